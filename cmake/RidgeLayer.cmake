@@ -1,0 +1,21 @@
+# ridge_layer(cost SOURCES chip_time.c USES base hardware)
+#
+# One static library per layer, ridge_<name>, that links the layers it may use and no
+# others: a call upwards does not link. Its public header must compile alone.
+function(ridge_layer name)
+    cmake_parse_arguments(ARG "" "" "SOURCES;USES;LIBRARIES" ${ARGN})
+    add_library(ridge_${name} STATIC ${ARG_SOURCES})
+    target_include_directories(ridge_${name} PRIVATE ${CMAKE_SOURCE_DIR}/src/${name})
+    target_link_libraries(ridge_${name} PUBLIC ridge_flags)
+    foreach(used ${ARG_USES})
+        target_link_libraries(ridge_${name} PUBLIC ridge_${used})
+    endforeach()
+    target_link_libraries(ridge_${name} PRIVATE ${ARG_LIBRARIES})
+    if(EXISTS ${CMAKE_SOURCE_DIR}/include/ridge/${name}.h)
+        target_sources(
+            ridge_${name}
+            PUBLIC FILE_SET HEADERS BASE_DIRS ${CMAKE_SOURCE_DIR}/include FILES
+                   ${CMAKE_SOURCE_DIR}/include/ridge/${name}.h)
+        set_target_properties(ridge_${name} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
+    endif()
+endfunction()

@@ -1,0 +1,323 @@
+/*
+ * Hardware: chips, the networks that join them, slices of a system, and how the axes
+ * of a mesh lie on a slice. Facts come from data/chips, data/systems and data/prices;
+ * this layer knows nothing of models.
+ */
+#ifndef RIDGE_HARDWARE_H
+#define RIDGE_HARDWARE_H
+
+#include "ridge/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- number formats --------------------------------------------------------- */
+
+/* name, text, bits */
+/* clang-format off */
+#define RIDGE_DTYPE_LIST(X) \
+    X(FP64, "fp64", 64)     \
+    X(FP32, "fp32", 32)     \
+    X(TF32, "tf32", 32)     \
+    X(BF16, "bf16", 16)     \
+    X(FP16, "fp16", 16)     \
+    X(FP8,  "fp8",   8)     \
+    X(INT8, "int8",  8)     \
+    X(FP6,  "fp6",   6)     \
+    X(FP4,  "fp4",   4)     \
+    X(INT4, "int4",  4)
+/* clang-format on */
+
+typedef enum ridge_dtype {
+#define RIDGE_DTYPE_ENUM(name, text, bits) RIDGE_DTYPE_##name,
+    RIDGE_DTYPE_LIST(RIDGE_DTYPE_ENUM)
+#undef RIDGE_DTYPE_ENUM
+} ridge_dtype;
+
+#define RIDGE_DTYPE_ONE(name, text, bits) +1
+enum { RIDGE_DTYPE_COUNT = 0 RIDGE_DTYPE_LIST(RIDGE_DTYPE_ONE) };
+#undef RIDGE_DTYPE_ONE
+
+const char *ridge_dtype_text(ridge_dtype dtype);
+/** Bytes an element takes; a half for 4-bit formats. */
+double ridge_dtype_bytes(ridge_dtype dtype);
+/** Also takes the usual other names: float32, f32, bfloat16, e4m3, nvfp4, mxfp4, s8. */
+RIDGE_NODISCARD ridge_status ridge_dtype_parse(ridge_ctx *cx, const char *text,
+                                               ridge_dtype *out);
+
+/* ---- chips ---------------------------------------------------------------------- */
+
+typedef enum ridge_chip_kind {
+    RIDGE_CHIP_TPU,         /* systolic array, VMEM */
+    RIDGE_CHIP_GPU,         /* many SMs (CUs) with tensor cores */
+    RIDGE_CHIP_ACCELERATOR, /* other: Gaudi, Trainium */
+    RIDGE_CHIP_CPU
+} ridge_chip_kind;
+
+const char *ridge_chip_kind_text(ridge_chip_kind kind);
+
+/** A published number and where it comes from. Borrowed from the catalogue. */
+typedef struct ridge_fact {
+    const char *key;    /* "peak_flops_per_s.bf16" */
+    double value;       /* SI unit named by the key */
+    const char *source; /* key of docs/sources.md */
+    const char *date;   /* YYYY or YYYY-MM of the source */
+    const char *note;   /* or NULL */
+} ridge_fact;
+
+typedef struct ridge_price {
+    double usd_per_chip_hour;
+    const char *provider;
+    const char *region; /* or "" */
+    const char *kind;   /* on-demand, spot, reserved-1y, reserved-3y */
+    const char *source;
+    const char *date;
+} ridge_price;
+
+enum { RIDGE_CHIP_PRICE_MAX = 8 };
+
+/** Share of the physical limit that measured runs reach; from published measurements. */
+typedef struct ridge_achievable {
+    double matmul[RIDGE_DTYPE_COUNT]; /* of the dense peak, large shapes; 0..1 */
+    double attention;                 /* of the bf16 peak, long causal prefill */
+    double memory;                    /* of the HBM bandwidth, streaming */
+    double launch_s;                  /* one kernel or operation, from the device's view */
+} ridge_achievable;
+
+/** One chip. Immutable, owned by the catalogue. 0 in an optional field: not known. */
+typedef struct ridge_chip {
+    const char *name;      /* "h100" */
+    const char *full_name; /* "NVIDIA H100 SXM5 80 GB" */
+    const char *vendor;
+    const char *const *aliases; /* NULL-terminated */
+    ridge_chip_kind kind;
+    int year;
+
+    bool has_peak[RIDGE_DTYPE_COUNT];
+    double peak_flops_per_s[RIDGE_DTYPE_COUNT]; /* dense, matrix unit */
+    double vector_flops_per_s;                  /* fp32 vector unit, FMA as two */
+
+    double hbm_bytes;
+    double hbm_bytes_per_s;
+
+    double fast_bytes;       /* VMEM of the chip, or shared memory over all SMs */
+    double fast_bytes_per_s; /* 0: not known */
+    double l2_bytes;
+    double l2_bytes_per_s;
+    double register_bytes;
+
+    int cores;         /* TensorCores of a TPU, SMs or CUs of a GPU */
+    int matmul_units;  /* per chip: MXUs, tensor cores */
+    int matmul_rows;   /* systolic array side, or 0 */
+    int matmul_cols;
+    int tile_m, tile_n; /* output tile of a large matmul on one SM, or 0 */
+    int lane_count;     /* vector lanes: 128 on TPU */
+    int sublane_count;  /* 8 on TPU */
+
+    double clock_hz;       /* base */
+    double boost_clock_hz; /* 0: none */
+    double power_watts;    /* board or chip TDP */
+    double pcie_bytes_per_s; /* to the host, per chip, one direction */
+    double host_link_bytes_per_s; /* NVLink-C2C and the like; 0: PCIe alone */
+
+    ridge_achievable achievable;
+
+    const char *default_system; /* name in data/systems */
+    ridge_price prices[RIDGE_CHIP_PRICE_MAX];
+    size_t n_prices; /* the first is the default: cheapest on-demand listing */
+    const ridge_fact *facts; /* every sourced number of the file, in file order */
+    size_t n_facts;
+} ridge_chip;
+
+/**
+ * The peak that a matmul in @p dtype runs at: the dtype's own, or that of the nearest
+ * wider format that the chip has (fp4 weights on an H100 compute in fp8, V100 computes
+ * bf16 in fp16).
+ * @param used  the format that runs; may be NULL
+ * @return FLOP/s, > 0
+ */
+double ridge_chip_peak(const ridge_chip *chip, ridge_dtype dtype, ridge_dtype *used);
+
+/** FLOPs per HBM byte at which compute and memory bounds meet, for @p dtype. */
+double ridge_chip_ridge_point(const ridge_chip *chip, ridge_dtype dtype);
+
+/* ---- networks --------------------------------------------------------------------- */
+
+typedef enum ridge_axis_kind {
+    RIDGE_AXIS_TORUS,  /* one axis of an ICI torus: a ring, or a line */
+    RIDGE_AXIS_SWITCH, /* every chip one hop from every other (NVSwitch) */
+    RIDGE_AXIS_MESH,   /* a direct link to every other chip (Infinity Fabric, NVLink) */
+    RIDGE_AXIS_BUS,    /* a shared host bus (PCIe) */
+    RIDGE_AXIS_FABRIC, /* scale-out network through NICs: leaf or spine of a fat tree */
+    RIDGE_AXIS_DCN     /* data-centre network between slices */
+} ridge_axis_kind;
+
+const char *ridge_axis_kind_text(ridge_axis_kind kind);
+
+/**
+ * One level of a slice's network, innermost first. Bandwidth is per chip and per
+ * direction: for a torus that of one link, for a switch the chip's whole egress, for a
+ * fabric the chip's share of its node's NICs.
+ */
+typedef struct ridge_axis {
+    const char *name; /* "ici-x", "nvlink", "leaf", "spine", "dcn" */
+    ridge_axis_kind kind;
+    int64_t size;         /* chips (or groups of chips) along it */
+    bool has_wraparound;  /* torus: the ring is closed */
+    bool can_reduce;      /* in-network reduction (NVLS, SHARP) */
+    double bytes_per_s;   /* > 0 */
+    double latency_s;     /* per hop (torus) or per message; >= 0 */
+    double efficiency;    /* share of bytes_per_s that large messages reach; 0..1 */
+    double reduce_efficiency; /* the same for an in-network all-reduce; 0: as above */
+    double alltoall_efficiency; /* the same for an all-to-all; 0: as above */
+    double startup_s;     /* software start of one collective; >= 0 */
+    double half_rate_bytes; /* message at which half of the top rate is reached; >= 0 */
+} ridge_axis;
+
+enum { RIDGE_AXIS_MAX = 6, RIDGE_LEVEL_MAX = 4 };
+
+/** A level of a switched system as data/systems describes it. */
+typedef struct ridge_level {
+    ridge_axis axis; /* size: most members, 0: no limit */
+} ridge_level;
+
+typedef enum ridge_wrap_rule {
+    RIDGE_WRAP_NEVER,
+    RIDGE_WRAP_CUBES_OF_4, /* every axis a multiple of 4: all axes wrap (v4, v5p, v7) */
+    RIDGE_WRAP_FULL_AXIS   /* only an axis of the pod's full length (16: v5e, v6e) */
+} ridge_wrap_rule;
+
+/** How chips of one kind are joined. Immutable, owned by the catalogue. */
+typedef struct ridge_system {
+    const char *name; /* "dgx-h100", "tpu-v5p" */
+    const char *full_name;
+    const char *const *aliases; /* NULL-terminated */
+    const ridge_chip *chip;
+
+    int torus_dims; /* 0: switched */
+    int64_t torus_max[3];
+    int64_t host_shape[3]; /* chips of one host */
+    ridge_wrap_rule wrap_rule;
+    ridge_axis torus_axis; /* every axis is alike; size 0 */
+
+    int64_t chips_per_node;
+    int n_levels; /* switched: innermost first (nvlink, leaf, spine) */
+    ridge_level levels[RIDGE_LEVEL_MAX];
+
+    ridge_axis dcn; /* between slices; size 0. bytes_per_s is a chip's share */
+    bool has_dcn;
+
+    const ridge_fact *facts;
+    size_t n_facts;
+} ridge_system;
+
+/* ---- catalogue ----------------------------------------------------------------------- */
+
+/** Chips and systems: built in, then DIR of --data, then ~/.config/ridge. Immutable. */
+typedef struct ridge_catalog ridge_catalog;
+
+/**
+ * Load the built-in data and the overrides of a folder.
+ * @param dir    folder with chips/, systems/, prices/; NULL for none
+ * @owner the ctx: valid until it closes
+ * @errors E_PARSE with file:line and what is wrong there; E_IO
+ */
+RIDGE_NODISCARD ridge_status ridge_catalog_open(ridge_ctx *cx, const char *dir,
+                                                const ridge_catalog **out);
+
+size_t ridge_catalog_chip_count(const ridge_catalog *catalog);
+const ridge_chip *ridge_catalog_chip(const ridge_catalog *catalog, size_t index);
+size_t ridge_catalog_system_count(const ridge_catalog *catalog);
+const ridge_system *ridge_catalog_system(const ridge_catalog *catalog, size_t index);
+
+/** By name or alias, any letter case. @errors E_NOTFOUND with the nearest names */
+RIDGE_NODISCARD ridge_status ridge_chip_find(ridge_ctx *cx,
+                                             const ridge_catalog *catalog,
+                                             const char *name, const ridge_chip **out);
+/** A system's name, or a chip's: its default system. @errors E_NOTFOUND */
+RIDGE_NODISCARD ridge_status ridge_system_find(ridge_ctx *cx,
+                                               const ridge_catalog *catalog,
+                                               const char *name,
+                                               const ridge_system **out);
+
+/* ---- slices ------------------------------------------------------------------------------ */
+
+/** A piece of a system (or several over DCN), with its network axes innermost first. */
+typedef struct ridge_slice ridge_slice;
+struct ridge_slice {
+    const char *text; /* as written, normalised: "2*v5p:16x16x24" */
+    const ridge_chip *chip;
+    const ridge_system *system;
+    int64_t chips; /* in all, over all slices of this pool */
+    int64_t hosts;
+    int64_t slices; /* joined over DCN; 1 for a single one */
+    int64_t shape[3]; /* torus: per slice; switched: {nodes, chips per node, 1} */
+    int n_shape;
+    int n_axes; /* only axes of size > 1 */
+    ridge_axis axes[RIDGE_AXIS_MAX];
+    const ridge_slice *next; /* the next pool of a mixed fleet, or NULL */
+};
+
+/**
+ * Parse "chip:shape", "n*chip:shape", "a:…+b:…", or the path of a system file followed
+ * by ":shape". A bare "chip" is one chip; "h100:512" is 64 nodes of 8.
+ * @owner the ctx
+ * @errors E_PARSE malformed; E_NOTFOUND unknown chip, with the nearest;
+ *         E_ARG illegal shape, with the rule and the nearest legal shapes
+ */
+RIDGE_NODISCARD ridge_status ridge_slice_parse(ridge_ctx *cx,
+                                               const ridge_catalog *catalog,
+                                               const char *text,
+                                               const ridge_slice **out);
+
+/** Longest distance between two chips of one slice, in hops (torus). */
+int64_t ridge_slice_diameter_hops(const ridge_slice *slice);
+
+/* ---- placement ------------------------------------------------------------------------------ */
+
+/** The part of one network axis that a group covers: size members, stride apart. */
+typedef struct ridge_span {
+    int axis; /* index into slice->axes */
+    int64_t size;
+    int64_t stride;
+} ridge_span;
+
+/** The chips that take part in one collective together. */
+typedef struct ridge_group {
+    int n_spans; /* innermost first; spans of size 1 are left out */
+    ridge_span spans[RIDGE_AXIS_MAX];
+    int64_t ranks; /* product of the sizes */
+} ridge_group;
+
+enum { RIDGE_MESH_AXIS_MAX = 8 };
+
+/**
+ * Lay mesh axes on a slice, innermost mesh axis first, filling network axes in the
+ * given order.
+ * @param order   permutation of the slice's axes by index, or NULL for innermost first
+ * @param sizes   n mesh axis sizes, each >= 1, product = slice->chips
+ * @param groups  out: n groups
+ * @return false when the sizes do not factor over the axes in that order
+ */
+bool ridge_placement_fill(const ridge_slice *slice, const int *order,
+                          const int64_t *sizes, int n, ridge_group *groups);
+
+/** A span of a whole axis named "x", "ici-x", "nvlink", …; or "all".
+ * @param text  names joined by commas
+ * @errors E_ARG with the slice's axis names */
+RIDGE_NODISCARD ridge_status ridge_group_parse(ridge_ctx *cx, const ridge_slice *slice,
+                                               const char *text, ridge_group *out);
+
+/** "nvlink 8 x leaf 4", in the ctx's arena. */
+const char *ridge_group_text(ridge_ctx *cx, const ridge_slice *slice,
+                             const ridge_group *group);
+
+/** Whether a span closes into a ring on its axis. */
+bool ridge_span_has_wraparound(const ridge_slice *slice, const ridge_span *span);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
