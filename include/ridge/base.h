@@ -18,11 +18,11 @@ extern "C" {
 #define RIDGE_VERSION "0.1.0"
 
 #if defined(__GNUC__)
-#define RIDGE_NODISCARD __attribute__((warn_unused_result))
-#define RIDGE_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#    define RIDGE_NODISCARD         __attribute__((warn_unused_result))
+#    define RIDGE_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #else
-#define RIDGE_NODISCARD
-#define RIDGE_PRINTF(fmt, args)
+#    define RIDGE_NODISCARD
+#    define RIDGE_PRINTF(fmt, args)
 #endif
 
 #define RIDGE_COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
@@ -190,14 +190,14 @@ const char *ridge_suggestion(ridge_arena *arena, const char *name,
 
 /* ---- numbers -------------------------------------------------------------- */
 
-#define RIDGE_KB 1e3
-#define RIDGE_MB 1e6
-#define RIDGE_GB 1e9
-#define RIDGE_KIB 1024.0
-#define RIDGE_MIB 1048576.0
-#define RIDGE_GIB 1073741824.0
+#define RIDGE_KB     1e3
+#define RIDGE_MB     1e6
+#define RIDGE_GB     1e9
+#define RIDGE_KIB    1024.0
+#define RIDGE_MIB    1048576.0
+#define RIDGE_GIB    1073741824.0
 #define RIDGE_HOUR_S 3600.0
-#define RIDGE_DAY_S 86400.0
+#define RIDGE_DAY_S  86400.0
 
 /** @return false if a * b does not fit; *out is then untouched. */
 bool ridge_mul_i64(int64_t a, int64_t b, int64_t *out);
@@ -224,15 +224,15 @@ typedef struct ridge_text {
     char s[48];
 } ridge_text;
 
-ridge_text ridge_format_seconds(double s);           /* 1.2 ms, 3.4 s, 2.1 h */
-ridge_text ridge_format_bytes(double bytes);         /* 3.4 GiB */
+ridge_text ridge_format_seconds(double s);              /* 1.2 ms, 3.4 s, 2.1 h */
+ridge_text ridge_format_bytes(double bytes);            /* 3.4 GiB */
 ridge_text ridge_format_si(double v, const char *unit); /* 459 TFLOP/s */
-ridge_text ridge_format_count(double v);             /* 70.6 B, 8,960 below 1e6 */
-ridge_text ridge_format_exact(int64_t v);            /* 70,553,706,496 */
-ridge_text ridge_format_sci(double v);               /* 4.59e14 */
-ridge_text ridge_format_percent(double fraction);    /* 43.1 % */
-ridge_text ridge_format_usd(double usd);             /* $1.23, $4.5 M */
-ridge_text ridge_format_double(double v);            /* 4 significant digits */
+ridge_text ridge_format_count(double v);                /* 70.6 B, 8,960 below 1e6 */
+ridge_text ridge_format_exact(int64_t v);               /* 70,553,706,496 */
+ridge_text ridge_format_sci(double v);                  /* 4.59e14 */
+ridge_text ridge_format_percent(double fraction);       /* 43.1 % */
+ridge_text ridge_format_usd(double usd);                /* $1.23, $4.5 M */
+ridge_text ridge_format_double(double v);               /* 4 significant digits */
 
 /* ---- JSON ------------------------------------------------------------------ */
 
@@ -355,6 +355,13 @@ void ridge_table_cell(ridge_table *t, const char *z);
 RIDGE_PRINTF(2, 3) void ridge_table_cellf(ridge_table *t, const char *fmt, ...);
 /** A line between rows. */
 void ridge_table_rule(ridge_table *t);
+/** What a table holds, for other ways to show it. at and index from 0; a rule's cells
+ * are NULL. */
+size_t ridge_table_columns(const ridge_table *t);
+size_t ridge_table_rows(const ridge_table *t);
+const char *ridge_table_title(const ridge_table *t, size_t index);
+ridge_align ridge_table_alignment(const ridge_table *t, size_t index);
+const char *ridge_table_get(const ridge_table *t, size_t at, size_t index);
 /** @param indent  spaces before each line */
 void ridge_table_write(const ridge_table *t, size_t indent, bool with_colour,
                        ridge_buf *out);

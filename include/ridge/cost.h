@@ -22,23 +22,24 @@ typedef enum ridge_bound {
 
 const char *ridge_bound_text(ridge_bound bound);
 
-/* ---- operations on one chip ------------------------------------------------------- */
+/* ---- operations on one chip -------------------------------------------------------
+ */
 
 /** Which memory the operands stream from. */
 typedef enum ridge_memory { RIDGE_MEMORY_HBM, RIDGE_MEMORY_FAST } ridge_memory;
 
 /** batch independent products [m, k] x [k, n], as one call. */
 typedef struct ridge_matmul {
-    double batch, m, k, n; /* each >= 1 */
+    double batch, m, k, n;                  /* each >= 1 */
     ridge_dtype activation, weight, output; /* formats in memory */
-    ridge_dtype compute; /* format of the arithmetic */
+    ridge_dtype compute;                    /* format of the arithmetic */
 } ridge_matmul;
 
 /** Attention of one layer on one chip. */
 typedef struct ridge_attention {
-    double batch; /* sequences */
-    double query_tokens; /* T per sequence: 1 in decode */
-    double context_tokens; /* S per sequence */
+    double batch;           /* sequences */
+    double query_tokens;    /* T per sequence: 1 in decode */
+    double context_tokens;  /* S per sequence */
     double heads, kv_heads; /* N, K on this chip */
     double head_dim, v_head_dim;
     double window; /* 0: none */
@@ -58,10 +59,11 @@ typedef struct ridge_op_cost {
     double bound_s;    /* max of the three: speed of light */
     double serial_s;   /* their sum: nothing overlaps */
     double expected_s; /* achievable rates, shape, launch */
-    double shape_efficiency; /* useful share of the matrix unit by shape; 1 if unknown */
-    double tile_efficiency;  /* padding to tiles or to the systolic array */
-    double wave_efficiency;  /* last wave over the SMs */
-    ridge_bound bound_by;          /* of bound_s */
+    double
+        shape_efficiency;   /* useful share of the matrix unit by shape; 1 if unknown */
+    double tile_efficiency; /* padding to tiles or to the systolic array */
+    double wave_efficiency; /* last wave over the SMs */
+    ridge_bound bound_by;   /* of bound_s */
     ridge_bound expected_bound_by; /* of expected_s */
 } ridge_op_cost;
 
@@ -90,7 +92,8 @@ double ridge_matmul_critical_rows(const ridge_chip *chip, const ridge_matmul *op
 double ridge_matmul_critical_rows_limit(const ridge_chip *chip, const ridge_matmul *op,
                                         ridge_memory memory);
 
-/* ---- collectives --------------------------------------------------------------------- */
+/* ---- collectives
+ * --------------------------------------------------------------------- */
 
 /* name, text */
 /* clang-format off */
@@ -114,7 +117,8 @@ enum { RIDGE_COLLECTIVE_COUNT = 0 RIDGE_COLLECTIVE_LIST(RIDGE_COLLECTIVE_ONE) };
 #undef RIDGE_COLLECTIVE_ONE
 
 const char *ridge_collective_text(ridge_collective kind);
-/** Any case, with or without hyphens or underscores; ag, rs, ar, a2a. @errors E_NOTFOUND */
+/** Any case, with or without hyphens or underscores; ag, rs, ar, a2a. @errors
+ * E_NOTFOUND */
 RIDGE_NODISCARD ridge_status ridge_collective_parse(ridge_ctx *cx, const char *text,
                                                     ridge_collective *out);
 
@@ -153,12 +157,12 @@ typedef struct ridge_algorithm_cost {
 enum { RIDGE_ALGORITHM_MAX = 8 };
 
 typedef struct ridge_collective_cost {
-    double bound_s;    /* of the cheapest algorithm by bound */
-    double expected_s; /* of the cheapest by expectation */
-    ridge_bound bound_by; /* latency or network */
-    int slowest_axis;  /* index of the slice's axis that limits; -1: none */
+    double bound_s;            /* of the cheapest algorithm by bound */
+    double expected_s;         /* of the cheapest by expectation */
+    ridge_bound bound_by;      /* latency or network */
+    int slowest_axis;          /* index of the slice's axis that limits; -1: none */
     ridge_algorithm algorithm; /* the cheapest, by expected time */
-    double bus_bytes_per_s;  /* as NCCL reports it, from expected_s */
+    double bus_bytes_per_s;    /* as NCCL reports it, from expected_s */
     int n_algorithms;
     ridge_algorithm_cost algorithms[RIDGE_ALGORITHM_MAX];
 } ridge_collective_cost;
@@ -189,7 +193,8 @@ ridge_time ridge_collective_time(const ridge_slice *slice, ridge_collective kind
 ridge_time ridge_point_to_point_time(const ridge_slice *slice, double bytes,
                                      int64_t hops, int ports);
 
-/** Chip FLOPs per byte of the group's bandwidth (alpha = C / W): the book's intensity. */
+/** Chip FLOPs per byte of the group's bandwidth (alpha = C / W): the book's intensity.
+ */
 double ridge_group_ridge_point(const ridge_slice *slice, const ridge_group *group,
                                ridge_dtype dtype);
 

@@ -77,12 +77,13 @@ typedef struct ridge_price {
 
 enum { RIDGE_CHIP_PRICE_MAX = 8 };
 
-/** Share of the physical limit that measured runs reach; from published measurements. */
+/** Share of the physical limit that measured runs reach; from published measurements.
+ */
 typedef struct ridge_achievable {
     double matmul[RIDGE_DTYPE_COUNT]; /* of the dense peak, large shapes; 0..1 */
     double attention;                 /* of the bf16 peak, long causal prefill */
     double memory;                    /* of the HBM bandwidth, streaming */
-    double launch_s;                  /* one kernel or operation, from the device's view */
+    double launch_s; /* one kernel or operation, from the device's view */
 } ridge_achievable;
 
 /** One chip. Immutable, owned by the catalogue. 0 in an optional field: not known. */
@@ -107,25 +108,25 @@ typedef struct ridge_chip {
     double l2_bytes_per_s;
     double register_bytes;
 
-    int cores;         /* TensorCores of a TPU, SMs or CUs of a GPU */
-    int matmul_units;  /* per chip: MXUs, tensor cores */
-    int matmul_rows;   /* systolic array side, or 0 */
+    int cores;        /* TensorCores of a TPU, SMs or CUs of a GPU */
+    int matmul_units; /* per chip: MXUs, tensor cores */
+    int matmul_rows;  /* systolic array side, or 0 */
     int matmul_cols;
     int tile_m, tile_n; /* output tile of a large matmul on one SM, or 0 */
     int lane_count;     /* vector lanes: 128 on TPU */
     int sublane_count;  /* 8 on TPU */
 
-    double clock_hz;       /* base */
-    double boost_clock_hz; /* 0: none */
-    double power_watts;    /* board or chip TDP */
-    double pcie_bytes_per_s; /* to the host, per chip, one direction */
+    double clock_hz;              /* base */
+    double boost_clock_hz;        /* 0: none */
+    double power_watts;           /* board or chip TDP */
+    double pcie_bytes_per_s;      /* to the host, per chip, one direction */
     double host_link_bytes_per_s; /* NVLink-C2C and the like; 0: PCIe alone */
 
     ridge_achievable achievable;
 
     const char *default_system; /* name in data/systems */
     ridge_price prices[RIDGE_CHIP_PRICE_MAX];
-    size_t n_prices; /* the first is the default: cheapest on-demand listing */
+    size_t n_prices;         /* the first is the default: cheapest on-demand listing */
     const ridge_fact *facts; /* every sourced number of the file, in file order */
     size_t n_facts;
 } ridge_chip;
@@ -142,7 +143,8 @@ double ridge_chip_peak(const ridge_chip *chip, ridge_dtype dtype, ridge_dtype *u
 /** FLOPs per HBM byte at which compute and memory bounds meet, for @p dtype. */
 double ridge_chip_ridge_point(const ridge_chip *chip, ridge_dtype dtype);
 
-/* ---- networks --------------------------------------------------------------------- */
+/* ---- networks ---------------------------------------------------------------------
+ */
 
 typedef enum ridge_axis_kind {
     RIDGE_AXIS_TORUS,  /* one axis of an ICI torus: a ring, or a line */
@@ -163,15 +165,15 @@ const char *ridge_axis_kind_text(ridge_axis_kind kind);
 typedef struct ridge_axis {
     const char *name; /* "ici-x", "nvlink", "leaf", "spine", "dcn" */
     ridge_axis_kind kind;
-    int64_t size;         /* chips (or groups of chips) along it */
-    bool has_wraparound;  /* torus: the ring is closed */
-    bool can_reduce;      /* in-network reduction (NVLS, SHARP) */
-    double bytes_per_s;   /* > 0 */
-    double latency_s;     /* per hop (torus) or per message; >= 0 */
-    double efficiency;    /* share of bytes_per_s that large messages reach; 0..1 */
+    int64_t size;             /* chips (or groups of chips) along it */
+    bool has_wraparound;      /* torus: the ring is closed */
+    bool can_reduce;          /* in-network reduction (NVLS, SHARP) */
+    double bytes_per_s;       /* > 0 */
+    double latency_s;         /* per hop (torus) or per message; >= 0 */
+    double efficiency;        /* share of bytes_per_s that large messages reach; 0..1 */
     double reduce_efficiency; /* the same for an in-network all-reduce; 0: as above */
     double alltoall_efficiency; /* the same for an all-to-all; 0: as above */
-    double startup_s;     /* software start of one collective; >= 0 */
+    double startup_s;           /* software start of one collective; >= 0 */
     double half_rate_bytes; /* message at which half of the top rate is reached; >= 0 */
 } ridge_axis;
 
@@ -212,7 +214,8 @@ typedef struct ridge_system {
     size_t n_facts;
 } ridge_system;
 
-/* ---- catalogue ----------------------------------------------------------------------- */
+/* ---- catalogue
+ * ----------------------------------------------------------------------- */
 
 /** Chips and systems: built in, then DIR of --data, then ~/.config/ridge. Immutable. */
 typedef struct ridge_catalog ridge_catalog;
@@ -241,7 +244,8 @@ RIDGE_NODISCARD ridge_status ridge_system_find(ridge_ctx *cx,
                                                const char *name,
                                                const ridge_system **out);
 
-/* ---- slices ------------------------------------------------------------------------------ */
+/* ---- slices
+ * ------------------------------------------------------------------------------ */
 
 /** A piece of a system (or several over DCN), with its network axes innermost first. */
 typedef struct ridge_slice ridge_slice;
@@ -251,7 +255,7 @@ struct ridge_slice {
     const ridge_system *system;
     int64_t chips; /* in all, over all slices of this pool */
     int64_t hosts;
-    int64_t slices; /* joined over DCN; 1 for a single one */
+    int64_t slices;   /* joined over DCN; 1 for a single one */
     int64_t shape[3]; /* torus: per slice; switched: {nodes, chips per node, 1} */
     int n_shape;
     int n_axes; /* only axes of size > 1 */
@@ -274,7 +278,8 @@ RIDGE_NODISCARD ridge_status ridge_slice_parse(ridge_ctx *cx,
 /** Longest distance between two chips of one slice, in hops (torus). */
 int64_t ridge_slice_diameter_hops(const ridge_slice *slice);
 
-/* ---- placement ------------------------------------------------------------------------------ */
+/* ---- placement
+ * ------------------------------------------------------------------------------ */
 
 /** The part of one network axis that a group covers: size members, stride apart. */
 typedef struct ridge_span {

@@ -33,26 +33,26 @@ const char *ridge_mixer_kind_text(ridge_mixer_kind kind);
 /** The part of a layer that mixes tokens. Fields of other kinds are 0. */
 typedef struct ridge_mixer {
     ridge_mixer_kind kind;
-    int64_t heads;       /* N */
-    int64_t kv_heads;    /* K */
-    int64_t head_dim;    /* H of queries and keys; MLA: nope + rope */
-    int64_t v_head_dim;  /* H of values */
-    int64_t window;      /* sliding window or chunk in tokens; 0: full */
+    int64_t heads;      /* N */
+    int64_t kv_heads;   /* K */
+    int64_t head_dim;   /* H of queries and keys; MLA: nope + rope */
+    int64_t v_head_dim; /* H of values */
+    int64_t window;     /* sliding window or chunk in tokens; 0: full */
     bool is_causal;
-    bool is_cross;       /* keys and values from the encoder (or an image) */
+    bool is_cross; /* keys and values from the encoder (or an image) */
     bool has_qkv_bias, has_out_bias;
-    bool has_sinks;      /* one learned logit a head (gpt-oss) */
-    bool has_out_gate;   /* queries carry a gate of their own size (Qwen3-Next) */
+    bool has_sinks;        /* one learned logit a head (gpt-oss) */
+    bool has_out_gate;     /* queries carry a gate of their own size (Qwen3-Next) */
     int64_t qk_norm_width; /* weights of the query and key norms together */
     int64_t extra_params;  /* small vectors not listed elsewhere */
 
     int64_t q_lora_rank, kv_lora_rank, rope_head_dim; /* MLA; q_lora_rank 0: none */
     int64_t index_heads, index_head_dim, index_topk;  /* sparse indexer (DSA); or 0 */
 
-    int64_t key_heads, key_head_dim;     /* DELTA, LIGHTNING */
+    int64_t key_heads, key_head_dim; /* DELTA, LIGHTNING */
     int64_t value_heads, value_head_dim;
-    int64_t conv_kernel;                 /* DELTA, SSM, CONV */
-    int64_t state_size, state_groups;    /* SSM: d_state, n_groups */
+    int64_t conv_kernel;              /* DELTA, SSM, CONV */
+    int64_t state_size, state_groups; /* SSM: d_state, n_groups */
     bool has_conv_bias, has_proj_bias;
 } ridge_mixer;
 
@@ -64,17 +64,17 @@ typedef enum ridge_ffn_kind {
 
 typedef struct ridge_ffn {
     ridge_ffn_kind kind;
-    bool is_gated;     /* three matrices instead of two */
+    bool is_gated; /* three matrices instead of two */
     bool has_bias;
-    int64_t d_ff;      /* dense width; with MOE: width of a dense branch beside it */
-    int64_t experts;   /* E routed experts */
+    int64_t d_ff;    /* dense width; with MOE: width of a dense branch beside it */
+    int64_t experts; /* E routed experts */
     int64_t experts_per_token; /* k */
     int64_t expert_d_ff;
-    int64_t shared_experts;     /* always active; 0: none */
-    int64_t shared_d_ff;        /* width of all shared experts together */
-    int64_t latent_width; /* experts work on this width instead of D; 0: on D */
-    bool has_router_bias; /* E more parameters */
-    bool has_shared_gate; /* D more parameters */
+    int64_t shared_experts; /* always active; 0: none */
+    int64_t shared_d_ff;    /* width of all shared experts together */
+    int64_t latent_width;   /* experts work on this width instead of D; 0: on D */
+    bool has_router_bias;   /* E more parameters */
+    bool has_shared_gate;   /* D more parameters */
 } ridge_ffn;
 
 /** Layers that are alike. */
@@ -100,15 +100,15 @@ typedef struct ridge_model {
     const char *model_type; /* as in config.json */
     int64_t d_model;
     int64_t vocab;
-    int64_t layer_count; /* decoder (and encoder) layers, without MTP layers */
+    int64_t layer_count;   /* decoder (and encoder) layers, without MTP layers */
     int64_t max_positions; /* context length that the model states; 0: not stated */
     bool is_tied;          /* unembedding shares the embedding's weights */
     bool has_unembedding;  /* false for encoders without a head */
     bool has_unembedding_bias;
-    int64_t embedding_params; /* token table, with learned positions and types */
+    int64_t embedding_params;   /* token table, with learned positions and types */
     int64_t unembedding_params; /* its own weights: 0 when tied */
     int64_t final_norm_params;
-    int64_t mtp_params; /* multi-token prediction layers, counted apart */
+    int64_t mtp_params;    /* multi-token prediction layers, counted apart */
     int64_t vision_params; /* tower counted from the config; 0: none or left out */
 
     int n_layers; /* distinct kinds */
@@ -129,7 +129,8 @@ typedef struct ridge_model {
     const char *notes[RIDGE_NOTE_MAX];
 } ridge_model;
 
-/* ---- reading ------------------------------------------------------------------------ */
+/* ---- reading ------------------------------------------------------------------------
+ */
 
 /** The models built in and those of --data DIR. */
 typedef struct ridge_library ridge_library;
@@ -160,11 +161,11 @@ RIDGE_NODISCARD ridge_status ridge_model_from_config(ridge_ctx *cx, ridge_node c
 /** What lies beside a config.json: the check on its bytes. */
 typedef struct ridge_checkpoint {
     const char *path;
-    double total_bytes;    /* sum of tensors, as the index or the header says */
+    double total_bytes; /* sum of tensors, as the index or the header says */
     int64_t tensors;
-    int64_t total_params;  /* if the index states it or the header allows; 0 */
+    int64_t total_params; /* if the index states it or the header allows; 0 */
     double predicted_bytes;
-    const char *verdict;   /* "agrees", or what the difference is and why */
+    const char *verdict; /* "agrees", or what the difference is and why */
     bool agrees;
 } ridge_checkpoint;
 
@@ -177,7 +178,8 @@ RIDGE_NODISCARD ridge_status ridge_checkpoint_check(ridge_ctx *cx,
 /** The checkpoint file beside a config path or in a folder, or NULL. */
 const char *ridge_checkpoint_find(ridge_ctx *cx, const char *path);
 
-/* ---- weights and parameters ------------------------------------------------------------ */
+/* ---- weights and parameters
+ * ------------------------------------------------------------ */
 
 typedef enum ridge_part {
     RIDGE_PART_ATTENTION, /* projections of any mixer */
@@ -238,7 +240,8 @@ double ridge_model_weight_bytes(const ridge_model *model);
 /** The same if every weight were in @p dtype. */
 double ridge_model_weight_bytes_as(const ridge_model *model, ridge_dtype dtype);
 
-/* ---- FLOPs --------------------------------------------------------------------------------- */
+/* ---- FLOPs
+ * --------------------------------------------------------------------------------- */
 
 /* How a source counts the FLOPs of a token in training; name, text */
 /* clang-format off */
@@ -273,8 +276,8 @@ typedef struct ridge_flops {
     double mlp, router, experts;
     double unembedding;
     double embedding; /* always 0: a lookup multiplies nothing */
-    double vector;    /* elementwise: norms, activations, rotary, softmax; not in total */
-    double total;     /* sum of the matmul parts */
+    double vector; /* elementwise: norms, activations, rotary, softmax; not in total */
+    double total;  /* sum of the matmul parts */
 } ridge_flops;
 
 /** @param seq_tokens  T >= 1. @param is_causal_half  count the causal half of scores */
@@ -286,7 +289,8 @@ ridge_flops ridge_model_flops_forward(const ridge_model *model, double seq_token
 double ridge_model_flops_train(const ridge_model *model, double seq_tokens,
                                ridge_convention convention);
 
-/* ---- remat, activations, KV cache ----------------------------------------------------------------- */
+/* ---- remat, activations, KV cache
+ * ----------------------------------------------------------------- */
 
 /* clang-format off */
 #define RIDGE_REMAT_LIST(X)                                                             \
@@ -311,17 +315,18 @@ const char *ridge_remat_what(ridge_remat remat);
 RIDGE_NODISCARD ridge_status ridge_remat_parse(ridge_ctx *cx, const char *text,
                                                ridge_remat *out);
 
-/** Forward matmul FLOPs of a token that a policy computes again in the backward pass. */
+/** Forward matmul FLOPs of a token that a policy computes again in the backward pass.
+ */
 double ridge_model_flops_remat(const ridge_model *model, double seq_tokens,
                                bool is_causal_half, ridge_remat remat);
 
 /** An array that the backward pass needs: width elements a token. */
 typedef struct ridge_saved {
     const char *name;
-    double width;          /* elements per token */
+    double width; /* elements per token */
     double bytes_per_element;
-    bool is_split_by_tp;   /* otherwise replicated, or split by SP */
-    unsigned kept_by;      /* bit (1u << ridge_remat) set: that policy keeps it */
+    bool is_split_by_tp; /* otherwise replicated, or split by SP */
+    unsigned kept_by;    /* bit (1u << ridge_remat) set: that policy keeps it */
 } ridge_saved;
 
 enum { RIDGE_SAVED_MAX = 32 };
@@ -341,7 +346,7 @@ double ridge_layer_activation_bytes(const ridge_model *model, const ridge_layer 
 
 typedef struct ridge_kv {
     double bytes_per_token; /* one more token of context, before any window fills */
-    double bytes_per_token_long; /* the same once every window is full */
+    double bytes_per_token_long;     /* the same once every window is full */
     double state_bytes_per_sequence; /* SSM, delta and convolution states */
 } ridge_kv;
 
@@ -352,15 +357,16 @@ ridge_kv ridge_model_kv(const ridge_model *model, ridge_dtype dtype);
 double ridge_model_kv_bytes(const ridge_model *model, ridge_dtype dtype, double tokens,
                             bool is_unified);
 
-/* ---- which degrees are legal -------------------------------------------------------------------------- */
+/* ---- which degrees are legal
+ * -------------------------------------------------------------------------- */
 
 typedef enum ridge_tp_verdict {
-    RIDGE_TP_OK,           /* query and KV heads split evenly */
+    RIDGE_TP_OK,            /* query and KV heads split evenly */
     RIDGE_TP_REPLICATES_KV, /* beyond the KV heads: each is held tp/K times */
-    RIDGE_TP_HEADS,        /* query heads do not divide */
-    RIDGE_TP_KV_HEADS,     /* KV heads neither divide nor are divided */
-    RIDGE_TP_WIDTH,        /* a feed-forward width does not divide */
-    RIDGE_TP_BLOCK         /* a quantised block would be cut */
+    RIDGE_TP_HEADS,         /* query heads do not divide */
+    RIDGE_TP_KV_HEADS,      /* KV heads neither divide nor are divided */
+    RIDGE_TP_WIDTH,         /* a feed-forward width does not divide */
+    RIDGE_TP_BLOCK          /* a quantised block would be cut */
 } ridge_tp_verdict;
 
 /** Whether the text model can be split tp ways, and if not, why. */

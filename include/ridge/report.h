@@ -47,7 +47,8 @@ void ridge_chart_write_text(const ridge_chart *chart, int width, int height,
 void ridge_chart_write_svg(const ridge_chart *chart, int width, int height,
                            ridge_buf *out);
 
-/* ---- HTML pages -------------------------------------------------------------------- */
+/* ---- HTML pages --------------------------------------------------------------------
+ */
 
 /** A self-contained page: no network, charts inside, light and dark. */
 void ridge_html_begin(ridge_buf *out, const char *title, const char *subtitle);
