@@ -23,6 +23,9 @@ function(ridge_test kind noun)
                                                     "${kind};quick")
 endfunction()
 
+# All fuzz programs: cmake --build build/fuzz --target ridge_fuzzers
+add_custom_target(ridge_fuzzers)
+
 # ridge_fuzz(json LAYER base)
 #
 # tests/fuzz/fuzz_<noun>.c holds LLVMFuzzerTestOneInput. With RIDGE_FUZZ it becomes a
@@ -41,6 +44,7 @@ function(ridge_fuzz noun)
         add_test(NAME fuzz.${noun} COMMAND fuzz_${noun} ${corpus})
         set_tests_properties(fuzz.${noun} PROPERTIES TIMEOUT 120 LABELS "fuzz;quick")
     endif()
+    add_dependencies(ridge_fuzzers fuzz_${noun})
     target_include_directories(fuzz_${noun} PRIVATE ${CMAKE_SOURCE_DIR}/src/${ARG_LAYER})
     target_link_libraries(fuzz_${noun} PRIVATE ridge_${ARG_LAYER})
 endfunction()

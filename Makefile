@@ -1,0 +1,105 @@
+# A door to the CMake presets of CMakePresets.json; see `make help`.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := build
+
+JOBS ?= $(shell nproc)
+FUZZ_SECONDS ?= 20
+PREFIX ?= /usr/local
+DESTDIR ?=
+
+# Configure a preset and build it: $(call preset,asan) or with $(2) as its targets.
+preset = cmake --preset $(1) >/dev/null && cmake --build --preset $(1) -j $(JOBS) $(2)
+sources = python3 tools/tree.py --suffix .c --suffix .h
+
+.PHONY: help build demo check check-all asan tsan clang strict bench lint tidy cppcheck \
+	fuzz format golden docs install clean
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):[^#]*## /\1|/p' $(MAKEFILE_LIST) | \
+		while IFS='|' read -r name text; do printf '  make %-10s %s\n' "$$name" "$$text"; done
+
+build: ## the program, optimised: build/release/ridge (the default)
+	@scripts/install-deps --for demo >/dev/null
+	$(call preset,release)
+
+demo: ## install what is missing, build, and run the main job
+	scripts/install-deps --for demo
+	$(call preset,release)
+	scripts/demo build/release/ridge
+
+check: ## sanitised build, quick tests, layout, layers, house rules
+	scripts/install-deps --for check
+	$(call preset,asan)
+	cmake --build --preset asan -j $(JOBS) --target all_verify_interface_header_sets
+	$(sources) | xargs -r clang-format --dry-run -Werror
+	ctest --preset quick
+
+check-all: ## all tests under ASan, gcc and clang with -Werror, and lint
+	scripts/install-deps --for all
+	$(MAKE) asan
+	$(MAKE) strict
+	$(MAKE) clang
+	$(MAKE) lint
+
+asan: ## all tests under AddressSanitizer and UBSan
+	$(call preset,asan)
+	ctest --preset all
+
+tsan: ## all tests under ThreadSanitizer
+	$(call preset,tsan)
+	ctest --preset tsan
+
+strict: ## all tests, gcc, optimised, warnings are errors
+	$(call preset,strict)
+	ctest --preset strict
+
+clang: ## all tests, clang, warnings are errors
+	$(call preset,clang)
+	ctest --preset clang
+
+bench: ## every benchmark, one JSON line each
+	@$(call preset,release) >/dev/null
+	@scripts/bench build/release/bench
+
+lint: tidy cppcheck ## clang-format, clang-tidy, cppcheck and the checks of tools/
+	$(sources) | xargs -r clang-format --dry-run -Werror
+	@for check in tools/check_*.py; do echo "$$check"; python3 "$$check"; done
+
+tidy:
+	scripts/install-deps --for lint
+	cmake --preset clang >/dev/null
+	cmake --build --preset clang -j $(JOBS)
+	python3 tools/tree.py --suffix .c --under src | \
+		xargs -r -P $(JOBS) -n 1 clang-tidy -p build/clang --quiet 2> >(grep -v generated >&2)
+
+cppcheck:
+	cmake --preset clang >/dev/null
+	mkdir -p build/cppcheck
+	cppcheck --project=build/clang/compile_commands.json --file-filter='$(CURDIR)/src/*' \
+		--cppcheck-build-dir=build/cppcheck --enable=warning,performance,portability \
+		--inline-suppr --error-exitcode=1 --quiet -j $(JOBS)
+
+fuzz: ## each fuzz target for FUZZ_SECONDS (20)
+	scripts/install-deps --for fuzz
+	$(call preset,fuzz,--target ridge_fuzzers)
+	FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz build/fuzz/tests
+
+format: ## lay out every C file
+	$(sources) | xargs -r clang-format -i
+
+golden: ## rewrite the expected outputs; review the diff
+	$(call preset,release)
+	python3 tools/golden.py --ridge build/release/ridge --write
+	python3 tools/readme_output.py --ridge build/release/ridge --write
+
+docs: ## rewrite the man pages from the program's help
+	$(call preset,release)
+	python3 tools/man_pages.py --ridge build/release/ridge --write
+
+install: ## program, man pages and licence below DESTDIR/PREFIX
+	$(call preset,release)
+	DESTDIR='$(DESTDIR)' cmake --install build/release --prefix '$(PREFIX)'
+
+clean: ## remove build/
+	rm -rf build
