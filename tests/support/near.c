@@ -1,3 +1,4 @@
+/* The comparison behind assert_near, and how its failure reads. */
 #include "near.h"
 
 #include <math.h>

@@ -1,0 +1,40 @@
+# The rules of the house as tests: ctest <kind>.<noun> for each tools/check_<noun>.py,
+# and a test that each check can fail.
+function(ridge_check kind noun)
+    add_test(NAME ${kind}.${noun} COMMAND ${Python3_EXECUTABLE} -B
+                                          ${CMAKE_SOURCE_DIR}/tools/check_${noun}.py)
+    set_tests_properties(${kind}.${noun} PROPERTIES TIMEOUT 60 LABELS "${kind};quick")
+endfunction()
+
+ridge_check(arch layers)
+ridge_check(arch tree)
+ridge_check(lint banned)
+ridge_check(lint sizes)
+ridge_check(lint words)
+if(EXISTS ${CMAKE_SOURCE_DIR}/tools/check_data.py)
+    ridge_check(lint data)
+endif()
+
+add_test(NAME unit.tools COMMAND ${Python3_EXECUTABLE} -B
+                                 ${CMAKE_SOURCE_DIR}/tests/unit/test_tools.py)
+set_tests_properties(unit.tools PROPERTIES TIMEOUT 60 LABELS "unit;quick")
+
+# Commands in, bytes out: tests/golden/<verb>/<case>/{cmd,out,err,code}.
+if(TARGET ridge)
+    file(GLOB cases CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/golden/*/*/cmd)
+    foreach(cmd ${cases})
+        get_filename_component(folder ${cmd} DIRECTORY)
+        file(RELATIVE_PATH case ${CMAKE_SOURCE_DIR}/tests/golden ${folder})
+        string(REPLACE "/" "." name ${case})
+        add_test(NAME golden.${name}
+                 COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_SOURCE_DIR}/tools/golden.py --ridge
+                         $<TARGET_FILE:ridge> ${case})
+        set_tests_properties(golden.${name} PROPERTIES TIMEOUT 60 LABELS "golden;quick")
+    endforeach()
+    foreach(noun readme_output man_pages)
+        add_test(NAME docs.${noun}
+                 COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_SOURCE_DIR}/tools/${noun}.py
+                         --ridge $<TARGET_FILE:ridge>)
+        set_tests_properties(docs.${noun} PROPERTIES TIMEOUT 120 LABELS "docs;quick")
+    endforeach()
+endif()
