@@ -54,6 +54,15 @@ typedef struct ridge_mixer {
     int64_t conv_kernel;              /* DELTA, SSM, CONV */
     int64_t state_size, state_groups; /* SSM: d_state, n_groups */
     bool has_conv_bias, has_proj_bias;
+
+    bool is_key_unbiased; /* has_qkv_bias, but not on keys (Whisper) */
+    bool has_shared_kv;   /* keys and values of an earlier layer: none of its own */
+    bool has_joint_kv;    /* values are the keys: no wv, but both are cached (Gemma 4) */
+    int64_t gate_width;   /* outputs of a gate with a weight of its own; 0: none */
+    int64_t gate_rank, decay_rank; /* LIGHTNING: low-rank gate and decay; 0: full, none */
+    bool is_latent_only; /* MLA: heads attend to the latent itself, no kv_b (DeepSeek-V4) */
+    int64_t compress_ratio; /* tokens to one cache entry beyond the window; 0: none */
+    int64_t o_lora_rank, o_groups; /* low-rank output in groups of heads; 0: full */
 } ridge_mixer;
 
 typedef enum ridge_ffn_kind {
@@ -84,7 +93,9 @@ typedef struct ridge_layer {
     ridge_ffn ffn;
     int64_t norm_params; /* of the layer's norms, weights and biases */
     bool is_encoder;
-    int64_t count; /* in the whole model */
+    int64_t count;       /* in the whole model */
+    int64_t weight_sets; /* sets of weights among them: count, or fewer if shared (ALBERT) */
+    int64_t per_layer_width; /* of an embedding fed to each layer (Gemma 4); 0: none */
 } ridge_layer;
 
 /** Where layers of one kind follow each other. */
@@ -94,6 +105,17 @@ typedef struct ridge_run {
 } ridge_run;
 
 enum { RIDGE_LAYER_KIND_MAX = 64, RIDGE_NOTE_MAX = 16 };
+
+/** Groups of weights that a checkpoint quantises alike. */
+typedef enum ridge_quant_part {
+    RIDGE_QUANT_ATTENTION, /* projections of any mixer */
+    RIDGE_QUANT_DENSE,     /* dense feed-forward */
+    RIDGE_QUANT_SHARED,    /* shared experts */
+    RIDGE_QUANT_EXPERTS,   /* routed experts */
+    RIDGE_QUANT_HEAD       /* unembedding */
+} ridge_quant_part;
+
+enum { RIDGE_QUANT_PART_COUNT = RIDGE_QUANT_HEAD + 1 };
 
 typedef struct ridge_model {
     const char *name;       /* catalogue name, or that of the file or folder */
@@ -108,6 +130,7 @@ typedef struct ridge_model {
     int64_t embedding_params;   /* token table, with learned positions and types */
     int64_t unembedding_params; /* its own weights: 0 when tied */
     int64_t final_norm_params;
+    int64_t head_params; /* beside the unembedding: bias, pooler, projections */
     int64_t mtp_params;    /* multi-token prediction layers, counted apart */
     int64_t vision_params; /* tower counted from the config; 0: none or left out */
 
@@ -122,6 +145,7 @@ typedef struct ridge_model {
     int64_t quant_block;      /* block or group that must not be split; 0: none */
     const char *quant_method; /* "fp8", "gptq", "awq", "modelopt nvfp4", … or NULL */
     bool is_quant_attention, is_quant_ffn, is_quant_shared, is_quant_head;
+    double quant_bits[RIDGE_QUANT_PART_COUNT]; /* of a weight, with scales; 0: in rest_dtype */
 
     int64_t published_params; /* from the catalogue's source; 0: none */
     const char *source;       /* of a catalogue entry */
@@ -225,7 +249,7 @@ int ridge_layer_weights(const ridge_model *model, const ridge_layer *layer,
 typedef struct ridge_params {
     int64_t total;  /* without MTP layers and vision tower */
     int64_t active; /* used for one token; embeddings counted whole */
-    int64_t embedding, unembedding;
+    int64_t embedding, unembedding; /* unembedding with the model's head_params */
     int64_t attention, mlp, router, experts, norm;
     int64_t experts_active;
     int64_t matmul_active; /* weights that multiply, once a token, with unembedding */
