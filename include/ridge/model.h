@@ -38,6 +38,7 @@ typedef struct ridge_mixer {
     int64_t head_dim;   /* H of queries and keys; MLA: nope + rope */
     int64_t v_head_dim; /* H of values */
     int64_t window;     /* sliding window or chunk in tokens; 0: full */
+    bool is_window_chunked; /* each chunk of window tokens sees itself alone (Llama 4) */
     bool is_causal;
     bool is_cross; /* keys and values from the encoder (or an image) */
     bool has_qkv_bias, has_out_bias;
@@ -304,12 +305,57 @@ typedef struct ridge_flops {
     double total;  /* sum of the matmul parts */
 } ridge_flops;
 
-/** @param seq_tokens  T >= 1. @param is_causal_half  count the causal half of scores */
+/**
+ * Matmul FLOPs by part: 2 in out active_copies of every weight, the unembedding 2 D V
+ * whether tied or not, and the scores of ridge_layer_scores_flops().
+ *
+ * An encoder-decoder counts one source and one target token, sequences of T each.
+ *
+ * @param seq_tokens  T >= 1. @param is_causal_half  count the causal half of scores
+ * @source scaling-book-2025, chapter 4
+ */
 ridge_flops ridge_model_flops_forward(const ridge_model *model, double seq_tokens,
                                       bool is_causal_half);
 
-/** FLOPs of one token of a training step (forward and backward, no recomputation) as a
- *  convention counts them. */
+/**
+ * Tokens that a query of this mixer meets on average over a sequence of T: T, or the
+ * window; with the causal half T/2, and W - W^2/2T under a window W.
+ *
+ * Sparse attention (index_topk) meets no more than the chosen tokens. 0 for mixers that
+ * compare no tokens, and for cross-attention to an image, which may be absent.
+ */
+double ridge_mixer_context_tokens(const ridge_mixer *mixer, double seq_tokens,
+                                  bool is_causal_half);
+
+/**
+ * FLOPs of one token in one layer for mixing tokens, projections apart.
+ *
+ *     attention  2 N (H + Hv) context, + 2 Ni Hi T of a sparse indexer
+ *     delta      heads (6 Hk Hv + (6 Hk + 4 Hv) c)        c: tokens met in a chunk of 64
+ *     lightning  heads (4 Hk Hv + (2 Hk + 2 Hv) c)        chunk of 256
+ *     SSM        4 heads P N + (2 N groups + 2 P heads) c  chunk of 256
+ *
+ * @note  Scans cost the same at every T beyond a chunk. A short convolution is no matmul.
+ * @source dao2024 (state space duality, section 6), yang2024-gated-delta (chunks),
+ *         qin2024 (lightning attention), deepseek-v32-2025 (sparse indexer)
+ */
+double ridge_layer_scores_flops(const ridge_layer *layer, double seq_tokens,
+                                bool is_causal_half);
+
+/**
+ * FLOPs of one token of a training step (forward and backward, no recomputation) as a
+ * convention counts them. The backward pass is twice the forward.
+ *
+ *     causal, full  3 x forward
+ *     6n            6 x active parameters, a tied table once (the book's 6 N)
+ *     6n-no-embed   the same without lookup tables; a tied one stays as the unembedding
+ *     palm          6 N + 12 L N H T, windows ignored as printed; palm-causal: half of it
+ *     megatron      3 x matmuls + 12 L N H T: routers left out, windows ignored
+ *
+ * @source scaling-book-2025 chapter 4 (6n), kaplan2020 2.1 (6n-no-embed), palm2022
+ *         appendix B and llm-foundry-2023 (palm), narayanan2021 section 5.1 and
+ *         korthikanti2022 appendix A (megatron)
+ */
 double ridge_model_flops_train(const ridge_model *model, double seq_tokens,
                                ridge_convention convention);
 
@@ -339,7 +385,15 @@ const char *ridge_remat_what(ridge_remat remat);
 RIDGE_NODISCARD ridge_status ridge_remat_parse(ridge_ctx *cx, const char *text,
                                                ridge_remat *out);
 
-/** Forward matmul FLOPs of a token that a policy computes again in the backward pass.
+/**
+ * Forward matmul FLOPs of a token that a policy computes again in the backward pass:
+ * none 0; selective and matmuls the scores (QK and AV); full every layer, without the
+ * unembedding.
+ *
+ * @note  A flash kernel recomputes QK inside its backward pass under every policy: five
+ *        matmuls for four. That is the kernel's, and in no convention; an HFU that counts
+ *        it adds half of the scores' forward FLOPs.
+ * @source korthikanti2022 sections 4-5, scaling-book-2025 chapter 4
  */
 double ridge_model_flops_remat(const ridge_model *model, double seq_tokens,
                                bool is_causal_half, ridge_remat remat);
@@ -350,6 +404,7 @@ typedef struct ridge_saved {
     double width; /* elements per token */
     double bytes_per_element;
     bool is_split_by_tp; /* otherwise replicated, or split by SP */
+    int64_t split_most;  /* more TP ways than this replicate it; 0: no limit */
     unsigned kept_by;    /* bit (1u << ridge_remat) set: that policy keeps it */
 } ridge_saved;
 
@@ -358,6 +413,12 @@ enum { RIDGE_SAVED_MAX = 32 };
 /**
  * Arrays of one layer that are kept for the backward pass with fused (flash) attention
  * and 2-byte activations.
+ *
+ * A GPT layer (MHA, F = 4D, GELU) keeps 32 D bytes a token and 4 bytes a head for the
+ * softmax: the paper's 34 without its two dropout masks, which models of today lack.
+ * Routed experts count k rows a token, as if balanced. Left out: norm statistics, second
+ * norms of sandwich layouts, and what a parallel block shares.
+ *
  * @param out  room for RIDGE_SAVED_MAX
  * @source korthikanti2022, section 4 (without the T^2 terms that flash attention drops)
  */
@@ -370,7 +431,8 @@ double ridge_layer_activation_bytes(const ridge_model *model, const ridge_layer 
 
 typedef struct ridge_kv {
     double bytes_per_token; /* one more token of context, before any window fills */
-    double bytes_per_token_long;     /* the same once every window is full */
+    double bytes_per_token_long; /* the same once every window is full; compressed
+                                    entries as their share */
     double state_bytes_per_sequence; /* SSM, delta and convolution states */
 } ridge_kv;
 
@@ -393,8 +455,14 @@ typedef enum ridge_tp_verdict {
     RIDGE_TP_BLOCK          /* a quantised block would be cut */
 } ridge_tp_verdict;
 
-/** Whether the text model can be split tp ways, and if not, why. */
+/**
+ * Whether the text model can be split tp ways, and if not, why. Heads first, then widths,
+ * then blocks of a quantised format. Routed experts may be dealt out whole when their
+ * width cannot be cut: see ridge_model_expert_tp() for cutting them.
+ */
 ridge_tp_verdict ridge_model_tp(const ridge_model *model, int64_t tp);
+/** Whether each routed expert can be cut tp ways; OK for a dense model. */
+ridge_tp_verdict ridge_model_expert_tp(const ridge_model *model, int64_t tp);
 /** The same in words with the numbers, for messages; lives in @p arena. */
 const char *ridge_model_tp_text(ridge_arena *arena, const ridge_model *model,
                                 int64_t tp);
