@@ -8,6 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef RIDGE_ARENA_DEBUG
+enum { HAS_OWN_MALLOCS = true };
+#else
+enum { HAS_OWN_MALLOCS = false };
+#endif
+
 enum { FIRST_CHUNK_BYTES = 64 * 1024, MOST_CHUNK_BYTES = 16 * 1024 * 1024 };
 
 void ridge__arena_init(ridge_arena *arena, ridge_budget *budget)
@@ -54,29 +60,20 @@ static bool add_chunk(ridge_arena *arena, size_t size)
 
 static size_t chunk_size_for(const ridge_arena *arena, size_t need)
 {
-#ifdef RIDGE_ARENA_DEBUG
-    (void)arena;
-    return need;
-#else
+    if (HAS_OWN_MALLOCS)
+        return need;
     size_t size = FIRST_CHUNK_BYTES;
     if (arena->n_chunks > 0)
         size = 2 * arena->chunks[arena->n_chunks - 1].size;
     if (size > MOST_CHUNK_BYTES)
         size = MOST_CHUNK_BYTES;
     return size < need ? need : size;
-#endif
 }
 
 static bool has_room(const ridge_arena *arena, size_t need)
 {
-#ifdef RIDGE_ARENA_DEBUG
-    (void)arena;
-    (void)need;
-    return false;
-#else
-    return arena->n_chunks > 0 &&
+    return !HAS_OWN_MALLOCS && arena->n_chunks > 0 &&
            need <= arena->chunks[arena->n_chunks - 1].size - arena->used;
-#endif
 }
 
 void *ridge_arena_new(ridge_arena *arena, size_t n, size_t size)
@@ -88,9 +85,8 @@ void *ridge_arena_new(ridge_arena *arena, size_t n, size_t size)
     bytes = bytes == 0 ? 1 : bytes;
     size_t rounded = (bytes + align - 1) / align * align;
     if (!has_room(arena, rounded)) {
-#ifdef RIDGE_ARENA_DEBUG
-        rounded = bytes; /* exact, so that one byte too far is seen */
-#endif
+        if (HAS_OWN_MALLOCS)
+            rounded = bytes; /* exact, so that one byte too far is seen */
         if (!add_chunk(arena, chunk_size_for(arena, rounded)))
             return NULL;
     }
