@@ -83,8 +83,10 @@ def check_include(table, report, root, path, layer, number, quote, name):
 
 
 def check_private(report, root, path, layer, number, name):
-    """A quoted name without ridge/: beside the file, or the tested layer's, or support."""
+    """A quoted name without ridge/: beside the file, the tested layer's, or support."""
     folders = [os.path.dirname(path)]
+    if path.startswith("bench/"):
+        folders.append("bench/support")
     if path.startswith("tests/"):
         folders += ["tests/support"] + ([f"src/{layer}"] if layer else [])
     if any(os.path.exists(os.path.join(root, folder, name)) for folder in folders):

@@ -121,7 +121,7 @@ class Checks(unittest.TestCase):
 
     def test_words_of_one_machine_fail(self):
         home = "/" + "home/me/ridge"
-        for line in (f"see {home}", "tail  ", "FIXME", "<<<<<<< HEAD"):
+        for line in (f"see {home}", "tail  ", "FIX" + "ME", "<" * 7 + " HEAD"):
             with self.subTest(line):
                 self.fails("words", {"README.md": line + "\n"}, "README.md:1")
         self.fails("words", {"README.md": "cut off"}, "no line end")
