@@ -22,6 +22,12 @@ def check_unique(report, paths):
         seen.setdefault(name, path)
 
 
+def is_named(name, cmake):
+    """Whether a CMake file names a source, or takes every one that is beside it."""
+    takes_all = re.search(r"file\(\s*GLOB\s[^)]*\bCONFIGURE_DEPENDS\b[^)]*/\*\.c\s*\)", cmake)
+    return takes_all or re.search(rf"(?<![\w/.]){re.escape(name)}\b", cmake)
+
+
 def check_built(report, root, paths):
     for path in paths:
         folder, name = os.path.split(path)
@@ -30,7 +36,7 @@ def check_built(report, root, paths):
         lists = os.path.join(folder, "CMakeLists.txt")
         if not os.path.exists(os.path.join(root, lists)):
             report.fail(path, 1, f"there is no {lists} to build it")
-        elif not re.search(rf"(?<![\w/.]){re.escape(name)}\b", tree.read(root, lists)):
+        elif not is_named(name, tree.read(root, lists)):
             report.fail(path, 1, f"not built: {lists} does not name it")
 
 
