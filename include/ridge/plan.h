@@ -1,0 +1,422 @@
+/*
+ * Plans: the space of training layouts on a slice, the price of one, the search for the
+ * best, the thresholds at which communication binds, plan files, explanations, and
+ * predictions held against measured runs.
+ */
+#ifndef RIDGE_PLAN_H
+#define RIDGE_PLAN_H
+
+#include "ridge/base.h"
+#include "ridge/cost.h"
+#include "ridge/hardware.h"
+#include "ridge/model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- precision ------------------------------------------------------------------- */
+
+/* name, text, what, arithmetic, bytes a parameter: compute copy, gradient, master copy,
+ * moments; bytes of a gradient on the network */
+/* clang-format off */
+#define RIDGE_PRECISION_LIST(X)                                                            \
+    X(BF16, "bf16", "bf16 arithmetic, fp32 gradients, master weights and Adam moments",     \
+      BF16, 2, 4, 4, 8, 4)                                                                  \
+    X(BF16_PURE, "bf16-pure", "bf16 weights and gradients, fp32 Adam moments, no master",   \
+      BF16, 2, 2, 0, 8, 2)                                                                  \
+    X(BF16_REDUCE, "bf16-reduce", "as bf16, gradients kept and reduced in bf16",            \
+      BF16, 2, 2, 4, 8, 2)                                                                  \
+    X(FP16, "fp16", "fp16 arithmetic, fp16 gradients, fp32 master weights and moments",     \
+      FP16, 2, 2, 4, 8, 2)                                                                  \
+    X(FP8, "fp8", "fp8 matmuls, otherwise as bf16", FP8, 2, 4, 4, 8, 4)                     \
+    X(FP4, "fp4", "fp4 matmuls, otherwise as bf16", FP4, 2, 4, 4, 8, 4)                     \
+    X(TF32, "tf32", "fp32 weights and gradients, TF32 matmuls", TF32, 4, 4, 0, 8, 4)        \
+    X(FP32, "fp32", "fp32 throughout", FP32, 4, 4, 0, 8, 4)
+/* clang-format on */
+
+typedef enum ridge_precision {
+#define RIDGE_PRECISION_ENUM(name, text, what, compute, w, g, ma, mo, r)               \
+    RIDGE_PRECISION_##name,
+    RIDGE_PRECISION_LIST(RIDGE_PRECISION_ENUM)
+#undef RIDGE_PRECISION_ENUM
+} ridge_precision;
+
+#define RIDGE_PRECISION_ONE(name, text, what, compute, w, g, ma, mo, r) +1
+enum { RIDGE_PRECISION_COUNT = 0 RIDGE_PRECISION_LIST(RIDGE_PRECISION_ONE) };
+#undef RIDGE_PRECISION_ONE
+
+/** What a precision policy keeps for each parameter, in bytes. */
+typedef struct ridge_policy {
+    const char *text;
+    const char *what;
+    ridge_dtype compute; /* of the linear layers */
+    double weight_bytes; /* the copy that computes and that FSDP gathers */
+    double gradient_bytes;
+    double master_bytes; /* 0: the compute copy is the master */
+    double moment_bytes; /* both Adam moments */
+    double reduce_bytes; /* a gradient on the network */
+} ridge_policy;
+
+const ridge_policy *ridge_precision_policy(ridge_precision precision);
+RIDGE_NODISCARD ridge_status ridge_precision_parse(ridge_ctx *cx, const char *text,
+                                                   ridge_precision *out);
+
+/* ---- layouts ----------------------------------------------------------------------
+ */
+
+/**
+ * A training layout with every knob set. dp x fsdp x tp x cp x pp = chips; experts are
+ * cut ep ways inside tp x cp x fsdp x dp. Weights, gradients and optimizer state are
+ * sharded over the fsdp axis by zero_stage and replicated over dp.
+ */
+typedef struct ridge_layout {
+    int64_t dp, fsdp, tp, cp, pp, ep;
+    int zero_stage; /* 0 none, 1 optimizer, 2 and gradients, 3 and weights (FSDP) */
+    bool has_sp;    /* activations between TP blocks are cut over tp */
+    int64_t vpp;    /* virtual stages a rank; 1: plain 1F1B */
+    int64_t microbatch_seqs;
+    ridge_remat remat;
+    ridge_precision precision;
+    bool has_tp_overlap; /* TP collectives run as collective matmuls */
+    int placement;       /* which order of network axes, see ridge_placement_text */
+} ridge_layout;
+
+enum { RIDGE_ZERO_FREE = -1, RIDGE_REMAT_FREE = -1, RIDGE_FLAG_FREE = -1 };
+
+/** Knobs that the user fixed; 0 (or *_FREE) leaves a knob to the search. */
+typedef struct ridge_knobs {
+    int64_t dp, fsdp, tp, cp, pp, ep, vpp, microbatch_seqs;
+    int zero_stage;
+    int remat;
+    int has_sp;
+    int has_tp_overlap;
+    ridge_precision precision;
+} ridge_knobs;
+
+ridge_knobs ridge_knobs_free(void);
+/** Set one knob from text, as in "tp=8", "remat=full", "precision=fp8".
+ * @errors E_ARG unknown key (with the nearest) or value */
+RIDGE_NODISCARD ridge_status ridge_knobs_set(ridge_ctx *cx, ridge_knobs *knobs,
+                                             const char *key, const char *value);
+
+/* ---- prices ------------------------------------------------------------------------
+ */
+
+/* Parts of a step; they sum to it. name, text, what */
+/* clang-format off */
+#define RIDGE_STEP_LIST(X)                                                                \
+    X(matmul, "matmul", "matrix products of the layers and the head, forward and backward") \
+    X(attention, "attention", "attention scores, forward and backward")                    \
+    X(vector, "vector", "norms, activations, rotary, loss: bound by memory")               \
+    X(recompute, "recompute", "forward work done again for rematerialisation")             \
+    X(slowdown, "slowdown", "compute slowed by collectives that run beside it")            \
+    X(tp, "tp", "tensor-parallel collectives that are not hidden")                         \
+    X(cp, "cp", "context-parallel exchange of keys and values that is not hidden")         \
+    X(ep, "ep", "expert all-to-alls")                                                      \
+    X(fsdp, "fsdp", "weight gathers and gradient scatters that are not hidden")            \
+    X(dp, "dp", "gradient reduction that is not hidden")                                   \
+    X(pp, "pp", "sends between stages")                                                    \
+    X(bubble, "bubble", "stages that wait while the pipeline fills and drains")            \
+    X(optimizer, "optimizer", "the update of weights and moments")
+/* clang-format on */
+
+typedef struct ridge_step_parts {
+#define RIDGE_STEP_FIELD(name, text, what) double name##_s;
+    RIDGE_STEP_LIST(RIDGE_STEP_FIELD)
+#undef RIDGE_STEP_FIELD
+} ridge_step_parts;
+
+#define RIDGE_STEP_ONE(name, text, what) +1
+enum { RIDGE_STEP_COUNT = 0 RIDGE_STEP_LIST(RIDGE_STEP_ONE) };
+#undef RIDGE_STEP_ONE
+
+const char *ridge_step_text(int part);
+const char *ridge_step_what(int part);
+/** Value of part 0 .. RIDGE_STEP_COUNT - 1. */
+double ridge_step_get(const ridge_step_parts *parts, int part);
+double ridge_step_total_s(const ridge_step_parts *parts);
+
+/* Parts of the memory of the fullest stage; they sum to the peak. name, text, what */
+/* clang-format off */
+#define RIDGE_MEMORY_LIST(X)                                                              \
+    X(weights, "weights", "the copy that computes, sharded by tp, pp, ep and ZeRO-3")       \
+    X(gradients, "gradients", "sharded from ZeRO-2 on")                                     \
+    X(optimizer, "optimizer", "master weights and moments, sharded from ZeRO-1 on")         \
+    X(activations, "activations", "kept for the backward pass by all microbatches in flight") \
+    X(working, "working", "one layer being computed or recomputed")                         \
+    X(logits, "logits", "logits and their gradient in the last stage")                      \
+    X(gathered, "gathered", "two layers of gathered weights under ZeRO-3, and their gradient") \
+    X(reserve, "reserve", "context, collective buffers and the allocator's gap")
+/* clang-format on */
+
+typedef struct ridge_memory_parts {
+#define RIDGE_MEMORY_FIELD(name, text, what) double name##_bytes;
+    RIDGE_MEMORY_LIST(RIDGE_MEMORY_FIELD)
+#undef RIDGE_MEMORY_FIELD
+} ridge_memory_parts;
+
+#define RIDGE_MEMORY_ONE(name, text, what) +1
+enum { RIDGE_MEMORY_COUNT = 0 RIDGE_MEMORY_LIST(RIDGE_MEMORY_ONE) };
+#undef RIDGE_MEMORY_ONE
+
+const char *ridge_memory_part_text(int part);
+const char *ridge_memory_part_what(int part);
+double ridge_memory_part_get(const ridge_memory_parts *parts, int part);
+double ridge_memory_total_bytes(const ridge_memory_parts *parts);
+
+typedef enum ridge_fit {
+    RIDGE_FIT_OK,
+    RIDGE_FIT_OVER_HBM,   /* the fullest stage does not fit */
+    RIDGE_FIT_MESH,       /* degrees do not multiply to the chips */
+    RIDGE_FIT_PLACEMENT,  /* degrees do not factor over the network's axes */
+    RIDGE_FIT_TP,         /* heads or widths do not divide by tp */
+    RIDGE_FIT_EP,         /* experts do not divide by ep, or ep does not fit the mesh */
+    RIDGE_FIT_LAYERS,     /* more stages than layers */
+    RIDGE_FIT_IDLE,       /* more than half of the replicas without a sequence */
+    RIDGE_FIT_SEQUENCE,   /* the sequence does not divide by cp (and tp with SP) */
+    RIDGE_FIT_MICROBATCH, /* the microbatch exceeds a replica's share */
+    RIDGE_FIT_COUNT
+} ridge_fit;
+
+const char *ridge_fit_text(ridge_fit fit);
+
+/** What a layout costs. All times of one optimizer step, on the slowest stage. */
+typedef struct ridge_train_price {
+    ridge_layout layout;
+    ridge_fit fit; /* with OVER_HBM times are filled in too; otherwise they are 0 */
+    double step_time_s;       /* expected; sum of parts */
+    double bound_step_time_s; /* perfect overlap, peak rates */
+    ridge_step_parts parts;
+    double hidden_communication_s; /* behind compute */
+    ridge_memory_parts memory;
+    double peak_memory_bytes;
+    int fullest_stage;
+    int64_t microbatches; /* per step and replica */
+    int64_t padded_seqs;  /* sequences of padding, where the batch does not divide */
+    double tokens_per_s_per_chip;
+    double model_flops_per_s_per_chip; /* by the request's convention */
+    double mfu;                        /* of the 16-bit peak */
+    double hfu;                        /* with recomputation */
+    int bottleneck;                    /* the largest part of the step */
+    bool has_total;                    /* tokens were given */
+    double days, chip_hours;
+    bool has_usd;
+    double usd;
+} ridge_train_price;
+
+/** What is asked. Borrowed pointers must outlive the result. */
+typedef struct ridge_train_request {
+    const ridge_model *model;
+    const ridge_slice *slice;
+    double batch_tokens; /* wanted; rounded to whole sequences */
+    double seq_tokens;
+    double total_tokens;         /* 0: no total asked */
+    ridge_convention convention; /* of MFU */
+    ridge_knobs knobs;
+    double usd_per_chip_hour; /* 0: the chip's first price in data/prices */
+    int top;                  /* layouts wanted, 1 to RIDGE_TRAIN_TOP_MAX */
+    ridge_progress *progress; /* or NULL */
+} ridge_train_request;
+
+enum { RIDGE_TRAIN_TOP_MAX = 32 };
+
+typedef struct ridge_train_result {
+    int64_t batch_seqs;
+    double batch_tokens; /* batch_seqs x seq_tokens */
+    int n_layouts;       /* best first; 0: nothing fits */
+    ridge_train_price *layouts;
+    ridge_train_price nearest; /* n_layouts 0: the least over HBM, if any was priced */
+    bool has_nearest;
+    int64_t covered; /* layouts of the space, decided by pricing or by dominance */
+    int64_t priced;
+    int64_t refused[RIDGE_FIT_COUNT]; /* by reason */
+    double seconds;
+} ridge_train_result;
+
+/** Check a request: positive batch and sequence, a homogeneous slice, knobs that do not
+ *  contradict each other. @errors E_ARG with the contradiction */
+RIDGE_NODISCARD ridge_status ridge_train_check(ridge_ctx *cx,
+                                               const ridge_train_request *request);
+
+/**
+ * The best layouts by expected step time, over all factorisations.
+ * @owner the ctx
+ * @errors E_ARG as ridge_train_check; E_NOMEM; E_CANCELLED
+ */
+RIDGE_NODISCARD ridge_status ridge_train_search(ridge_ctx *cx,
+                                                const ridge_train_request *request,
+                                                ridge_train_result *out);
+
+/** Price one layout; an infeasible one is an answer (price.fit). @errors E_ARG, E_NOMEM
+ */
+RIDGE_NODISCARD ridge_status ridge_train_price_one(ridge_ctx *cx,
+                                                   const ridge_train_request *request,
+                                                   const ridge_layout *layout,
+                                                   ridge_train_price *out);
+
+/** "tp on nvlink 8; fsdp on leaf 32 x spine 2", in the ctx's arena. */
+const char *ridge_placement_text(ridge_ctx *cx, const ridge_train_request *request,
+                                 const ridge_layout *layout);
+
+/* ---- thresholds
+ * ---------------------------------------------------------------------- */
+
+/**
+ * Where communication begins to bind, by the plain rooflines: tokens per chip and
+ * degrees. 0: does not apply on this network.
+ * @source scaling-book-2025 chapters 5 and 12
+ */
+typedef struct ridge_thresholds {
+    double alpha;           /* C / W of one network axis, both directions of a ring */
+    int n_axes;             /* torus axes that wrap, or 1 */
+    double tokens_per_chip; /* of the request's batch */
+    double dp_tokens_per_chip;       /* DP and FSDP are compute bound above this */
+    double dp_outer_tokens_per_chip; /* the same across nodes, or across pods */
+    double tp_ways;                  /* TP is compute bound below this, one axis */
+    double tp_ways_all_axes;         /* on n_axes - 1 axes at most 2 */
+    double mixed_tokens_per_chip;    /* FSDP with TP: above this */
+    double fsdp_optimal;             /* the best FSDP degree of a mix */
+    double tp_optimal;               /* chips / fsdp_optimal */
+    double pod_tokens;               /* batch a pod, for DP over DCN */
+    double max_chips_fsdp;           /* at this batch */
+    double max_chips_mixed;
+    double expert_factor; /* E / k: by which the DP threshold of experts grows */
+} ridge_thresholds;
+
+/** Pure formulas, for the request's model, slice and batch. */
+ridge_thresholds ridge_train_thresholds(const ridge_train_request *request);
+
+/** alpha / axes. */
+double ridge_threshold_dp(double alpha, double axes);
+/** 4 alpha^2 / (M_X M_Y F): tokens per chip at which mixed FSDP + TP is compute bound.
+ */
+double ridge_threshold_mixed(double alpha, double m_x, double m_y, double d_ff);
+/** axes F / alpha. */
+double ridge_threshold_tp(double alpha, double axes, double d_ff);
+/** sqrt(B / F x M_X / M_Y x N). */
+double ridge_fsdp_optimal(double batch_tokens, double d_ff, double m_x, double m_y,
+                          double chips);
+/** Seconds of FLOPs on chips at a fraction of the peak. */
+double ridge_train_seconds(double flops, double chips, double peak_flops_per_s,
+                           double mfu);
+
+/* ---- plan files
+ * ------------------------------------------------------------------------- */
+
+/** A plan as written by train and read by explain: version 1 of "ridge-plan". */
+typedef struct ridge_plan {
+    const char *model_name; /* as given on the command line: name or path */
+    const char *slice_text;
+    double batch_tokens, seq_tokens, total_tokens;
+    ridge_convention convention;
+    double usd_per_chip_hour; /* 0: from data */
+    ridge_layout layout;
+} ridge_plan;
+
+/** The JSON object of a plan with its prediction. */
+ridge_json *ridge_plan_to_json(ridge_ctx *cx, const ridge_train_request *request,
+                               const char *model_name, const ridge_train_price *price);
+/** The keys of one priced layout, as in the JSON of train. */
+ridge_json *ridge_train_price_to_json(ridge_ctx *cx, const ridge_train_request *request,
+                                      const ridge_train_price *price);
+/** @errors E_IO, E_PARSE with file:line */
+RIDGE_NODISCARD ridge_status ridge_plan_read(ridge_ctx *cx, const char *path,
+                                             ridge_plan *out);
+
+/* ---- explanation
+ * --------------------------------------------------------------------------- */
+
+/** One line of a derivation: name = formula = value. */
+typedef struct ridge_reason {
+    int depth; /* 0: the quantity itself; deeper: what it is made of */
+    const char *name;
+    const char *formula; /* in symbols */
+    const char *values;  /* the same with numbers */
+    const char *result;  /* with unit */
+} ridge_reason;
+
+enum { RIDGE_REASON_MAX = 96 };
+
+typedef struct ridge_explanation {
+    int n_reasons;
+    ridge_reason reasons[RIDGE_REASON_MAX];
+} ridge_explanation;
+
+/** Quantities that can be explained; NULL-terminated. */
+const char *const *ridge_explain_quantities(void);
+
+/** The derivation of a quantity of a priced layout down to chip facts.
+ * @errors E_NOTFOUND with the nearest quantity */
+RIDGE_NODISCARD ridge_status ridge_train_explain(ridge_ctx *cx,
+                                                 const ridge_train_request *request,
+                                                 const ridge_train_price *price,
+                                                 const char *quantity,
+                                                 ridge_explanation *out);
+
+/** Change of the step time when one hardware number is a tenth larger. */
+typedef struct ridge_sensitivity {
+    const char *name;
+    double step_change; /* relative; negative: faster */
+} ridge_sensitivity;
+
+enum { RIDGE_SENSITIVITY_MAX = 16 };
+
+/** @param out  room for RIDGE_SENSITIVITY_MAX. @errors E_NOMEM */
+RIDGE_NODISCARD ridge_status ridge_train_sensitivity(ridge_ctx *cx,
+                                                     const ridge_train_request *request,
+                                                     const ridge_train_price *price,
+                                                     ridge_sensitivity *out, int *n);
+
+/* ---- measured runs
+ * ------------------------------------------------------------------------------ */
+
+/** One row of measured training runs with Ridge's prediction beside it. */
+typedef struct ridge_validation_row {
+    const char *id, *source, *chip, *model;
+    int line;
+    bool is_predicted;
+    const char *why_skipped; /* or NULL */
+    bool is_complete;        /* nothing that matters was assumed */
+    const char *assumed;     /* what was; "" */
+    double measured_step_s, predicted_step_s;
+    double relative_error; /* predicted / measured - 1 */
+    bool has_memory;
+    double measured_memory_bytes, predicted_memory_bytes;
+} ridge_validation_row;
+
+/** Errors of a set of rows; relative. */
+typedef struct ridge_error_summary {
+    const char *name; /* chip or source */
+    int rows;
+    double median_abs, p90_abs, bias; /* bias: median signed */
+} ridge_error_summary;
+
+enum { RIDGE_SUMMARY_MAX = 96 };
+
+typedef struct ridge_validation {
+    int n_rows;
+    ridge_validation_row *rows;
+    int n_predicted, n_complete;
+    ridge_error_summary all;      /* complete rows and assumed ones together */
+    ridge_error_summary complete; /* rows that state their whole plan */
+    ridge_error_summary assumed;
+    ridge_error_summary memory;
+    int n_by_chip, n_by_source;
+    ridge_error_summary by_chip[RIDGE_SUMMARY_MAX];
+    ridge_error_summary by_source[RIDGE_SUMMARY_MAX];
+} ridge_validation;
+
+/** Read a JSON Lines file of measured training runs and predict each.
+ * @errors E_IO; E_PARSE with file:line for text that is no such row */
+RIDGE_NODISCARD ridge_status ridge_validate_training(ridge_ctx *cx,
+                                                     const ridge_catalog *catalog,
+                                                     const ridge_library *library,
+                                                     const char *path,
+                                                     ridge_validation *out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
