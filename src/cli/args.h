@@ -1,0 +1,27 @@
+/*
+ * The words of a command line, checked against a verb's tables.
+ */
+#ifndef RIDGE_CLI_ARGS_H
+#define RIDGE_CLI_ARGS_H
+
+#include "cli.h"
+
+/** Options that every verb takes; the last row has a NULL name. */
+extern const cli_option cli_common_options[];
+
+/**
+ * Fill a run from the words after its verb.
+ *
+ *     --name value, --name=value, -o FILE, -oFILE, key=value (a knob), -- ends options
+ *
+ * An option given twice counts as given last.
+ * @param run   cx and verb are set, all else zero; views into @p argv
+ * @errors E_ARG with the nearest option, the missing value, the argument too many
+ */
+RIDGE_NODISCARD ridge_status cli_args_parse(cli_run *run, int argc,
+                                            const char *const *argv);
+
+/** Whether --help or -h stands among the words, before any "--". */
+bool cli_args_ask_help(int argc, const char *const *argv);
+
+#endif

@@ -1,0 +1,74 @@
+/*
+ * How results and complaints leave: stdout, -o, --html, stderr, and the exit code.
+ */
+#include "cli.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { EXIT_OK = 0, EXIT_BAD_INPUT = 2 };
+
+int cli_fail(cli_run *run)
+{
+    fprintf(stderr, "ridge: %s\n", ridge_ctx_message(run->cx));
+    return EXIT_BAD_INPUT;
+}
+
+/** A reader that went away is no error: `ridge chips | head` ends quietly. */
+static ridge_status write_stdout(cli_run *run, ridge_str text)
+{
+    errno = 0;
+    size_t done = fwrite(text.p, 1, text.n, stdout);
+    if (done == text.n && fflush(stdout) == 0)
+        return RIDGE_OK;
+    if (errno == EPIPE)
+        return RIDGE_OK;
+    return ridge_fail(run->cx, RIDGE_E_IO, "stdout: %s: free some space or use -o",
+                      strerror(errno));
+}
+
+static int emit(cli_run *run, const ridge_buf *text)
+{
+    if (text->is_short)
+        return ridge_fail_nomem(run->cx) == RIDGE_OK ? EXIT_OK : cli_fail(run);
+    ridge_str all = {ridge_buf_text(text), text->n};
+    bool is_file = run->out_path && strcmp(run->out_path, "-") != 0;
+    ridge_status st = is_file ? ridge_file_write(run->cx, run->out_path, all)
+                              : write_stdout(run, all);
+    return st == RIDGE_OK ? EXIT_OK : cli_fail(run);
+}
+
+int cli_emit_text(cli_run *run, const ridge_buf *text)
+{
+    return emit(run, text);
+}
+
+ridge_json *cli_json_begin(cli_run *run)
+{
+    ridge_json *object = ridge_json_object(run->cx);
+    ridge_json_set_text(object, "ridge", RIDGE_VERSION);
+    ridge_json_set_text(object, "verb", run->verb->name);
+    return object;
+}
+
+int cli_emit_json(cli_run *run, const ridge_json *object)
+{
+    ridge_buf text;
+    ridge_buf_init(&text, ridge_ctx_arena(run->cx));
+    if (ridge_json_write(run->cx, object, &text) != RIDGE_OK)
+        return cli_fail(run);
+    if (text.n == 0 || text.p[text.n - 1] != '\n')
+        ridge_buf_puts(&text, "\n");
+    return emit(run, &text);
+}
+
+int cli_emit_html(cli_run *run, const ridge_buf *page)
+{
+    if (page->is_short)
+        return ridge_fail_nomem(run->cx) == RIDGE_OK ? EXIT_OK : cli_fail(run);
+    ridge_str all = {ridge_buf_text(page), page->n};
+    if (ridge_file_write(run->cx, run->html_path, all) != RIDGE_OK)
+        return cli_fail(run);
+    return EXIT_OK;
+}

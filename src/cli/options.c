@@ -1,0 +1,84 @@
+/*
+ * Values of parsed options, and what most verbs open by them: the catalogue, the
+ * library of models, a slice.
+ */
+#include "cli.h"
+
+#include <string.h>
+
+const char *cli_option_text(const cli_run *run, const char *name)
+{
+    for (int i = run->n_options - 1; i >= 0; i--) {
+        if (strcmp(run->options[i].key, name) == 0)
+            return run->options[i].value;
+    }
+    return NULL;
+}
+
+ridge_status cli_option_count(cli_run *run, const char *name, double fallback,
+                              double *out)
+{
+    const char *text = cli_option_text(run, name);
+    double v = fallback;
+    if (text && !ridge_parse_count(ridge_str_of(text), &v))
+        return ridge_fail(run->cx, RIDGE_E_ARG,
+                          "--%s '%s' is not a count: write 4096, 4M or 15T", name,
+                          text);
+    *out = v;
+    return RIDGE_OK;
+}
+
+ridge_status cli_option_bytes(cli_run *run, const char *name, double fallback,
+                              double *out)
+{
+    const char *text = cli_option_text(run, name);
+    double v = fallback;
+    if (text && !ridge_parse_bytes(ridge_str_of(text), &v))
+        return ridge_fail(run->cx, RIDGE_E_ARG,
+                          "--%s '%s' is not a size: write 64MiB, 1GB or 512", name,
+                          text);
+    *out = v;
+    return RIDGE_OK;
+}
+
+ridge_status cli_option_dtype(cli_run *run, const char *name, ridge_dtype fallback,
+                              ridge_dtype *out)
+{
+    const char *text = cli_option_text(run, name);
+    if (!text) {
+        *out = fallback;
+        return RIDGE_OK;
+    }
+    ridge_status st = ridge_dtype_parse(run->cx, text, out);
+    if (st != RIDGE_OK)
+        ridge_ctx_note(run->cx, "--%s", name);
+    return st;
+}
+
+ridge_status cli_slice(cli_run *run, const ridge_slice **out)
+{
+    const char *text = cli_option_text(run, "on");
+    if (!text)
+        return ridge_fail(run->cx, RIDGE_E_ARG,
+                          "--on SLICE is missing: for example --on v5p:8x8x8 or "
+                          "--on h100:4x8");
+    const ridge_catalog *catalog = NULL;
+    RIDGE_TRY(cli_catalog(run, &catalog));
+    return ridge_slice_parse(run->cx, catalog, text, out);
+}
+
+ridge_status cli_catalog(cli_run *run, const ridge_catalog **out)
+{
+    if (!run->catalog)
+        RIDGE_TRY(ridge_catalog_open(run->cx, run->data_dir, &run->catalog));
+    *out = run->catalog;
+    return RIDGE_OK;
+}
+
+ridge_status cli_library(cli_run *run, const ridge_library **out)
+{
+    if (!run->library)
+        RIDGE_TRY(ridge_library_open(run->cx, run->data_dir, &run->library));
+    *out = run->library;
+    return RIDGE_OK;
+}

@@ -1,0 +1,77 @@
+/*
+ * Stacked horizontal bars of a page: a breakdown per row, all rows on one scale.
+ */
+#include "html_text.h"
+
+#include <math.h>
+#include <string.h>
+
+/** What is drawn of a value: nothing of what is negative or not finite. */
+static double drawn(double v)
+{
+    return isfinite(v) && v > 0 ? v : 0;
+}
+
+static double row_total(const double *values, size_t n)
+{
+    double total = 0;
+    for (size_t part = 0; part < n; part++)
+        total += drawn(values[part]);
+    return total;
+}
+
+static ridge_text value_text(double v, const char *unit)
+{
+    if (strcmp(unit, "s") == 0)
+        return ridge_format_seconds(v);
+    if (strcmp(unit, "B") == 0 || strcmp(unit, "bytes") == 0)
+        return ridge_format_bytes(v);
+    if (strcmp(unit, "$") == 0 || strcmp(unit, "usd") == 0)
+        return ridge_format_usd(v);
+    return ridge_format_si(v, unit);
+}
+
+static void write_legend(ridge_buf *out, const char *const *names, size_t n)
+{
+    ridge_buf_puts(out, "<div class=\"legend\">");
+    for (size_t part = 0; part < n; part++) {
+        ridge_buf_printf(out, "<span><i style=\"background:var(--s%zu)\"></i>",
+                         part % RIDGE_SERIES_MAX);
+        ridge__html_element(out, "", names[part], "</span>");
+    }
+    ridge_buf_puts(out, "</div>\n");
+}
+
+static void write_row(ridge_buf *out, const char *const *names, size_t n,
+                      const double *values, double scale, const char *unit)
+{
+    ridge_buf_puts(out, "<div class=\"bar\">");
+    for (size_t part = 0; part < n; part++) {
+        double share = scale > 0 ? drawn(values[part]) / scale : 0;
+        if (share <= 0)
+            continue;
+        ridge_buf_printf(out,
+                         "<span style=\"width:%.3f%%;background:var(--s%zu)\" title=\"",
+                         100 * share, part % RIDGE_SERIES_MAX);
+        ridge_html_text(out, names[part]);
+        ridge__html_element(out, ": ", value_text(values[part], unit).s, "\"></span>");
+    }
+    ridge__html_element(out, "</div><span class=\"r\">",
+                        value_text(row_total(values, n), unit).s, "</span>\n");
+}
+
+void ridge_html_bars(ridge_buf *out, const char *const *rows, size_t n_rows,
+                     const char *const *names, size_t n, const double *values,
+                     const char *unit)
+{
+    double scale = 0;
+    for (size_t row = 0; row < n_rows; row++)
+        scale = fmax(scale, row_total(values + row * n, n));
+    write_legend(out, names, n);
+    ridge_buf_puts(out, "<div class=\"bars\">\n");
+    for (size_t row = 0; row < n_rows; row++) {
+        ridge__html_element(out, "<span>", rows[row], "</span>");
+        write_row(out, names, n, values + row * n, scale, unit);
+    }
+    ridge_buf_puts(out, "</div>\n");
+}

@@ -1,0 +1,16 @@
+/*
+ * Escaped text in elements, and the series colours that charts and bars share.
+ */
+#ifndef RIDGE_HTML_TEXT_H
+#define RIDGE_HTML_TEXT_H
+
+#include "ridge/report.h"
+
+/** open, escaped text, close. */
+void ridge__html_element(ridge_buf *out, const char *open, const char *text,
+                         const char *close);
+
+/** Declarations "--s0:...;" of the series colours for a light or a dark ground. */
+void ridge__palette_write(ridge_buf *out, bool is_dark);
+
+#endif

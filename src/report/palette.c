@@ -1,0 +1,23 @@
+/*
+ * The colours of series, as CSS custom properties: distinct in hue and lightness, so
+ * that they differ for colour-blind readers and in grey.
+ */
+#include "html_text.h"
+
+/* clang-format off */
+static const char *const light_colours[] = {
+    "#2563a8", "#d9730d", "#1b8a5a", "#b3261e", "#7048b6", "#8a6d1d",
+    "#c2418c", "#4d5a68", "#0f8b9d", "#9ab000", "#5b3a1e", "#e0a100"};
+static const char *const dark_colours[] = {
+    "#6aa9ee", "#f3a35c", "#58c795", "#f0817a", "#b197ec", "#d3b863",
+    "#ee8fc4", "#a9b6c4", "#5cc8d8", "#cde04d", "#c49a76", "#ffd35c"};
+/* clang-format on */
+_Static_assert(RIDGE_COUNT_OF(light_colours) == RIDGE_SERIES_MAX, "one a series");
+_Static_assert(RIDGE_COUNT_OF(dark_colours) == RIDGE_SERIES_MAX, "one a series");
+
+void ridge__palette_write(ridge_buf *out, bool is_dark)
+{
+    for (int i = 0; i < RIDGE_SERIES_MAX; i++)
+        ridge_buf_printf(out, "--s%d:%s;", i,
+                         is_dark ? dark_colours[i] : light_colours[i]);
+}
