@@ -13,7 +13,7 @@ preset = cmake --preset $(1) >/dev/null && cmake --build --preset $(1) -j $(JOBS
 sources = python3 tools/tree.py --suffix .c --suffix .h
 
 .PHONY: help build demo check check-all asan tsan clang strict bench lint tidy cppcheck \
-	fuzz format golden docs install clean
+	fuzz format fix golden docs install clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1|/p' $(MAKEFILE_LIST) | \
@@ -68,13 +68,13 @@ lint: tidy cppcheck ## clang-format, clang-tidy, cppcheck and the checks of tool
 
 tidy:
 	scripts/install-deps --for lint
-	cmake --preset clang >/dev/null
-	cmake --build --preset clang -j $(JOBS)
+	$(call preset,clang)
 	python3 tools/tree.py --suffix .c --under src | \
 		xargs -r -P $(JOBS) -n 1 clang-tidy -p build/clang --quiet 2> >(grep -v generated >&2)
 
 cppcheck:
-	cmake --preset clang >/dev/null
+	scripts/install-deps --for lint
+	$(call preset,clang)
 	mkdir -p build/cppcheck
 	cppcheck --project=build/clang/compile_commands.json --file-filter='$(CURDIR)/src/*' \
 		--cppcheck-build-dir=build/cppcheck --enable=warning,performance,portability \
@@ -87,6 +87,11 @@ fuzz: ## each fuzz target for FUZZ_SECONDS (20)
 
 format: ## lay out every C file
 	$(sources) | xargs -r clang-format -i
+
+fix: ## what lint can mend by itself: braces around bodies of several lines, layout
+	$(call preset,clang)
+	python3 tools/tree.py --suffix .c --under src | xargs -r scripts/fix-braces
+	$(MAKE) format
 
 golden: ## rewrite the expected outputs; review the diff
 	$(call preset,release)
