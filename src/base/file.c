@@ -46,9 +46,10 @@ static ridge_status read_stream(ridge_ctx *cx, const char *path, FILE *f,
         return fail_io(cx, path, "check the file");
     if (b.is_short)
         return ridge_fail_nomem(cx);
-    if (b.n > most_bytes)
+    if (b.n > most_bytes) {
         return ridge_fail(cx, RIDGE_E_IO, "%s: larger than %s: is this the right file?",
                           path, ridge_format_bytes((double)most_bytes).s);
+    }
     *out = (ridge_str){ridge_buf_text(&b), b.n};
     return RIDGE_OK;
 }

@@ -4,6 +4,7 @@
  */
 #include "json.h"
 
+#include <assert.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdarg.h>
@@ -71,10 +72,11 @@ static ridge_status fail_syntax(ridge_ctx *cx, const char *file,
 {
     /* jansson's column counts from 0 at the end of the offending token. */
     const char *mend = "mend the JSON there";
-    if (json_error_code(error) == json_error_stack_overflow)
+    if (json_error_code(error) == json_error_stack_overflow) {
         mend = "brackets are nested too deeply; is this a JSON file?";
-    else if (json_error_code(error) == json_error_premature_end_of_input)
+    } else if (json_error_code(error) == json_error_premature_end_of_input) {
         mend = "the file ends too early; is it complete?";
+    }
     return ridge_fail(cx, RIDGE_E_PARSE, "%s:%d:%d: not valid JSON: %s: %s", file,
                       error->line < 1 ? 1 : error->line,
                       error->column < 1 ? 1 : error->column, error->text, mend);
@@ -88,9 +90,10 @@ ridge_status ridge_json_parse(ridge_ctx *cx, ridge_str text, const char *file,
     if (doc == NULL || name == NULL)
         return ridge_fail_nomem(cx);
     *doc = (ridge_json_doc){name, text};
-    if (ridge_str_trim(text).n == 0)
+    if (ridge_str_trim(text).n == 0) {
         return ridge_fail(cx, RIDGE_E_PARSE, "%s: empty: expected a JSON document",
                           name);
+    }
     RIDGE_TRY(replace_bare_words(cx, &text));
     json_error_t error;
     json_t *root = json_loadb(text.p, text.n, JSON_DECODE_ANY, &error);
@@ -233,6 +236,7 @@ ridge_status ridge_json_only(ridge_ctx *cx, ridge_node object, const char *const
     size_t size = ridge_json_size(object);
     for (size_t i = 0; i < size; i++) {
         ridge_node member = ridge_json_member(&object, i);
+        assert(member.key != NULL); /* a member of an object has a name */
         size_t k = 0;
         while (k < n && strcmp(known[k], member.key) != 0)
             k++;
@@ -282,9 +286,10 @@ ridge_status ridge_json_want_i64(ridge_ctx *cx, ridge_node n, int64_t low, int64
             return ridge_json_fail(cx, n, "%g is no whole number within range", d);
         return ridge_json_fail(cx, n, "expected a whole number");
     }
-    if (v < low || v > high)
+    if (v < low || v > high) {
         return ridge_json_fail(cx, n, "%lld is outside %lld to %lld", (long long)v,
                                (long long)low, (long long)high);
+    }
     *out = v;
     return RIDGE_OK;
 }

@@ -35,18 +35,20 @@ ridge_json *ridge_json_array(ridge_ctx *cx)
 /* A member that could not be made becomes null rather than going missing. */
 static void set_new(ridge_json *object, const char *key, json_t *value)
 {
-    if (object != NULL)
+    if (object != NULL) {
         json_object_set_new(as_value(object), key, value == NULL ? json_null() : value);
-    else
+    } else {
         json_decref(value);
+    }
 }
 
 static void push_new(ridge_json *array, json_t *value)
 {
-    if (array != NULL)
+    if (array != NULL) {
         json_array_append_new(as_value(array), value == NULL ? json_null() : value);
-    else
+    } else {
         json_decref(value);
+    }
 }
 
 static json_t *number(double v)

@@ -159,11 +159,12 @@ void ridge__json_path(ridge_node n, char *out, size_t size)
     out[0] = '\0';
     for (int i = 1; i < depth && used + 1 < size; i++) {
         int wrote;
-        if (chain[i]->key != NULL)
+        if (chain[i]->key != NULL) {
             wrote = snprintf(out + used, size - used, "%s%s", i > 1 ? "." : "",
                              chain[i]->key);
-        else
+        } else {
             wrote = snprintf(out + used, size - used, "[%zu]", chain[i]->index);
+        }
         used += wrote < 0 ? 0 : (size_t)wrote;
     }
 }

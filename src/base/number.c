@@ -111,9 +111,10 @@ static double decimal_value(ridge_str s)
     if (exponent < -100000)
         exponent = -100000;
     long double value = mantissa;
-    if (mantissa != 0)
+    if (mantissa != 0) {
         value = exponent < 0 ? mantissa / powl(10, (long double)-exponent)
                              : mantissa * powl(10, (long double)exponent);
+    }
     return (double)(is_negative ? -value : value);
 }
 

@@ -47,10 +47,11 @@ static row *add_row(ridge_table *t)
     row *r = ridge_new(t->arena, row, 1);
     if (r == NULL)
         return NULL;
-    if (t->last == NULL)
+    if (t->last == NULL) {
         t->first = r;
-    else
+    } else {
         t->last->next = r;
+    }
     t->last = r;
     t->n_rows++;
     t->n_cells = 0;
@@ -175,18 +176,20 @@ void ridge_table_write(const ridge_table *t, size_t indent, bool with_colour,
     if (has_titles) {
         ridge_buf_pad(out, ' ', indent);
         ridge_buf_puts(out, with_colour ? "\033[1m" : "");
-        for (size_t c = 0; c < t->n_columns; c++)
+        for (size_t c = 0; c < t->n_columns; c++) {
             write_cell(out, t->columns[c].title, widths[c], t->columns[c].align,
                        c + 1 == t->n_columns);
+        }
         ridge_buf_puts(out, with_colour ? "\033[0m\n" : "\n");
     }
     for (const row *r = t->first; r != NULL; r = r->next) {
         ridge_buf_pad(out, ' ', indent);
         if (r->is_rule)
             write_rule(out, widths, t->n_columns);
-        for (size_t c = 0; c < t->n_columns && !r->is_rule; c++)
+        for (size_t c = 0; c < t->n_columns && !r->is_rule; c++) {
             write_cell(out, text_of(r->cells[c]), widths[c], t->columns[c].align,
                        c + 1 == t->n_columns);
+        }
         ridge_buf_puts(out, "\n");
     }
 }
