@@ -21,6 +21,8 @@ SOUND = {
     "src/hardware/two.h": "/* Two's own. */\n",
     "tests/hardware.cmake": "ridge_test(unit two LAYER hardware)\n",
     "tests/unit/test_two.c": '/* Two. */\n#include "two.h"\n',
+    "docs/sources.md": "# Sources\n\n- **acme-x1** — Acme, X1.\n- **adams1990** — Adams, One.\n",
+    "data/chips/x1.json": '{"hbm_bytes": {"value": 1, "source": "acme-x1"}}\n',
     "README.md": "See [the table](tools/layers.txt).\n",
 }
 
@@ -54,7 +56,7 @@ class Checks(unittest.TestCase):
         self.assertEqual(code, 0, output)
 
     def test_a_sound_tree_passes_every_check(self):
-        for check in ("layers", "banned", "sizes", "words", "tree"):
+        for check in ("layers", "banned", "sizes", "sources", "words", "tree"):
             with self.subTest(check):
                 self.passes(check, {})
 
@@ -125,6 +127,18 @@ class Checks(unittest.TestCase):
             with self.subTest(line):
                 self.fails("words", {"README.md": line + "\n"}, "README.md:1")
         self.fails("words", {"README.md": "cut off"}, "no line end")
+
+    def test_a_source_that_is_not_listed_fails(self):
+        comment = "/* One.\n * @source adams1990 chapter 3; moore1991,\n * equation 2\n */\n"
+        self.fails("sources", {"src/base/one.c": comment}, "src/base/one.c:2: source 'moore1991'")
+        self.passes("sources", {"src/base/one.c": comment.replace("moore1991", "acme-x1")})
+        self.fails("sources", {"data/chips/x1.json": '{"source": "other"}\n'}, "'other'")
+        self.fails("sources", {"data/chips/x1.json": '{"source": ""}\n'}, "(empty)")
+
+    def test_the_list_of_sources_is_in_order(self):
+        first, second = "- **a1** — A.\n", "- **b1** — B.\n"
+        self.fails("sources", {"docs/sources.md": second + first}, "a1 comes before b1")
+        self.fails("sources", {"docs/sources.md": first + first}, "a1 stands here twice")
 
     def test_what_is_left_out_fails(self):
         self.fails("tree", {"src/base/three.c": "/* */\n"}, "not built")
