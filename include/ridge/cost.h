@@ -26,7 +26,19 @@ const char *ridge_bound_text(ridge_bound bound);
  */
 
 /** Which memory the operands stream from. */
-typedef enum ridge_memory { RIDGE_MEMORY_HBM, RIDGE_MEMORY_FAST } ridge_memory;
+typedef enum ridge_memory {
+    RIDGE_MEMORY_HBM,
+    RIDGE_MEMORY_FAST, /* VMEM, or the shared memory of all SMs */
+    RIDGE_MEMORY_HOST  /* the host's, over PCIe or a coherent link */
+} ridge_memory;
+
+const char *ridge_memory_text(ridge_memory memory);
+/** hbm, fast (vmem, smem), pcie (host). @errors E_NOTFOUND */
+RIDGE_NODISCARD ridge_status ridge_memory_parse(ridge_ctx *cx, const char *text,
+                                                ridge_memory *out);
+/** Bandwidth of one chip to that memory; 0 when the catalogue does not know it. Costs
+ *  then stream from HBM instead: ask first. */
+double ridge_memory_bytes_per_s(const ridge_chip *chip, ridge_memory memory);
 
 /** batch independent products [m, k] x [k, n], as one call. */
 typedef struct ridge_matmul {
@@ -76,6 +88,9 @@ ridge_op_cost ridge_attention_cost(const ridge_chip *chip, const ridge_attention
  */
 ridge_op_cost ridge_stream_cost(const ridge_chip *chip, double vector_flops,
                                 double bytes);
+/** The same from another memory than HBM. */
+ridge_op_cost ridge_stream_cost_from(const ridge_chip *chip, double vector_flops,
+                                     double bytes, ridge_memory memory);
 
 /**
  * The share of the peak that a matmul of this shape can use: padding of every dim to
@@ -85,12 +100,179 @@ ridge_op_cost ridge_stream_cost(const ridge_chip *chip, double vector_flops,
 double ridge_matmul_shape_efficiency(const ridge_chip *chip, const ridge_matmul *op,
                                      double *tile, double *wave);
 
+/** How a product lies on the matrix units: what the shape efficiency is made of. */
+typedef struct ridge_matmul_shape {
+    double padded_m, padded_k, padded_n; /* computed dims; as asked when unknown */
+    double tile_m, tile_n;  /* GPU: the output tile that was best; else 0 */
+    double tiles;           /* GPU: over the batch, times split_k; else 0 */
+    double waves;           /* GPU: rounds over the SMs; else 0 */
+    double split_k;         /* GPU: parts that K is cut into, 1 for none; else 0 */
+    double tile_efficiency; /* padding, and operand supply of a small tile */
+    double wave_efficiency; /* last wave, start and end of each tile, pipeline fill */
+    double efficiency;      /* product of the two, in (0, 1] */
+} ridge_matmul_shape;
+
+/** The best layout of the product on the chip; all factors 1 when the catalogue does
+ *  not know the chip's tiles. */
+ridge_matmul_shape ridge_matmul_shape_find(const ridge_chip *chip,
+                                           const ridge_matmul *op);
+
 /** Rows m at which [m,k]x[k,n] becomes compute bound; INFINITY if it never does. */
 double ridge_matmul_critical_rows(const ridge_chip *chip, const ridge_matmul *op,
                                   ridge_memory memory);
 /** The same for m << k, n: (weight bytes / 2) C / W. */
 double ridge_matmul_critical_rows_limit(const ridge_chip *chip, const ridge_matmul *op,
                                         ridge_memory memory);
+/** Tokens of a self-attention (T = S) from which it is compute bound; INFINITY when a
+ *  window keeps it below. @source scaling-book-2025 chapter 4, question 4 */
+double ridge_attention_critical_tokens(const ridge_chip *chip,
+                                       const ridge_attention *op);
+
+/* ---- einsums
+ * --------------------------------------------------------------------------- */
+
+/** Formats of an operation's operands and of its arithmetic. */
+typedef struct ridge_formats {
+    ridge_dtype activation, weight, output, compute;
+} ridge_formats;
+
+/** What a dim does in an einsum. */
+typedef enum ridge_dim_role {
+    RIDGE_DIM_BATCHING,    /* in both inputs and the output */
+    RIDGE_DIM_CONTRACTING, /* in both inputs, summed over */
+    RIDGE_DIM_FREE,        /* in one input and the output */
+    RIDGE_DIM_SUMMED       /* in one input alone */
+} ridge_dim_role;
+
+const char *ridge_dim_role_text(ridge_dim_role role);
+
+enum { RIDGE_EINSUM_DIM_MAX = 32 };
+
+/** One or two inputs and an output over named dims. Dim i is bit (1u << i). */
+typedef struct ridge_einsum {
+    int n_inputs; /* 1 or 2 */
+    int n_dims;
+    char letters[RIDGE_EINSUM_DIM_MAX]; /* a-z A-Z, in order of appearance */
+    int64_t sizes[RIDGE_EINSUM_DIM_MAX];
+    uint32_t inputs[2];
+    uint32_t output;
+    double elements[3]; /* of the inputs and, last, of the output */
+    double points;      /* product of all dims, each once */
+} ridge_einsum;
+
+/**
+ * Read "btd,df->btf" and "b=4,t=4096,d=8192,f=28672".
+ * @errors E_PARSE naming the column, E_ARG for a missing size or a product beyond 2^63
+ */
+RIDGE_NODISCARD ridge_status ridge_einsum_parse(ridge_ctx *cx, const char *text,
+                                                const char *dims, ridge_einsum *out);
+/** Give dim @p letter another size, >= 1, keeping the products below 2^63.
+ * @return false when there is no such dim or a product would overflow */
+bool ridge_einsum_resize(ridge_einsum *einsum, char letter, int64_t size);
+ridge_dim_role ridge_einsum_role(const ridge_einsum *einsum, int dim);
+/** Two for each point when something is contracted, one when a product or a sum is all
+ *  there is, none for a copy. @source scaling-book-2025 chapter 4 */
+double ridge_einsum_flops(const ridge_einsum *einsum);
+/** The same with the first addition of each output element left out: it adds to zero. */
+double ridge_einsum_flops_exact(const ridge_einsum *einsum);
+/** Whether the matrix unit does it: two inputs with a contracting dim. */
+bool ridge_einsum_is_matmul(const ridge_einsum *einsum);
+/** The same as independent products: batching, free and contracting dims multiplied. */
+ridge_matmul ridge_einsum_matmul(const ridge_einsum *einsum,
+                                 const ridge_formats *formats);
+ridge_op_cost ridge_einsum_cost(const ridge_chip *chip, const ridge_einsum *einsum,
+                                const ridge_formats *formats, ridge_memory memory);
+
+/* ---- rooflines
+ * --------------------------------------------------------------------------- */
+
+typedef enum ridge_op_kind {
+    RIDGE_OP_MATMUL,
+    RIDGE_OP_EINSUM,
+    RIDGE_OP_ATTENTION,
+    RIDGE_OP_STREAM /* add, elementwise, dot */
+} ridge_op_kind;
+
+/** One operation as people write it, with the memory that it streams from. */
+typedef struct ridge_op {
+    ridge_op_kind kind;
+    const char *text; /* borrowed from the caller */
+    ridge_formats formats;
+    ridge_memory memory;
+    ridge_matmul matmul;
+    ridge_einsum einsum;
+    ridge_attention attention;
+    bool is_decode;  /* attention: one query token a sequence */
+    double elements; /* STREAM: N, flops_each and bytes_each for each of them */
+    double flops_each, bytes_each;
+} ridge_op;
+
+/**
+ * Read an operation: MxKxN, an einsum, attention:prefill, attention:decode, add:N,
+ * elementwise:N, dot:N.
+ * @param dims     "b=4,t=4096", sizes of an einsum or of attention (b t s n k h v w,
+ *                 causal), or NULL
+ * @param formats  of the operands; add takes fp32 unless @p is_format_given
+ * @errors E_PARSE, E_ARG with what is wrong and how it is written
+ */
+RIDGE_NODISCARD ridge_status ridge_op_parse(ridge_ctx *cx, const char *text,
+                                            const char *dims,
+                                            const ridge_formats *formats,
+                                            bool is_format_given, ridge_op *out);
+/** Give one dim by its name another size, for a sweep. @return false: no such dim */
+bool ridge_op_resize(ridge_op *op, const char *dim, double size);
+ridge_op_cost ridge_op_price(const ridge_chip *chip, const ridge_op *op);
+
+/** A range of sizes: from, then times or plus step, up to and with the end. */
+typedef struct ridge_sweep {
+    char dim[8];
+    double from, to, step;
+    bool is_factor; /* multiply by the step */
+} ridge_sweep;
+
+enum { RIDGE_SWEEP_MAX = 512 };
+
+/** Read "m=1..8192" (powers of two), "m=1..4096*4", "m=128..4096+128".
+ * @errors E_PARSE, and E_ARG for more than RIDGE_SWEEP_MAX sizes */
+RIDGE_NODISCARD ridge_status ridge_sweep_parse(ridge_ctx *cx, const char *text,
+                                               ridge_sweep *out);
+
+typedef struct ridge_roofline_point {
+    double size;
+    ridge_op_cost cost;
+} ridge_roofline_point;
+
+/** An operation against the roofline of a chip. */
+typedef struct ridge_roofline {
+    const ridge_chip *chip;
+    ridge_op op;
+    ridge_op_cost cost;
+    ridge_matmul_shape shape; /* of a matmul; factors 1 otherwise */
+    ridge_dtype compute;      /* the format that runs */
+    double peak_flops_per_s;  /* of the unit that does the work: matrix or vector */
+    double bytes_per_s;       /* of the memory */
+    double ridge_flops_per_byte;
+    double flops;             /* matmul, or vector where there is no matmul */
+    bool is_matmul;           /* the work is the matrix unit's */
+    const char *critical_dim; /* "m", "t"; NULL: no size makes it compute bound */
+    double critical_size;     /* exact; INFINITY: never */
+    double critical_limit;    /* for m << k, n of a matmul; 0: none */
+    const char *sweep_dim;    /* NULL: no sweep */
+    double sweep_critical;    /* size of the swept dim at the critical size; 0: none */
+    size_t n_points;
+    ridge_roofline_point *points;
+} ridge_roofline;
+
+/**
+ * Cost, ridge and critical size of an operation, and the costs of a sweep.
+ * @param sweep  NULL for none
+ * @owner the ctx
+ * @errors E_ARG for a memory whose bandwidth is not known or an unknown dim to sweep
+ */
+RIDGE_NODISCARD ridge_status ridge_roofline_find(ridge_ctx *cx, const ridge_chip *chip,
+                                                 const ridge_op *op,
+                                                 const ridge_sweep *sweep,
+                                                 ridge_roofline *out);
 
 /* ---- collectives
  * --------------------------------------------------------------------- */
@@ -192,6 +374,12 @@ ridge_time ridge_collective_time(const ridge_slice *slice, ridge_collective kind
  * @param hops  >= 0; ports  >= 1 */
 ridge_time ridge_point_to_point_time(const ridge_slice *slice, double bytes,
                                      int64_t hops, int ports);
+
+/** The size at which what a collective's latency and its bandwidth cost are equal, by the
+ * algorithm that is cheapest there: below it, the hops and the start decide.
+ * @return bytes; 0 for one rank */
+double ridge_collective_critical_bytes(const ridge_slice *slice, ridge_collective kind,
+                                       const ridge_group *group);
 
 /** Chip FLOPs per byte of the group's bandwidth (alpha = C / W): the book's intensity.
  */

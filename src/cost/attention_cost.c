@@ -1,0 +1,243 @@
+/* Time of one layer's attention on one chip, as flash kernels compute it: scores never
+ * leave the chip, so queries, keys, values and output move once. */
+#include "bound.h"
+
+#include <math.h>
+
+/* Cycles to the first word from DRAM. Source: luo2024. */
+static const double GPU_MEMORY_LATENCY_CYCLES = 480;
+
+/*
+ * Vector work of one score: scale and subtract the running maximum (2), the maximum
+ * (1), the sum (1), and an exponential. A GPU's special function unit does an
+ * exponential in the time of 16 fp32 FLOPs (H100: 3.9e12 a second beside 67e12 FLOP/s;
+ * source flash-attention-3-2024). Elsewhere it is taken as one operation of each of four vector ALUs.
+ */
+static const double SCORE_FLOPS = 4;
+static const double EXP_FLOPS_GPU = 16;
+static const double EXP_FLOPS_OTHER = 4;
+
+/* Query rows of a block: 128 on GPUs (dao2023), 512 in TPU splash attention
+ * (maxtext-2024 default of sa_block_q). */
+enum { BLOCK_GPU = 128, BLOCK_TPU = 512 };
+
+/* Head dim at which achievable.attention is measured. */
+enum { REFERENCE_HEAD_DIM = 128 };
+
+/* Least keys that one block of a split decode kernel takes. Source: dao2023decode. */
+enum { SPLIT_KEYS = 256 };
+
+/* Queries, contexts and what the kernel computes of them. */
+typedef struct attention_span {
+    double context;          /* keys that a query sees, averaged */
+    double longest;          /* of the last query */
+    double keys_read;        /* of a sequence, each once */
+    double computed_rows;    /* queries padded to blocks */
+    double computed_context; /* with the masked part of blocks on the diagonal */
+} attention_span;
+
+static double attention_block(const ridge_chip *chip)
+{
+    if (chip->kind == RIDGE_CHIP_GPU)
+        return BLOCK_GPU;
+    return chip->kind == RIDGE_CHIP_CPU ? 1 : BLOCK_TPU;
+}
+
+/*
+ * Query i of T stands at position S - T + i of the context. Causal without a window it
+ * sees S - T + i + 1 keys, on average S - (T - 1) / 2; with one, at most w.
+ */
+static double average_context(const ridge_attention *op)
+{
+    const double last = op->context_tokens;
+    const double window = op->window > 0 ? fmin(op->window, last) : last;
+    if (!op->is_causal)
+        return window;
+    const double first = fmax(1, last - op->query_tokens + 1);
+    if (window <= first)
+        return window;
+    const double below = window - first; /* queries that see less than the window */
+    const double queries = last - first + 1;
+    return (below * (first + window - 1) / 2 + (queries - below) * window) / queries;
+}
+
+static attention_span attention_span_find(const ridge_chip *chip,
+                                          const ridge_attention *op)
+{
+    const double t = op->query_tokens;
+    const double block = attention_block(chip);
+    attention_span span = {
+        .context = average_context(op),
+        .longest = op->context_tokens,
+        .keys_read = op->context_tokens,
+        .computed_rows = t,
+    };
+    if (op->window > 0) {
+        span.longest = fmin(op->window, op->context_tokens);
+        span.keys_read = fmin(op->context_tokens, op->window + t - 1);
+    }
+    if (t > block)
+        span.computed_rows = ceil(t / block) * block;
+    /* whole blocks of keys at the edges: one with a mask, two with a window */
+    const double edge = fmin(t, block) - 1;
+    if (span.longest < op->context_tokens)
+        span.computed_context = span.context + edge;
+    else
+        span.computed_context = span.context + (op->is_causal ? edge / 2 : 0);
+    span.computed_context = fmin(op->context_tokens, span.computed_context);
+    return span;
+}
+
+/* Head dim as the matrix unit computes it. */
+static double padded_head_dim(const ridge_chip *chip, double head_dim)
+{
+    double unit = 1;
+    if (chip->kind == RIDGE_CHIP_GPU)
+        unit = 32;
+    else if (chip->matmul_rows > 0)
+        unit = chip->matmul_rows;
+    return ceil(head_dim / unit) * unit;
+}
+
+static double score_vector_flops(const ridge_chip *chip)
+{
+    return SCORE_FLOPS +
+           (chip->kind == RIDGE_CHIP_GPU ? EXP_FLOPS_GPU : EXP_FLOPS_OTHER);
+}
+
+/* One score on the whole chip: both matmuls, then the softmax's part. */
+static double score_s(const ridge_chip *chip, ridge_dtype compute, double head_dims)
+{
+    const double vector_s = chip->vector_flops_per_s > 0
+                                ? score_vector_flops(chip) / chip->vector_flops_per_s
+                                : 0;
+    return 2 * head_dims / ridge_chip_peak(chip, compute, NULL) + vector_s;
+}
+
+/*
+ * Achievable time of one score. At the reference (bf16, head dim 128) it is what the
+ * measured share of the peak says; other head dims and formats differ from it as
+ * matmul time plus softmax time do, since the softmax does not speed up with either.
+ */
+static double achievable_score_s(const ridge_chip *chip, const ridge_attention *op)
+{
+    const double share = ridge__share(chip->achievable.attention);
+    const double reference_s = 4.0 * REFERENCE_HEAD_DIM /
+                               ridge_chip_peak(chip, RIDGE_DTYPE_BF16, NULL) / share;
+    const double reference_dims = 2 * padded_head_dim(chip, REFERENCE_HEAD_DIM);
+    const double dims =
+        padded_head_dim(chip, op->head_dim) + padded_head_dim(chip, op->v_head_dim);
+    return reference_s * score_s(chip, op->compute, dims) /
+           score_s(chip, RIDGE_DTYPE_BF16, reference_dims);
+}
+
+/* ---- blocks over the SMs
+ * ------------------------------------------------------------- */
+
+typedef struct attention_grid {
+    double blocks;
+    double splits;     /* of the keys, when rows of queries alone are too few */
+    double busy_share; /* of the SMs */
+} attention_grid;
+
+/* Decode packs the query heads of a KV head into one block; prefill has a block for
+ * every 128 rows of each query head. Where that leaves SMs idle the keys are split. */
+static attention_grid attention_grid_find(const ridge_chip *chip,
+                                          const ridge_attention *op)
+{
+    attention_grid g = {.blocks = op->batch * op->heads, .splits = 1, .busy_share = 1};
+    if (chip->kind != RIDGE_CHIP_GPU || chip->cores <= 0)
+        return g;
+    const double sms = chip->cores;
+    if (op->query_tokens * op->heads / op->kv_heads <= BLOCK_GPU)
+        g.blocks = op->batch * op->kv_heads;
+    else
+        g.blocks *= ceil(op->query_tokens / BLOCK_GPU);
+    const double most = fmax(1, floor(op->context_tokens / SPLIT_KEYS));
+    g.splits = fmin(most, ceil(sms / g.blocks));
+    g.busy_share = fmin(1, g.blocks * g.splits / sms);
+    return g;
+}
+
+/*
+ * Useful share of the SMs: equal blocks run in waves; causal ones, longest first, end
+ * when the SMs are all used up or when the longest has run. Every round pays the first
+ * load and the last store.
+ */
+static double attention_wave_efficiency(const ridge_chip *chip,
+                                        const ridge_attention *op,
+                                        const attention_span *span,
+                                        const attention_grid *grid, double score_time_s)
+{
+    if (chip->kind != RIDGE_CHIP_GPU || chip->cores <= 0)
+        return 1;
+    const double sms = chip->cores;
+    const double jobs = grid->blocks * grid->splits;
+    const double work_s = op->batch * op->heads * span->computed_rows *
+                          span->computed_context * score_time_s;
+    const double job_s = work_s * sms / jobs;
+    const double rounds = ceil(jobs / sms);
+    double makespan_s = job_s * rounds;
+    if (op->is_causal && op->query_tokens > 1) {
+        const double longest_s =
+            job_s * fmax(1, span->longest / span->computed_context);
+        makespan_s = fmax(work_s, longest_s);
+    }
+    const double clock_hz =
+        chip->boost_clock_hz > 0 ? chip->boost_clock_hz : chip->clock_hz;
+    if (clock_hz > 0)
+        makespan_s += rounds * 2 * GPU_MEMORY_LATENCY_CYCLES / clock_hz;
+    return fmin(1, work_s / makespan_s);
+}
+
+/* Busy SMs draw on the L2's bandwidth in proportion; HBM cannot be read faster. */
+static double attention_bytes_per_s(const ridge_chip *chip, const attention_grid *grid)
+{
+    const double hbm = chip->hbm_bytes_per_s * ridge__share(chip->achievable.memory);
+    if (chip->kind != RIDGE_CHIP_GPU || chip->l2_bytes_per_s <= 0)
+        return hbm;
+    return fmin(hbm, grid->busy_share * chip->l2_bytes_per_s);
+}
+
+/* ---- cost
+ * ------------------------------------------------------------------------------ */
+
+/*
+ *     FLOPs = 2 B N T c (H + Hv),  c the average context
+ *     bytes = B T N (H + Hv) a + B S K (H + Hv) w
+ *
+ * B sequences, T queries and S keys of each, N, K query and KV heads, H, Hv head dims
+ * of keys and values, a, w bytes an element of activations and of the cache.
+ * Left out: rotary and norms of queries and keys, page tables, writing the cache.
+ * Source: scaling-book-2025 chapter 4; dao2022.
+ */
+ridge_op_cost ridge_attention_cost(const ridge_chip *chip, const ridge_attention *op)
+{
+    const attention_span span = attention_span_find(chip, op);
+    const attention_grid grid = attention_grid_find(chip, op);
+    const double rows = op->batch * op->heads * op->query_tokens;
+    const double scores = rows * span.context;
+    const double head_dims = op->head_dim + op->v_head_dim;
+    const double computed =
+        op->batch * op->heads * span.computed_rows * span.computed_context;
+    const double score_time_s = achievable_score_s(chip, op);
+    const double wave = attention_wave_efficiency(chip, op, &span, &grid, score_time_s);
+    const double bytes = rows * head_dims * ridge_dtype_bytes(op->activation) +
+                         op->batch * op->kv_heads * span.keys_read * head_dims *
+                             ridge_dtype_bytes(op->cache);
+    const double kernels = grid.splits > 1 ? 2 : 1; /* the second one combines */
+    const op_load load = {
+        .matmul_flops = 2 * scores * head_dims,
+        .vector_flops = scores * score_vector_flops(chip),
+        .bytes = bytes,
+        .matmul_flops_per_s = ridge_chip_peak(chip, op->compute, NULL),
+        .vector_flops_per_s = chip->vector_flops_per_s,
+        .bytes_per_s = chip->hbm_bytes_per_s,
+        .expected_matmul_s = computed * score_time_s / wave,
+        .expected_memory_s = bytes / attention_bytes_per_s(chip, &grid),
+        .launch_s = kernels * chip->achievable.launch_s,
+        .tile_efficiency = scores / computed,
+        .wave_efficiency = wave,
+    };
+    return ridge__op_cost_make(&load);
+}

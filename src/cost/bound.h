@@ -1,0 +1,36 @@
+/* How the rooflines of one operation become its cost; shared by the operations. */
+#ifndef RIDGE_COST_BOUND_H
+#define RIDGE_COST_BOUND_H
+
+#include "ridge/cost.h"
+
+/** What an operation asks, the chip's physical rates, and the achievable times. */
+typedef struct op_load {
+    double matmul_flops, vector_flops, bytes;
+    double matmul_flops_per_s; /* peak of the format that runs; > 0 */
+    double vector_flops_per_s; /* 0: not known, vector work is then free */
+    double bytes_per_s;        /* > 0 */
+    double expected_matmul_s;  /* at achievable rates and by shape */
+    double expected_memory_s;
+    double launch_s;
+    double tile_efficiency, wave_efficiency;
+} op_load;
+
+/**
+ * Bound, sum and expectation of one operation.
+ *
+ *     bound    = max(FLOPs / peak, vector FLOPs / vector peak, bytes / bandwidth)
+ *     expected = launch + max(of the same three at achievable rates)
+ *
+ * An achievable time below its physical one is raised to it, so bound <= expected.
+ * @source scaling-book-2025 chapter 1
+ */
+ridge_op_cost ridge__op_cost_make(const op_load *load);
+
+/** An efficiency from the data, 1 where it is not known. */
+double ridge__share(double efficiency);
+
+/** Rate at which operands stream from a memory; HBM's where the other is not known. */
+double ridge__stream_bytes_per_s(const ridge_chip *chip, ridge_memory memory);
+
+#endif

@@ -1,0 +1,215 @@
+/* The share of the matrix units that a matmul's shape can use: padding to a systolic
+ * array and its pipeline (TPU), or tiles and waves over the SMs (GPU). Computed from
+ * the chip's facts, never fitted; a chip whose tiles are not known counts as perfect.
+ */
+#include "bound.h"
+
+#include <math.h>
+
+/* Cycles to the first word from DRAM, measured on A100 (466) and H100 (479).
+ * Source: luo2024. */
+static const double GPU_MEMORY_LATENCY_CYCLES = 480;
+
+/* Rows that a systolic array takes in a pass and its cycles. Source:
+ * scaling-book-2025 chapter 2. */
+enum { PASS_ROWS = 8, PASS_CYCLES = 8 };
+
+enum {
+    K_STEP_BYTES = 128, /* a K step of a tile: one swizzled row of shared memory */
+    TILE_LEAST = 16,    /* rows or columns of the smallest tile */
+    SPLIT_K_MOST = 16,
+    SPLIT_K_LEAST_DEPTH = 256
+};
+
+static double pad_to(double x, double unit)
+{
+    return ceil(x / unit) * unit;
+}
+
+static const ridge_matmul_shape *shape_rate(ridge_matmul_shape *s, double wave)
+{
+    s->wave_efficiency = fmin(1, wave);
+    s->efficiency = s->tile_efficiency * s->wave_efficiency;
+    return s;
+}
+
+/* ---- systolic arrays ------------------------------------------------------------- */
+
+/*
+ * A pass multiplies [8, rows] by the [rows, cols] weights that an array holds, in 8
+ * cycles; passes are dealt to the arrays, and each starts with a bubble: weights in,
+ * activations across, results out.
+ *
+ *     cycles = fill + ceil(passes / arrays) 8,   fill = 2 rows + cols
+ *
+ * Later weights load behind the arithmetic. Source: scaling-book-2025 chapter 2.
+ */
+static ridge_matmul_shape systolic_shape(const ridge_chip *chip, const ridge_matmul *op)
+{
+    const double rows = chip->matmul_rows;
+    const double cols = chip->matmul_cols > 0 ? chip->matmul_cols : rows;
+    const double sublanes = chip->sublane_count > 0 ? chip->sublane_count : PASS_ROWS;
+    const double arrays = chip->matmul_units > 0 ? chip->matmul_units : 1;
+    ridge_matmul_shape s = {
+        .padded_m = pad_to(op->m, sublanes),
+        .padded_k = pad_to(op->k, rows),
+        .padded_n = pad_to(op->n, cols),
+    };
+    s.tile_efficiency =
+        (op->m / s.padded_m) * (op->k / s.padded_k) * (op->n / s.padded_n);
+    const double passes = op->batch * ceil(s.padded_m / PASS_ROWS) *
+                          (s.padded_k / rows) * (s.padded_n / cols);
+    const double cycles = 2 * rows + cols + ceil(passes / arrays) * PASS_CYCLES;
+    return *shape_rate(&s, passes / arrays * PASS_CYCLES / cycles);
+}
+
+/* ---- tiles over SMs ----------------------------------------------------------------
+ */
+
+typedef struct tile_grid {
+    const ridge_matmul *op;
+    double sms;
+    double sm_flops_per_s;
+    double start_s;       /* first load and last store of a tile */
+    double element_bytes; /* of the arithmetic's format */
+    double supply_ridge;  /* FLOPs per L2 byte of the whole chip; 0: not known */
+    double full_supply;   /* operand supply of the chip's own tile, 0..1 */
+    double reduce_bytes_per_s;
+} tile_grid;
+
+/*
+ * How fast the L2 can feed a tile: per step of K it loads (tm + tn) elements for
+ * 2 tm tn FLOPs, and below the L2's ridge it waits. Relative to the chip's own tile,
+ * whose rate the achievable efficiency already holds.
+ */
+static double tile_supply(const tile_grid *g, double tile_m, double tile_n)
+{
+    const double intensity =
+        2 * tile_m * tile_n / ((tile_m + tile_n) * g->element_bytes);
+    return g->supply_ridge > 0 ? fmin(1, intensity / g->supply_ridge) : intensity;
+}
+
+/* Fill s with the layout of one tile and split. @return its time */
+static double tile_time_s(const tile_grid *g, double tile_m, double tile_n,
+                          double split_k, ridge_matmul_shape *s)
+{
+    const ridge_matmul *op = g->op;
+    *s = (ridge_matmul_shape){
+        .padded_m = pad_to(op->m, tile_m),
+        .padded_k = pad_to(op->k, split_k * K_STEP_BYTES / g->element_bytes),
+        .padded_n = pad_to(op->n, tile_n),
+        .tile_m = tile_m,
+        .tile_n = tile_n,
+        .split_k = split_k,
+    };
+    const double supply = fmin(1, tile_supply(g, tile_m, tile_n) / g->full_supply);
+    s->tiles = op->batch * (s->padded_m / tile_m) * (s->padded_n / tile_n) * split_k;
+    s->waves = ceil(s->tiles / g->sms);
+    s->tile_efficiency =
+        supply * (op->m / s->padded_m) * (op->k / s->padded_k) * (op->n / s->padded_n);
+    const double one_s =
+        2 * tile_m * tile_n * (s->padded_k / split_k) / (g->sm_flops_per_s * supply) +
+        g->start_s;
+    /* partial sums in fp32, written and read once more */
+    const double reduce_s = split_k > 1 ? 2 * 4 * split_k * op->batch * op->m * op->n /
+                                              g->reduce_bytes_per_s
+                                        : 0;
+    return s->waves * one_s + reduce_s;
+}
+
+static tile_grid tile_grid_make(const ridge_chip *chip, const ridge_matmul *op)
+{
+    ridge_dtype used = op->compute;
+    const double peak = ridge_chip_peak(chip, op->compute, &used);
+    const double clock_hz =
+        chip->boost_clock_hz > 0 ? chip->boost_clock_hz : chip->clock_hz;
+    tile_grid g = {
+        .op = op,
+        .sms = chip->cores > 0 ? chip->cores : 1,
+        .element_bytes = ridge_dtype_bytes(used),
+        .reduce_bytes_per_s =
+            chip->l2_bytes_per_s > 0 ? chip->l2_bytes_per_s : chip->hbm_bytes_per_s,
+    };
+    g.sm_flops_per_s = peak / g.sms;
+    g.start_s = clock_hz > 0 ? 2 * GPU_MEMORY_LATENCY_CYCLES / clock_hz : 0;
+    g.supply_ridge = chip->l2_bytes_per_s > 0 ? peak / chip->l2_bytes_per_s : 0;
+    g.full_supply = tile_supply(&g, chip->tile_m, chip->tile_n);
+    return g;
+}
+
+/* Try a tile with every sensible split of K. */
+static void tile_try(const tile_grid *g, double tile_m, double tile_n, double *best_s,
+                     ridge_matmul_shape *best)
+{
+    for (int split = 1; split <= SPLIT_K_MOST; split *= 2) {
+        if (split > 1 && g->op->k / split < SPLIT_K_LEAST_DEPTH)
+            return;
+        ridge_matmul_shape s;
+        const double time_s = tile_time_s(g, tile_m, tile_n, split, &s);
+        if (time_s < *best_s) {
+            *best_s = time_s;
+            *best = s;
+        }
+        if (s.tiles >= g->sms)
+            return;
+    }
+}
+
+/*
+ * The libraries choose among a few tiles: the chip's own, and halves and quarters of
+ * its sides, either way up (nvidia-matmul-guide lists those of cuBLAS). The fastest
+ * is taken, with K split over idle SMs where tiles are few.
+ *
+ *     t = ceil(tiles / SMs) (2 tm tn K / (rate of an SM, supply) + start) + reduction
+ *
+ * Left out: stream-K, clusters, and the clock that rises when SMs idle.
+ */
+static ridge_matmul_shape tiled_shape(const ridge_chip *chip, const ridge_matmul *op)
+{
+    const tile_grid g = tile_grid_make(chip, op);
+    double best_s = INFINITY;
+    ridge_matmul_shape best = {.tile_efficiency = 1};
+    for (int i = 1; i <= 4; i *= 2) {
+        for (int j = 1; j <= 4; j *= 2) {
+            const double m = fmax(TILE_LEAST, (double)chip->tile_m / i);
+            const double n = fmax(TILE_LEAST, (double)chip->tile_n / j);
+            tile_try(&g, m, n, &best_s, &best);
+            if (m != n)
+                tile_try(&g, n, m, &best_s, &best);
+        }
+    }
+    const double ideal_s =
+        2 * op->batch * op->m * op->k * op->n / (g.sm_flops_per_s * g.sms);
+    return *shape_rate(&best, ideal_s / best_s / best.tile_efficiency);
+}
+
+/* ---- choice ------------------------------------------------------------------------
+ */
+
+ridge_matmul_shape ridge_matmul_shape_find(const ridge_chip *chip,
+                                           const ridge_matmul *op)
+{
+    if (chip->kind == RIDGE_CHIP_GPU && chip->tile_m > 0 && chip->tile_n > 0)
+        return tiled_shape(chip, op);
+    if (chip->kind != RIDGE_CHIP_GPU && chip->matmul_rows > 0)
+        return systolic_shape(chip, op);
+    return (ridge_matmul_shape){
+        .padded_m = op->m,
+        .padded_k = op->k,
+        .padded_n = op->n,
+        .tile_efficiency = 1,
+        .wave_efficiency = 1,
+        .efficiency = 1,
+    };
+}
+
+double ridge_matmul_shape_efficiency(const ridge_chip *chip, const ridge_matmul *op,
+                                     double *tile, double *wave)
+{
+    const ridge_matmul_shape shape = ridge_matmul_shape_find(chip, op);
+    if (tile)
+        *tile = shape.tile_efficiency;
+    if (wave)
+        *wave = shape.wave_efficiency;
+    return shape.efficiency;
+}
