@@ -6,6 +6,8 @@
 #define RIDGE_REPORT_H
 
 #include "ridge/base.h"
+#include "ridge/hardware.h"
+#include "ridge/model.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -65,6 +67,52 @@ void ridge_html_bars(ridge_buf *out, const char *const *rows, size_t n_rows,
 void ridge_html_end(ridge_buf *out);
 /** Text with & < > " escaped. */
 void ridge_html_text(ridge_buf *out, const char *text);
+
+/* ---- chips --------------------------------------------------------------------------
+ */
+
+/** Chips to show: a list in rows, or a few with all that is known of them. */
+typedef struct ridge_chips_view {
+    const ridge_catalog *catalog;
+    const ridge_chip *const *chips;
+    size_t n;
+    bool has_details; /* peaks, memory, network, prices, sourced facts; side by side */
+} ridge_chips_view;
+
+void ridge_chips_write_text(ridge_ctx *cx, const ridge_chips_view *view,
+                            bool with_colour, ridge_buf *out);
+void ridge_chips_write_html(ridge_ctx *cx, const ridge_chips_view *view,
+                            ridge_buf *out);
+/** Set the key "chips" of @p object. */
+void ridge_chips_write_json(ridge_ctx *cx, const ridge_chips_view *view,
+                            ridge_json *object);
+
+/* ---- models ------------------------------------------------------------------------- */
+
+typedef struct ridge_model_view {
+    const ridge_model *model;
+    double seq_tokens;                  /* T of the FLOPs and of a sequence's cache */
+    const ridge_checkpoint *checkpoint; /* or NULL */
+} ridge_model_view;
+
+/** T when none was asked for: 4096, or the model's own context if that is shorter. */
+double ridge_model_view_seq(const ridge_model *model);
+
+void ridge_model_write_text(ridge_ctx *cx, const ridge_model_view *view,
+                            bool with_colour, ridge_buf *out);
+void ridge_model_write_html(ridge_ctx *cx, const ridge_model_view *view,
+                            ridge_buf *out);
+void ridge_model_write_json(ridge_ctx *cx, const ridge_model_view *view,
+                            ridge_json *object);
+
+/** Every model of the library with its totals. @errors those of ridge_model_load */
+RIDGE_NODISCARD ridge_status ridge_library_write_text(ridge_ctx *cx,
+                                                      const ridge_library *library,
+                                                      bool with_colour, ridge_buf *out);
+/** The same as the key "models" of @p object. */
+RIDGE_NODISCARD ridge_status ridge_library_write_json(ridge_ctx *cx,
+                                                      const ridge_library *library,
+                                                      ridge_json *object);
 
 #ifdef __cplusplus
 }

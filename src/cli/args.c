@@ -33,7 +33,8 @@ static const cli_option *find_option(const cli_option *options, ridge_str name)
     return NULL;
 }
 
-static ridge_status fail_unknown(const cli_run *run, ridge_str name)
+/** @param name   without its dashes. @param dashes  "-" or "--" */
+static ridge_status fail_unknown(const cli_run *run, ridge_str name, const char *dashes)
 {
     enum { NAME_MOST = 128 };
     const char *names[NAME_MOST];
@@ -42,16 +43,16 @@ static ridge_status fail_unknown(const cli_run *run, ridge_str name)
         names[n++] = o->name;
     for (const cli_option *o = cli_common_options; o->name && n < NAME_MOST; o++)
         names[n++] = o->name;
-    ridge_arena *arena = ridge_ctx_arena(run->cx);
-    const char *wrong = ridge_str_dup(arena, name);
+    const char *wrong = ridge_str_dup(ridge_ctx_arena(run->cx), name);
     const char *near[1];
     if (!wrong)
         return ridge_fail_nomem(run->cx);
-    if (ridge_nearest_names(wrong, names, n, 1, near))
+    if (dashes[1] && ridge_nearest_names(wrong, names, n, 1, near))
         return ridge_fail(run->cx, RIDGE_E_ARG,
-                          "unknown option --%s: did you mean --%s?", wrong, near[0]);
-    return ridge_fail(run->cx, RIDGE_E_ARG, "unknown option --%s: see ridge %s --help",
-                      wrong, run->verb->name);
+                          "unknown option %s%s: did you mean %s%s?", dashes, wrong,
+                          near[0][1] ? "--" : "-", near[0]);
+    return ridge_fail(run->cx, RIDGE_E_ARG, "unknown option %s%s: see ridge %s --help",
+                      dashes, wrong, run->verb->name);
 }
 
 static ridge_status push_knob(const cli_run *run, cli_knob *knobs, int *n,
@@ -82,7 +83,7 @@ static ridge_status store_option(cli_run *run, const cli_option *option,
     return RIDGE_OK;
 }
 
-static const char *dashes(const cli_option *option)
+static const char *dashes_of(const cli_option *option)
 {
     return option->name[1] ? "--" : "-";
 }
@@ -94,7 +95,7 @@ static ridge_status take_value(args_reader *reader, const cli_option *option,
     const cli_run *run = reader->run;
     if (!option->value && attached.p)
         return ridge_fail(run->cx, RIDGE_E_ARG, "%s%s takes no value: leave out =%s",
-                          dashes(option), option->name, attached.p);
+                          dashes_of(option), option->name, attached.p);
     if (!option->value) {
         *out = "";
         return RIDGE_OK;
@@ -107,8 +108,8 @@ static ridge_status take_value(args_reader *reader, const cli_option *option,
     }
     if (!attached.p || attached.n == 0)
         return ridge_fail(run->cx, RIDGE_E_ARG, "%s%s needs a value: %s%s %s",
-                          dashes(option), option->name, dashes(option), option->name,
-                          option->value);
+                          dashes_of(option), option->name, dashes_of(option),
+                          option->name, option->value);
     *out = attached.p;
     return RIDGE_OK;
 }
@@ -132,7 +133,8 @@ static ridge_status read_option(args_reader *reader, const char *word)
     if (!option)
         option = find_option(cli_common_options, name);
     if (!option || is_long != (option->name[1] != '\0'))
-        return fail_unknown(run, is_long ? name : ridge_str_of(word + 1));
+        return fail_unknown(run, is_long ? name : ridge_str_of(word + 1),
+                            is_long ? "--" : "-");
     const char *value = NULL;
     RIDGE_TRY(take_value(reader, option, rest, &value));
     return store_option(run, option, value);

@@ -17,8 +17,8 @@ static const cli_verb *const verbs[] = {
 };
 static const cli_verb_table verb_table = {verbs, RIDGE_COUNT_OF(verbs)};
 
-/* A handler takes no payload, so this one pointer is static: the request that Ctrl-C
- * cancels. Set once, before the handler is. */
+/* A handler takes no payload, so the request that Ctrl-C cancels is the one thing that
+ * is static and changes. Set before the handler is. (banned: allow static) */
 static ridge_ctx *volatile interrupted_cx;
 
 static void cancel_on_interrupt(int signal_number)

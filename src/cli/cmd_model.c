@@ -1,0 +1,103 @@
+/*
+ * ridge model: what a model is made of and what it takes.
+ */
+#include "cli.h"
+
+#include "ridge/report.h"
+
+static int run_catalogue(cli_run *run, const ridge_library *library)
+{
+    if (run->is_json) {
+        ridge_json *object = cli_json_begin(run);
+        if (ridge_library_write_json(run->cx, library, object) != RIDGE_OK)
+            return cli_fail(run);
+        return cli_emit_json(run, object);
+    }
+    ridge_buf text;
+    ridge_buf_init(&text, ridge_ctx_arena(run->cx));
+    if (ridge_library_write_text(run->cx, library, run->has_colour, &text) != RIDGE_OK)
+        return cli_fail(run);
+    return cli_emit_text(run, &text);
+}
+
+/** The checkpoint to compare with: that of --checkpoint, or one beside the config. */
+static ridge_status check_checkpoint(cli_run *run, ridge_model_view *view,
+                                     ridge_checkpoint *room)
+{
+    const char *path = cli_option_text(run, "checkpoint");
+    if (!path)
+        path = ridge_checkpoint_find(run->cx, run->args[0]);
+    if (!path)
+        return RIDGE_OK;
+    RIDGE_TRY(ridge_checkpoint_check(run->cx, view->model, path, room));
+    view->checkpoint = room;
+    return RIDGE_OK;
+}
+
+static ridge_status make_view(cli_run *run, const ridge_library *library,
+                              ridge_model_view *view, ridge_checkpoint *room)
+{
+    RIDGE_TRY(ridge_model_load(run->cx, library, run->args[0], &view->model));
+    RIDGE_TRY(cli_option_count(run, "seq", ridge_model_view_seq(view->model),
+                               &view->seq_tokens));
+    if (view->seq_tokens < 1)
+        return ridge_fail(run->cx, RIDGE_E_ARG, "--seq must be at least 1 token");
+    return check_checkpoint(run, view, room);
+}
+
+static int write_page(cli_run *run, const ridge_model_view *view)
+{
+    ridge_buf page;
+    ridge_buf_init(&page, ridge_ctx_arena(run->cx));
+    ridge_model_write_html(run->cx, view, &page);
+    return cli_emit_html(run, &page);
+}
+
+static int run_model(cli_run *run)
+{
+    const ridge_library *library = NULL;
+    ridge_model_view view = {.model = NULL};
+    ridge_checkpoint room = {.path = NULL};
+    if (cli_library(run, &library) != RIDGE_OK)
+        return cli_fail(run);
+    if (run->n_args == 0)
+        return run_catalogue(run, library);
+    if (make_view(run, library, &view, &room) != RIDGE_OK)
+        return cli_fail(run);
+    int code = run->html_path ? write_page(run, &view) : 0;
+    if (code)
+        return code;
+    if (run->is_json) {
+        ridge_json *object = cli_json_begin(run);
+        ridge_model_write_json(run->cx, &view, object);
+        return cli_emit_json(run, object);
+    }
+    ridge_buf text;
+    ridge_buf_init(&text, ridge_ctx_arena(run->cx));
+    ridge_model_write_text(run->cx, &view, run->has_colour, &text);
+    return cli_emit_text(run, &text);
+}
+
+static const cli_option options[] = {
+    {"seq", "T", "tokens of a sequence (4096, or the model's context if shorter)"},
+    {"checkpoint", "FILE", "weight index or safetensors file to compare with"},
+    {NULL, NULL, NULL}};
+
+const cli_verb cli_verb_model = {
+    .name = "model",
+    .summary = "parameters, FLOPs, KV cache and memory of a model",
+    .synopsis = "[MODEL]",
+    .detail =
+        "MODEL is a name of the catalogue, a config.json of Hugging Face or its "
+        "folder,\n"
+        "or a .json in the catalogue's own format. Without one: the catalogue.\n"
+        "\n"
+        "FLOPs of a token are given under every convention by name, because published\n"
+        "MFU figures differ in what they count. Weight files beside a config.json are\n"
+        "compared with what the config predicts.",
+    .example = "ridge model llama-3-70b",
+    .options = options,
+    .min_args = 0,
+    .max_args = 1,
+    .run = run_model,
+};

@@ -1,0 +1,115 @@
+/*
+ * Chips as JSON: the keys of `ridge chips --json`.
+ */
+#include "chip_network.h"
+
+static void set_known(ridge_json *object, const char *key, double v)
+{
+    if (v > 0)
+        ridge_json_set_double(object, key, v);
+    else
+        ridge_json_set_null(object, key);
+}
+
+static void set_peaks(ridge_ctx *cx, const ridge_chip *chip, ridge_json *object)
+{
+    ridge_json *peaks = ridge_json_set_object(cx, object, "peak_flops_per_s");
+    ridge_json *ridges = ridge_json_set_object(cx, object, "ridge_flops_per_byte");
+    for (int d = 0; d < RIDGE_DTYPE_COUNT; d++) {
+        ridge_dtype dtype = (ridge_dtype)d;
+        if (!chip->has_peak[dtype])
+            continue;
+        const char *name = ridge_dtype_text(dtype);
+        ridge_json_set_double(peaks, name, chip->peak_flops_per_s[dtype]);
+        ridge_json_set_double(ridges, name, ridge_chip_ridge_point(chip, dtype));
+    }
+}
+
+static void set_network(ridge_ctx *cx, const ridge_chips_view *view,
+                        const ridge_chip *chip, ridge_json *object)
+{
+    const ridge_system *system = ridge__chip_system(cx, view->catalog, chip);
+    if (!system) {
+        ridge_json_set_null(object, "network");
+        return;
+    }
+    ridge_json *network = ridge_json_set_object(cx, object, "network");
+    ridge_json_set_text(network, "system", system->name);
+    ridge_json_set_i64(network, "torus_dims", system->torus_dims);
+    ridge_json *levels = ridge_json_set_array(cx, network, "levels");
+    for (int i = 0; i < ridge__system_axis_count(system); i++) {
+        ridge_axis axis = ridge__system_axis(system, i);
+        ridge_json *level = ridge_json_push_object(cx, levels);
+        ridge_json_set_text(level, "name", axis.name);
+        ridge_json_set_text(level, "kind", ridge_axis_kind_text(axis.kind));
+        ridge_json_set_double(level, "bytes_per_s", axis.bytes_per_s);
+        ridge_json_set_double(level, "latency_s", axis.latency_s);
+        ridge_json_set_double(level, "efficiency", axis.efficiency);
+        ridge_json_set_bool(level, "can_reduce", axis.can_reduce);
+        ridge_json_set_double(level, "bf16_flops_per_byte",
+                              ridge__axis_ridge_point(system, i, RIDGE_DTYPE_BF16));
+    }
+}
+
+static void set_prices(ridge_ctx *cx, const ridge_chip *chip, ridge_json *object)
+{
+    ridge_json *prices = ridge_json_set_array(cx, object, "prices");
+    for (size_t i = 0; i < chip->n_prices; i++) {
+        const ridge_price *price = &chip->prices[i];
+        ridge_json *row = ridge_json_push_object(cx, prices);
+        ridge_json_set_double(row, "usd_per_chip_hour", price->usd_per_chip_hour);
+        ridge_json_set_text(row, "kind", price->kind);
+        ridge_json_set_text(row, "provider", price->provider);
+        ridge_json_set_text(row, "region", price->region);
+        ridge_json_set_text(row, "source", price->source);
+        ridge_json_set_text(row, "date", price->date);
+    }
+}
+
+static void set_facts(ridge_ctx *cx, const ridge_chip *chip, ridge_json *object)
+{
+    ridge_json *facts = ridge_json_set_array(cx, object, "facts");
+    for (size_t i = 0; i < chip->n_facts; i++) {
+        const ridge_fact *fact = &chip->facts[i];
+        ridge_json *row = ridge_json_push_object(cx, facts);
+        ridge_json_set_text(row, "key", fact->key);
+        ridge_json_set_double(row, "value", fact->value);
+        ridge_json_set_text(row, "source", fact->source);
+        ridge_json_set_text(row, "date", fact->date);
+        if (fact->note)
+            ridge_json_set_text(row, "note", fact->note);
+    }
+}
+
+static void set_chip(ridge_ctx *cx, const ridge_chips_view *view,
+                     const ridge_chip *chip, ridge_json *object)
+{
+    ridge_json_set_text(object, "name", chip->name);
+    ridge_json_set_text(object, "full_name", chip->full_name ? chip->full_name : "");
+    ridge_json_set_text(object, "vendor", chip->vendor ? chip->vendor : "");
+    ridge_json_set_text(object, "kind", ridge_chip_kind_text(chip->kind));
+    ridge_json_set_i64(object, "year", chip->year);
+    set_peaks(cx, chip, object);
+    set_known(object, "vector_flops_per_s", chip->vector_flops_per_s);
+    ridge_json_set_double(object, "hbm_bytes", chip->hbm_bytes);
+    ridge_json_set_double(object, "hbm_bytes_per_s", chip->hbm_bytes_per_s);
+    set_known(object, "l2_bytes", chip->l2_bytes);
+    set_known(object, "fast_bytes", chip->fast_bytes);
+    set_known(object, "fast_bytes_per_s", chip->fast_bytes_per_s);
+    set_known(object, "power_watts", chip->power_watts);
+    set_known(object, "usd_per_hour",
+              chip->n_prices ? chip->prices[0].usd_per_chip_hour : 0);
+    set_network(cx, view, chip, object);
+    if (view->has_details) {
+        set_prices(cx, chip, object);
+        set_facts(cx, chip, object);
+    }
+}
+
+void ridge_chips_write_json(ridge_ctx *cx, const ridge_chips_view *view,
+                            ridge_json *object)
+{
+    ridge_json *chips = ridge_json_set_array(cx, object, "chips");
+    for (size_t i = 0; i < view->n; i++)
+        set_chip(cx, view, view->chips[i], ridge_json_push_object(cx, chips));
+}

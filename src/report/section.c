@@ -1,0 +1,84 @@
+/*
+ * Writing a report's sections as text and as HTML.
+ */
+#include "section.h"
+
+static void add_columns(ridge_ctx *cx, ridge_table *table, const char *titles)
+{
+    ridge_str rest = ridge_str_of(titles);
+    while (rest.p) {
+        ridge_str title = ridge_str_cut(&rest, '|');
+        bool is_right = title.n > 0 && title.p[0] == '>';
+        if (is_right)
+            title = (ridge_str){title.p + 1, title.n - 1};
+        const char *text = ridge_str_dup(ridge_ctx_arena(cx), title);
+        ridge_table_column(table, text ? text : "",
+                           is_right ? RIDGE_ALIGN_RIGHT : RIDGE_ALIGN_LEFT);
+    }
+}
+
+ridge_table *ridge__section_add(ridge_ctx *cx, ridge_sections *sections,
+                                const char *title, const char *columns)
+{
+    ridge_table *table = ridge_table_new(ridge_ctx_arena(cx));
+    add_columns(cx, table, columns);
+    if (sections->n < RIDGE_SECTION_MAX)
+        sections->items[sections->n++] =
+            (ridge_section){.title = title, .table = table};
+    return table;
+}
+
+void ridge__section_note(ridge_sections *sections, const char *note)
+{
+    bool is_last_free = sections->n > 0 && !sections->items[sections->n - 1].note;
+    if (is_last_free)
+        sections->items[sections->n - 1].note = note;
+    else if (sections->n < RIDGE_SECTION_MAX)
+        sections->items[sections->n++] = (ridge_section){.title = "", .note = note};
+}
+
+void ridge__table_pair(ridge_table *table, const char *name, const char *value)
+{
+    ridge_table_cell(table, name);
+    ridge_table_cell(table, value);
+}
+
+static void write_bold(const char *text, bool with_colour, ridge_buf *out)
+{
+    ridge_buf_printf(out, "%s%s%s\n", with_colour ? "\033[1m" : "", text,
+                     with_colour ? "\033[0m" : "");
+}
+
+void ridge__sections_write_text(const ridge_sections *sections, bool with_colour,
+                                ridge_buf *out)
+{
+    if (sections->title)
+        write_bold(sections->title, with_colour, out);
+    if (sections->subtitle)
+        ridge_buf_printf(out, "%s\n", sections->subtitle);
+    for (int i = 0; i < sections->n; i++) {
+        const ridge_section *section = &sections->items[i];
+        if (*section->title) {
+            ridge_buf_puts(out, out->n ? "\n" : "");
+            write_bold(section->title, with_colour, out);
+        }
+        if (section->table)
+            ridge_table_write(section->table, *section->title ? 2 : 0, with_colour,
+                              out);
+        if (section->note)
+            ridge_buf_printf(out, "  %s\n", section->note);
+    }
+}
+
+void ridge__sections_write_html(const ridge_sections *sections, ridge_buf *out)
+{
+    for (int i = 0; i < sections->n; i++) {
+        const ridge_section *section = &sections->items[i];
+        if (*section->title)
+            ridge_html_heading(out, section->title);
+        if (section->table)
+            ridge_html_table(out, section->table);
+        if (section->note)
+            ridge_html_paragraph(out, section->note);
+    }
+}
