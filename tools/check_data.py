@@ -1,0 +1,366 @@
+#!/usr/bin/env python3
+"""The facts of data/: each has a source and a date, each name and each value makes sense.
+
+Looks at data/chips, data/systems and data/prices, at the keys of docs/sources.md and at
+the schemas of data/schema; file:key for each complaint.
+"""
+import json
+import os
+import re
+import sys
+
+import tree
+
+DATE = re.compile(r"(19[4-9]\d|20\d\d)(-(0[1-9]|1[0-2]))?")
+SOURCE_LINE = re.compile(r"^- \*\*([^*]+)\*\* — ", re.M)
+NAME = re.compile(r"[ -~]{1,64}")
+NAME_BANNED = set(':*+,/\\"')
+
+CHIP_KINDS = {"gpu", "tpu", "accelerator", "cpu"}
+LEVEL_KINDS = {"switch", "mesh", "bus", "fabric"}
+WRAP_RULES = {"cubes-of-4", "full-axis", "never"}
+PRICE_KINDS = {"on-demand", "spot", "reserved-1y", "reserved-3y"}
+DTYPES = {"fp64", "fp32", "tf32", "bf16", "fp16", "fp8", "int8", "fp6", "fp4", "int4"}
+
+# least and most that a sane machine has, by the last part of the key
+RANGES = {
+    "peak": (1e11, 1e17),
+    "vector_flops_per_s": (1e11, 1e16),
+    "hbm_bytes": (1e9, 1e13),
+    "hbm_bytes_per_s": (5e10, 1e14),
+    "fast_bytes": (1e6, 1e10),
+    "fast_bytes_per_s": (1e11, 1e16),
+    "l2_bytes": (1e6, 1e10),
+    "l2_bytes_per_s": (1e11, 1e15),
+    "register_bytes": (1e5, 1e9),
+    "cores": (1, 1e4),
+    "matmul_units": (1, 1e5),
+    "matmul_rows": (8, 4096),
+    "matmul_cols": (8, 4096),
+    "tile_m": (16, 1024),
+    "tile_n": (16, 1024),
+    "lane_count": (1, 4096),
+    "sublane_count": (1, 256),
+    "clock_hz": (1e8, 1e10),
+    "boost_clock_hz": (1e8, 1e10),
+    "power_watts": (10, 1e5),
+    "pcie_bytes_per_s": (1e9, 1e12),
+    "host_link_bytes_per_s": (1e9, 1e13),
+    "share": (0.01, 1.1),
+    "launch_s": (0, 1e-3),
+    "bytes_per_s": (1e8, 1e13),
+    "latency_s": (0, 1e-3),
+    "startup_s": (0, 1e-2),
+    "efficiency": (0.01, 1.0),
+    "reduce_efficiency": (0.01, 1.1),
+    "alltoall_efficiency": (0.01, 1.1),
+    "half_rate_bytes": (0, 1e9),
+    "usd_per_chip_hour": (0.01, 100),
+}
+WHOLE = {"cores", "matmul_units", "matmul_rows", "matmul_cols", "tile_m", "tile_n",
+         "lane_count", "sublane_count"}
+
+CHIP_NUMBERS = [
+    "vector_flops_per_s", "hbm_bytes", "hbm_bytes_per_s", "fast_bytes",
+    "fast_bytes_per_s", "l2_bytes", "l2_bytes_per_s", "register_bytes", "cores",
+    "matmul_units", "matmul_rows", "matmul_cols", "tile_m", "tile_n", "lane_count",
+    "sublane_count", "clock_hz", "boost_clock_hz", "power_watts", "pcie_bytes_per_s",
+    "host_link_bytes_per_s"]
+CHIP_WANTED = ["vector_flops_per_s", "hbm_bytes", "hbm_bytes_per_s"]
+CHIP_TEXTS = ["name", "full_name", "base", "vendor", "kind", "aliases", "year",
+              "default_system"]
+LINK_WANTED = ["bytes_per_s", "latency_s", "startup_s", "efficiency", "half_rate_bytes"]
+LINK_NUMBERS = LINK_WANTED + ["reduce_efficiency", "alltoall_efficiency"]
+
+
+class Checker:
+    """Complaints by file and key, and the sources that the facts may name."""
+
+    def __init__(self, sources):
+        self.sources = sources
+        self.complaints = []
+        self.facts = 0
+
+    def fail(self, path, key, text):
+        self.complaints.append((path, key, text))
+
+    def only(self, path, key, value, known):
+        """True for an object; complains of members that are not known."""
+        if not isinstance(value, dict):
+            self.fail(path, key, "an object is wanted")
+            return False
+        for member in value:
+            if member not in known:
+                self.fail(path, f"{key}.{member}".lstrip("."), "unknown key")
+        return True
+
+    def number(self, path, key, value, bounds, is_whole=False):
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            self.fail(path, key, "a number is wanted")
+        elif not bounds[0] <= value <= bounds[1]:
+            self.fail(path, key, f"{value:g} is not within {bounds[0]:g} to {bounds[1]:g}")
+        elif is_whole and value != int(value):
+            self.fail(path, key, "a whole number is wanted")
+
+    def origin(self, path, key, value):
+        source, date = value.get("source"), value.get("date")
+        if source not in self.sources:
+            self.fail(path, key, f"source {source!r} is not in docs/sources.md")
+        if not isinstance(date, str) or not DATE.fullmatch(date):
+            self.fail(path, key, f"date {date!r} is not YYYY or YYYY-MM")
+
+    def fact(self, path, key, value, bounds, is_whole=False):
+        self.facts += 1
+        if not self.only(path, key, value, {"value", "source", "date", "note"}):
+            return
+        self.number(path, key, value.get("value"), bounds, is_whole)
+        self.origin(path, key, value)
+        if not isinstance(value.get("note", "-"), str) or value.get("note", "-") == "":
+            self.fail(path, key, "an empty note")
+
+    def name(self, path, key, value):
+        if not isinstance(value, str) or not NAME.fullmatch(value) or value[0] == " " \
+                or NAME_BANNED & set(value):
+            self.fail(path, key, f"{value!r} cannot be a name")
+
+
+def merged(base, over):
+    """A variant with its base's members; objects merge, except that a fact is replaced."""
+    out = dict(base)
+    for key, value in over.items():
+        old = out.get(key)
+        if isinstance(value, dict) and isinstance(old, dict) and "value" not in value:
+            out[key] = merged(old, value)
+        elif value is None:
+            out.pop(key, None)
+        else:
+            out[key] = value
+    return out
+
+
+def resolved(check, items, path, seen=()):
+    """The whole of a file: its base's members below its own."""
+    item = items[path]
+    base = item.get("base")
+    if base is None:
+        return item
+    folder = os.path.dirname(path)
+    base_path = f"{folder}/{base}.json"
+    if base_path not in items or base_path in seen:
+        check.fail(path, "base", f"no such base: {base!r}")
+        return item
+    below = resolved(check, items, base_path, seen + (path,))
+    return merged({k: v for k, v in below.items() if k != "aliases"}, item)
+
+
+def check_by_dtype(check, path, key, value, bounds):
+    if check.only(path, key, value, DTYPES):
+        for dtype, fact in value.items():
+            if fact is not None:
+                check.fact(path, f"{key}.{dtype}", fact, bounds)
+
+
+def check_achievable(check, path, value):
+    key = "achievable"
+    if not check.only(path, key, value, {"matmul", "attention", "memory", "launch_s"}):
+        return
+    check_by_dtype(check, path, f"{key}.matmul", value.get("matmul", {}), RANGES["share"])
+    for member in ("attention", "memory"):
+        if member in value:
+            check.fact(path, f"{key}.{member}", value[member], RANGES["share"])
+    if "launch_s" in value:
+        check.fact(path, f"{key}.launch_s", value["launch_s"], RANGES["launch_s"])
+
+
+def check_chip(check, path, own, whole):
+    known = CHIP_TEXTS + CHIP_NUMBERS + ["peak_flops_per_s", "achievable"]
+    check.only(path, "", own, known)
+    for key in CHIP_NUMBERS:
+        if own.get(key) is not None:
+            check.fact(path, key, own[key], RANGES[key], key in WHOLE)
+    check_by_dtype(check, path, "peak_flops_per_s", own.get("peak_flops_per_s", {}),
+                   RANGES["peak"])
+    check_achievable(check, path, own.get("achievable", {}))
+    for key in CHIP_WANTED + ["peak_flops_per_s", "full_name", "vendor", "kind", "year",
+                              "default_system"]:
+        if key not in whole:
+            check.fail(path, key, "missing")
+    if whole.get("kind") not in CHIP_KINDS:
+        check.fail(path, "kind", f"{whole.get('kind')!r} is no kind of chip")
+    formats = {k for k, v in whole.get("peak_flops_per_s", {}).items() if v}
+    for dtype in whole.get("achievable", {}).get("matmul", {}):
+        if dtype not in formats:
+            check.fail(path, f"achievable.matmul.{dtype}", "the chip has no such peak")
+
+
+def check_link(check, path, key, value, extra=(), is_partial=False):
+    if not check.only(path, key, value, LINK_NUMBERS + ["can_reduce", *extra]):
+        return
+    for member in LINK_NUMBERS:
+        if member in value:
+            check.fact(path, f"{key}.{member}", value[member], RANGES[member])
+        elif member in LINK_WANTED and not is_partial:
+            check.fail(path, f"{key}.{member}", "missing")
+    if not isinstance(value.get("can_reduce", False), bool):
+        check.fail(path, f"{key}.can_reduce", "true or false is wanted")
+
+
+def check_levels(check, path, levels):
+    if not isinstance(levels, list) or not 1 <= len(levels) <= 4:
+        check.fail(path, "levels", "an array of 1 to 4 levels is wanted")
+        return
+    for i, level in enumerate(levels):
+        key = f"levels[{i}]"
+        check_link(check, path, key, level, ("name", "kind", "size"))
+        check.name(path, f"{key}.name", level.get("name"))
+        if level.get("kind") not in LEVEL_KINDS:
+            check.fail(path, f"{key}.kind", f"{level.get('kind')!r} is no kind of level")
+        size = level.get("size")
+        if isinstance(size, dict):
+            check.fact(path, f"{key}.size", size, (0, 1e6), True)
+        else:
+            check.number(path, f"{key}.size", size, (0, 1e6), True)
+
+
+def check_torus(check, path, torus, is_variant):
+    known = {"dims", "max_shape", "host_shape", "wrap_rule", "link"}
+    if not check.only(path, "torus", torus, known):
+        return
+    for key in known - set(torus) if not is_variant else ():
+        check.fail(path, f"torus.{key}", "missing")
+    for key in ("max_shape", "host_shape"):
+        shape = torus.get(key, [])
+        if len(shape) != torus.get("dims", len(shape)):
+            check.fail(path, f"torus.{key}", "not of as many lengths as dims")
+        for length in shape:
+            check.number(path, f"torus.{key}", length, (1, 4096), True)
+    for most, host in zip(torus.get("max_shape", []), torus.get("host_shape", [])):
+        if most % host != 0:
+            check.fail(path, "torus.host_shape", f"{host} does not divide {most}")
+    if torus.get("wrap_rule", "never") not in WRAP_RULES:
+        check.fail(path, "torus.wrap_rule", "no such rule")
+    if "link" in torus:
+        check_link(check, path, "torus.link", torus["link"], is_partial=is_variant)
+
+
+def check_system(check, path, own, whole):
+    check.only(path, "", own, {"name", "full_name", "aliases", "base", "chip",
+                               "chips_per_node", "levels", "torus", "dcn"})
+    is_variant = "base" in own
+    if "levels" in own:
+        check_levels(check, path, own["levels"])
+    if "torus" in own:
+        check_torus(check, path, own["torus"], is_variant)
+    if "dcn" in own:
+        check_link(check, path, "dcn", own["dcn"], is_partial=is_variant)
+    if "torus" in whole:
+        return
+    per_node = whole.get("chips_per_node")
+    levels = whole.get("levels") or [{}]
+    if per_node is None:
+        check.fail(path, "chips_per_node", "missing")
+    elif isinstance(per_node, dict):
+        check.fact(path, "chips_per_node", per_node, (1, 4096), True)
+        per_node = per_node.get("value")
+    inside = [v.get("size") for v in levels if v.get("kind") in LEVEL_KINDS - {"fabric"}]
+    if inside and all(isinstance(n, int) for n in inside):
+        product = 1
+        for n in inside:
+            product *= n
+        if product != per_node:
+            check.fail(path, "chips_per_node", f"the levels inside hold {product} chips")
+
+
+def check_prices(check, path, item, chips):
+    check.only(path, "", item, {"provider", "prices"})
+    known = {"chip", "region", "kind", "usd_per_chip_hour", "source", "date", "note"}
+    for i, row in enumerate(item.get("prices", [])):
+        key = f"prices[{i}]"
+        if not check.only(path, key, row, known):
+            continue
+        check.facts += 1
+        check.origin(path, key, row)
+        check.number(path, f"{key}.usd_per_chip_hour", row.get("usd_per_chip_hour"),
+                     RANGES["usd_per_chip_hour"])
+        if row.get("chip") not in chips:
+            check.fail(path, f"{key}.chip", f"no chip is called {row.get('chip')!r}")
+        if row.get("kind") not in PRICE_KINDS:
+            check.fail(path, f"{key}.kind", f"{row.get('kind')!r} is no kind of price")
+
+
+def check_names(check, items):
+    """Names match their files; no name or alias stands for two things."""
+    owner = {}
+    for path, item in sorted(items.items()):
+        stem = os.path.basename(path)[:-len(".json")]
+        if item.get("name") != stem:
+            check.fail(path, "name", f"{item.get('name')!r} in a file called {stem!r}")
+        for name in [item.get("name"), *item.get("aliases", [])]:
+            check.name(path, "aliases", name)
+            other = owner.setdefault(str(name).lower(), path)
+            if other != path:
+                check.fail(path, "aliases", f"{name!r} is also in {other}")
+
+
+def check_defaults(check, chips, systems):
+    """Each chip's default system exists and is of that chip; so is each system's chip."""
+    chip_names = {item.get("name") for item in chips.values()}
+    system_chips = {}
+    for path in systems:
+        whole = resolved(check, systems, path)
+        system_chips[whole.get("name")] = whole.get("chip")
+        if whole.get("chip") not in chip_names:
+            check.fail(path, "chip", f"no chip is called {whole.get('chip')!r}")
+    for path in chips:
+        whole = resolved(check, chips, path)
+        system = whole.get("default_system")
+        if system not in system_chips:
+            check.fail(path, "default_system", f"no system is called {system!r}")
+        elif system_chips[system] != whole.get("name"):
+            check.fail(path, "default_system",
+                       f"{system} is of {system_chips[system]}, not of this chip")
+
+
+def read_folder(check, root, folder):
+    """{path: object} of the JSON files of data/<folder>."""
+    items = {}
+    for path in tree.files(root, (".json",), f"data/{folder}"):
+        try:
+            value = json.loads(tree.read(root, path))
+        except ValueError as error:
+            check.fail(path, "", f"not JSON: {error}")
+            continue
+        if check.only(path, "", value, value):
+            items[path] = value
+    return items
+
+
+def main() -> int:
+    root = tree.root_argument(__doc__)
+    sources_path = os.path.join(root, "docs/sources.md")
+    text = tree.read(root, "docs/sources.md") if os.path.exists(sources_path) else ""
+    check = Checker(set(SOURCE_LINE.findall(text)))
+    chips = read_folder(check, root, "chips")
+    systems = read_folder(check, root, "systems")
+    prices = read_folder(check, root, "prices")
+    schemas = read_folder(check, root, "schema")
+    for path, item in chips.items():
+        check_chip(check, path, item, resolved(check, chips, path))
+    for path, item in systems.items():
+        check_system(check, path, item, resolved(check, systems, path))
+    check_names(check, chips)
+    check_names(check, systems)
+    check_defaults(check, chips, systems)
+    names = {item.get("name") for item in chips.values()}
+    for path, item in prices.items():
+        check_prices(check, path, item, names)
+    for path, key, complaint in sorted(set(check.complaints)):
+        print(f"{path}:{key}: {complaint}")
+    looked_at = len(chips) + len(systems) + len(prices) + len(schemas)
+    print(f"data: {looked_at} files, {check.facts} facts, "
+          f"{len(check.complaints)} complaints")
+    return 1 if check.complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
