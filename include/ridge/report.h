@@ -6,6 +6,7 @@
 #define RIDGE_REPORT_H
 
 #include "ridge/base.h"
+#include "ridge/cost.h"
 #include "ridge/hardware.h"
 #include "ridge/model.h"
 
@@ -49,8 +50,7 @@ void ridge_chart_write_text(const ridge_chart *chart, int width, int height,
 void ridge_chart_write_svg(const ridge_chart *chart, int width, int height,
                            ridge_buf *out);
 
-/* ---- HTML pages --------------------------------------------------------------------
- */
+/* ---- HTML pages ----------------------------------------------------------------- */
 
 /** A self-contained page: no network, charts inside, light and dark. */
 void ridge_html_begin(ridge_buf *out, const char *title, const char *subtitle);
@@ -68,8 +68,7 @@ void ridge_html_end(ridge_buf *out);
 /** Text with & < > " escaped. */
 void ridge_html_text(ridge_buf *out, const char *text);
 
-/* ---- chips --------------------------------------------------------------------------
- */
+/* ---- chips ---------------------------------------------------------------------- */
 
 /** Chips to show: a list in rows, or a few with all that is known of them. */
 typedef struct ridge_chips_view {
@@ -109,10 +108,28 @@ void ridge_model_write_json(ridge_ctx *cx, const ridge_model_view *view,
 RIDGE_NODISCARD ridge_status ridge_library_write_text(ridge_ctx *cx,
                                                       const ridge_library *library,
                                                       bool with_colour, ridge_buf *out);
+RIDGE_NODISCARD ridge_status ridge_library_write_html(ridge_ctx *cx,
+                                                      const ridge_library *library,
+                                                      ridge_buf *out);
 /** The same as the key "models" of @p object. */
 RIDGE_NODISCARD ridge_status ridge_library_write_json(ridge_ctx *cx,
                                                       const ridge_library *library,
                                                       ridge_json *object);
+
+/* ---- rooflines ---------------------------------------------------------------------- */
+
+typedef struct ridge_roofline_view {
+    const ridge_roofline *roofline;
+    const ridge_slice *slice; /* the operation runs on one of its chips */
+} ridge_roofline_view;
+
+void ridge_roofline_write_text(ridge_ctx *cx, const ridge_roofline_view *view,
+                               bool with_colour, ridge_buf *out);
+/** A whole page with the roofline and, after a sweep, its chart. */
+void ridge_roofline_write_html(ridge_ctx *cx, const ridge_roofline_view *view,
+                               ridge_buf *out);
+void ridge_roofline_write_json(ridge_ctx *cx, const ridge_roofline_view *view,
+                               ridge_json *object);
 
 #ifdef __cplusplus
 }

@@ -7,14 +7,22 @@
 
 static int run_catalogue(cli_run *run, const ridge_library *library)
 {
+    ridge_buf text;
+    ridge_buf_init(&text, ridge_ctx_arena(run->cx));
+    if (run->html_path) {
+        if (ridge_library_write_html(run->cx, library, &text) != RIDGE_OK)
+            return cli_fail(run);
+        int code = cli_emit_html(run, &text);
+        if (code)
+            return code;
+        ridge_buf_init(&text, ridge_ctx_arena(run->cx));
+    }
     if (run->is_json) {
         ridge_json *object = cli_json_begin(run);
         if (ridge_library_write_json(run->cx, library, object) != RIDGE_OK)
             return cli_fail(run);
         return cli_emit_json(run, object);
     }
-    ridge_buf text;
-    ridge_buf_init(&text, ridge_ctx_arena(run->cx));
     if (ridge_library_write_text(run->cx, library, run->has_colour, &text) != RIDGE_OK)
         return cli_fail(run);
     return cli_emit_text(run, &text);

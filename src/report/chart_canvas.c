@@ -43,21 +43,30 @@ static int clamp(int v, int most)
     return v < 0 ? 0 : v > most ? most : v;
 }
 
-void ridge__canvas_line(ridge_canvas *canvas, int x0, int y0, int x1, int y1, int pen)
+static ridge_canvas_dot inside(const ridge_canvas *canvas, ridge_canvas_dot dot)
 {
-    x0 = clamp(x0, 2 * canvas->columns - 1);
-    x1 = clamp(x1, 2 * canvas->columns - 1);
-    y0 = clamp(y0, 4 * canvas->rows - 1);
-    y1 = clamp(y1, 4 * canvas->rows - 1);
-    int steps = abs(x1 - x0) > abs(y1 - y0) ? abs(x1 - x0) : abs(y1 - y0);
-    for (int i = 0; i <= steps; i++) {
-        int half = steps / 2;
-        int dx = steps ? (x1 - x0) * i : 0;
-        int dy = steps ? (y1 - y0) * i : 0;
-        int x = steps ? x0 + (dx + (dx < 0 ? -half : half)) / steps : x0;
-        int y = steps ? y0 + (dy + (dy < 0 ? -half : half)) / steps : y0;
-        set_dot(canvas, x, y, pen);
-    }
+    return (ridge_canvas_dot){clamp(dot.x, 2 * canvas->columns - 1),
+                              clamp(dot.y, 4 * canvas->rows - 1)};
+}
+
+/** The i-th of n equal steps of d, rounded. */
+static int step_of(int d, int i, int n)
+{
+    int half = d < 0 ? -(n / 2) : n / 2;
+    return n ? (d * i + half) / n : 0;
+}
+
+void ridge__canvas_line(ridge_canvas *canvas, ridge_canvas_dot from,
+                        ridge_canvas_dot to, int pen)
+{
+    from = inside(canvas, from);
+    to = inside(canvas, to);
+    int dx = to.x - from.x;
+    int dy = to.y - from.y;
+    int steps = abs(dx) > abs(dy) ? abs(dx) : abs(dy);
+    for (int i = 0; i <= steps; i++)
+        set_dot(canvas, from.x + step_of(dx, i, steps), from.y + step_of(dy, i, steps),
+                pen);
 }
 
 size_t ridge__canvas_character(const char *z)

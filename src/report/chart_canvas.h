@@ -17,12 +17,17 @@ typedef struct ridge_canvas {
     ridge_canvas_cell *cells; /* [rows, columns] */
 } ridge_canvas;
 
+/** A dot's place: [0, 2 columns) x [0, 4 rows), row 0 on top. */
+typedef struct ridge_canvas_dot {
+    int x, y;
+} ridge_canvas_dot;
+
 /** @return false once the budget is spent */
 bool ridge__canvas_new(ridge_arena *arena, int columns, int rows, ridge_canvas *out);
 
-/** A line between two dots, both ends drawn. Dots: [0, 2 columns) x [0, 4 rows),
- *  the row 0 on top; ends outside are clamped. */
-void ridge__canvas_line(ridge_canvas *canvas, int x0, int y0, int x1, int y1, int pen);
+/** A line between two dots, both ends drawn; ends outside the canvas are clamped. */
+void ridge__canvas_line(ridge_canvas *canvas, ridge_canvas_dot from,
+                        ridge_canvas_dot to, int pen);
 
 /** One character over a cell. @param glyph  UTF-8; its first character is taken */
 void ridge__canvas_glyph(ridge_canvas *canvas, int column, int row, const char *glyph,

@@ -63,12 +63,27 @@ static void write_text(ridge_buf *out, double x, double y, const char *attribute
     ridge__html_element(out, "", text, "</text>\n");
 }
 
-static void write_line(ridge_buf *out, const char *kind, double x0, double y0,
-                       double x1, double y1)
+typedef struct svg_point {
+    double x, y;
+} svg_point;
+
+static void write_line(ridge_buf *out, const char *kind, svg_point from, svg_point to)
 {
     ridge_buf_printf(
         out, "<line class=\"%s\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n",
-        kind, x0, y0, x1, y1);
+        kind, from.x, from.y, to.x, to.y);
+}
+
+/** The line across the plot at an x. */
+static void write_upright(const svg_chart *c, const char *kind, double x)
+{
+    write_line(c->out, kind, (svg_point){x, c->top}, (svg_point){x, c->bottom});
+}
+
+/** The line across the plot at a y. */
+static void write_level(const svg_chart *c, const char *kind, double y)
+{
+    write_line(c->out, kind, (svg_point){c->left, y}, (svg_point){c->right, y});
 }
 
 static void write_x_axis(const svg_chart *c)
@@ -77,14 +92,14 @@ static void write_x_axis(const svg_chart *c)
     for (int i = 0; i < c->x.n_ticks; i++) {
         double x = x_px(c, c->x.ticks[i].place);
         double half = text_px(c->x.ticks[i].text.s) / 2;
-        write_line(c->out, "grid", x, c->top, x, c->bottom);
+        write_upright(c, "grid", x);
         if (x - half < free_from)
             continue;
         write_text(c->out, x, c->bottom + 18, "text-anchor=\"middle\"",
                    c->x.ticks[i].text.s);
         free_from = x + half + CHARACTER_PX;
     }
-    write_line(c->out, "axis", c->left, c->bottom, c->right, c->bottom);
+    write_level(c, "axis", c->bottom);
     write_text(c->out, (c->left + c->right) / 2, c->bottom + 38,
                "text-anchor=\"middle\"", ridge__chart_label(c->chart->x_label));
 }
@@ -93,11 +108,11 @@ static void write_y_axis(const svg_chart *c)
 {
     for (int i = 0; i < c->y.n_ticks; i++) {
         double y = y_px(c, c->y.ticks[i].place);
-        write_line(c->out, "grid", c->left, y, c->right, y);
+        write_level(c, "grid", y);
         write_text(c->out, c->left - 8, y + 4, "text-anchor=\"end\"",
                    c->y.ticks[i].text.s);
     }
-    write_line(c->out, "axis", c->left, c->top, c->left, c->bottom);
+    write_upright(c, "axis", c->left);
     write_text(c->out, 12, c->top - 10, "", ridge__chart_label(c->chart->y_label));
 }
 
@@ -111,12 +126,12 @@ static void write_marker(const svg_chart *c, const ridge_marker *marker)
     if (marker->is_vertical) {
         double x = x_px(c, place);
         bool is_left = x + 6 + text_px(label) > c->right;
-        write_line(c->out, "marker", x, c->top, x, c->bottom);
+        write_upright(c, "marker", x);
         write_text(c->out, x + (is_left ? -6 : 6), c->top + 12,
                    is_left ? "text-anchor=\"end\"" : "", label);
     } else {
         double y = y_px(c, place);
-        write_line(c->out, "marker", c->left, y, c->right, y);
+        write_level(c, "marker", y);
         write_text(c->out, c->right - 4, y < c->top + 16 ? y + 14 : y - 5,
                    "text-anchor=\"end\"", label);
     }

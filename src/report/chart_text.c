@@ -114,16 +114,12 @@ static void draw_marker_label(text_chart *t, const ridge_marker *marker)
         label_horizontal(t, row_of(t, place), label);
 }
 
-typedef struct dot {
-    int x, y;
-} dot;
-
-static dot dot_of(const text_chart *t, double x, double y)
+static ridge_canvas_dot dot_of(const text_chart *t, double x, double y)
 {
     double px = ridge__chart_axis_place(&t->x, x);
     double py = ridge__chart_axis_place(&t->y, y);
-    return (dot){(int)(px * (2 * t->plot.columns - 1) + 0.5),
-                 (int)((1 - py) * (4 * t->plot.rows - 1) + 0.5)};
+    return (ridge_canvas_dot){(int)(px * (2 * t->plot.columns - 1) + 0.5),
+                              (int)((1 - py) * (4 * t->plot.rows - 1) + 0.5)};
 }
 
 static bool can_draw(const text_chart *t, const ridge_series *series, size_t i)
@@ -136,13 +132,12 @@ static void draw_series_lines(text_chart *t, int pen)
 {
     const ridge_series *series = &t->chart->series[pen];
     bool has_last = false;
-    dot last = {0, 0};
+    ridge_canvas_dot last = {0, 0};
     for (size_t i = 0; i < series->n; i++) {
         bool is_drawn = can_draw(t, series, i);
         if (is_drawn) {
-            dot here = dot_of(t, series->x[i], series->y[i]);
-            dot from = has_last ? last : here;
-            ridge__canvas_line(&t->plot, from.x, from.y, here.x, here.y, pen);
+            ridge_canvas_dot here = dot_of(t, series->x[i], series->y[i]);
+            ridge__canvas_line(&t->plot, has_last ? last : here, here, pen);
             last = here;
         }
         has_last = is_drawn;
@@ -156,7 +151,7 @@ static void draw_series_glyphs(text_chart *t, int pen)
     for (size_t i = 0; i < series->n; i++) {
         if (!can_draw(t, series, i))
             continue;
-        dot here = dot_of(t, series->x[i], series->y[i]);
+        ridge_canvas_dot here = dot_of(t, series->x[i], series->y[i]);
         if (here.x / 2 < next)
             continue;
         ridge__canvas_glyph(&t->plot, here.x / 2, here.y / 4, glyphs[pen], pen);

@@ -26,10 +26,10 @@ static const char *price_text(ridge_ctx *cx, const ridge_chip *chip)
                          ridge_format_usd(chip->prices[0].usd_per_chip_hour).s);
 }
 
-static const char *own_peak(ridge_ctx *cx, const ridge_chip *chip, ridge_dtype dtype)
+static const char *own_peak(ridge_ctx *cx, const ridge_chip *chip, ridge_dtype dtype,
+                            const char *unit)
 {
-    return chip->has_peak[dtype] ? known(cx, chip->peak_flops_per_s[dtype], "FLOP/s")
-                                 : "-";
+    return chip->has_peak[dtype] ? known(cx, chip->peak_flops_per_s[dtype], unit) : "-";
 }
 
 static const char *network_text(ridge_ctx *cx, const ridge_system *system)
@@ -40,7 +40,7 @@ static const char *network_text(ridge_ctx *cx, const ridge_system *system)
     ridge_axis axis = ridge__system_axis(system, 0);
     ridge_text rate = ridge_format_si(axis.bytes_per_s, "B/s");
     if (system->torus_dims)
-        return ridge_sprintf(arena, "%dD torus, %s a link", system->torus_dims, rate.s);
+        return ridge_sprintf(arena, "%dD torus, %s", system->torus_dims, rate.s);
     return ridge_sprintf(arena, "%s, %s", axis.name, rate.s);
 }
 
@@ -51,16 +51,16 @@ static void add_list(ridge_ctx *cx, const ridge_chips_view *view, ridge_sections
 {
     ridge_table *t = ridge__section_add(
         cx, out, "",
-        "chip|kind|>year|>bf16|>fp8|>HBM|>HBM rate|>ridge|>fast memory|network|>$/h");
+        "chip|kind|>year|>bf16|>fp8|>HBM|>HBM rate|>ridge|>fast|network|>$/h");
     for (size_t i = 0; i < view->n; i++) {
         const ridge_chip *chip = view->chips[i];
         const ridge_system *system = ridge__chip_system(cx, view->catalog, chip);
         ridge_table_cell(t, chip->name);
         ridge_table_cell(t, ridge_chip_kind_text(chip->kind));
         ridge_table_cell(t, whole(cx, chip->year));
-        ridge_table_cell(
-            t, known(cx, ridge_chip_peak(chip, RIDGE_DTYPE_BF16, NULL), "FLOP/s"));
-        ridge_table_cell(t, own_peak(cx, chip, RIDGE_DTYPE_FP8));
+        ridge_table_cell(t,
+                         known(cx, ridge_chip_peak(chip, RIDGE_DTYPE_BF16, NULL), ""));
+        ridge_table_cell(t, own_peak(cx, chip, RIDGE_DTYPE_FP8, ""));
         ridge_table_cell(t, known(cx, chip->hbm_bytes, "B"));
         ridge_table_cell(t, known(cx, chip->hbm_bytes_per_s, "B/s"));
         ridge_table_cell(t, whole(cx, ridge_chip_ridge_point(chip, RIDGE_DTYPE_BF16)));
@@ -236,7 +236,8 @@ static void add_peaks(ridge_ctx *cx, const ridge_chips_view *view, ridge_section
         for (size_t i = 0; i < view->n; i++) {
             const ridge_chip *chip = view->chips[i];
             if (chip->has_peak[dtype])
-                ridge_table_cellf(t, "%s, ridge %.0f", own_peak(cx, chip, dtype),
+                ridge_table_cellf(t, "%s, ridge %.0f",
+                                  own_peak(cx, chip, dtype, "FLOP/s"),
                                   ridge_chip_ridge_point(chip, dtype));
             else
                 ridge_table_cell(t, "-");

@@ -31,6 +31,14 @@ static ridge_text value_text(double v, const char *unit)
     return ridge_format_si(v, unit);
 }
 
+/** What all rows share. */
+typedef struct bar_parts {
+    const char *const *names;
+    size_t n;
+    const char *unit;
+    double scale; /* value of the full width */
+} bar_parts;
+
 static void write_legend(ridge_buf *out, const char *const *names, size_t n)
 {
     ridge_buf_puts(out, "<div class=\"legend\">");
@@ -42,36 +50,37 @@ static void write_legend(ridge_buf *out, const char *const *names, size_t n)
     ridge_buf_puts(out, "</div>\n");
 }
 
-static void write_row(ridge_buf *out, const char *const *names, size_t n,
-                      const double *values, double scale, const char *unit)
+static void write_row(ridge_buf *out, const bar_parts *parts, const double *values)
 {
     ridge_buf_puts(out, "<div class=\"bar\">");
-    for (size_t part = 0; part < n; part++) {
-        double share = scale > 0 ? drawn(values[part]) / scale : 0;
+    for (size_t part = 0; part < parts->n; part++) {
+        double share = parts->scale > 0 ? drawn(values[part]) / parts->scale : 0;
         if (share <= 0)
             continue;
         ridge_buf_printf(out,
                          "<span style=\"width:%.3f%%;background:var(--s%zu)\" title=\"",
                          100 * share, part % RIDGE_SERIES_MAX);
-        ridge_html_text(out, names[part]);
-        ridge__html_element(out, ": ", value_text(values[part], unit).s, "\"></span>");
+        ridge_html_text(out, parts->names[part]);
+        ridge__html_element(out, ": ", value_text(values[part], parts->unit).s,
+                            "\"></span>");
     }
     ridge__html_element(out, "</div><span class=\"r\">",
-                        value_text(row_total(values, n), unit).s, "</span>\n");
+                        value_text(row_total(values, parts->n), parts->unit).s,
+                        "</span>\n");
 }
 
 void ridge_html_bars(ridge_buf *out, const char *const *rows, size_t n_rows,
                      const char *const *names, size_t n, const double *values,
                      const char *unit)
 {
-    double scale = 0;
+    bar_parts parts = {names, n, unit, 0};
     for (size_t row = 0; row < n_rows; row++)
-        scale = fmax(scale, row_total(values + row * n, n));
+        parts.scale = fmax(parts.scale, row_total(values + row * n, n));
     write_legend(out, names, n);
     ridge_buf_puts(out, "<div class=\"bars\">\n");
     for (size_t row = 0; row < n_rows; row++) {
         ridge__html_element(out, "<span>", rows[row], "</span>");
-        write_row(out, names, n, values + row * n, scale, unit);
+        write_row(out, &parts, values + row * n);
     }
     ridge_buf_puts(out, "</div>\n");
 }

@@ -1,15 +1,13 @@
 /*
- * The catalogue of models with the totals of each, as text and JSON.
+ * The catalogue of models with the totals of each, as text, as a page and as JSON.
  */
 #include "section.h"
 
-ridge_status ridge_library_write_text(ridge_ctx *cx, const ridge_library *library,
-                                      bool with_colour, ridge_buf *out)
+static ridge_status add_models(ridge_ctx *cx, const ridge_library *library,
+                               ridge_sections *out)
 {
-    ridge_sections sections = {.n = 0};
     ridge_table *t = ridge__section_add(
-        cx, &sections, "",
-        "model|>parameters|>active|>layers|>width|>context|>KV a token");
+        cx, out, "", "model|>parameters|>active|>layers|>width|>context|>KV a token");
     for (size_t i = 0; i < ridge_library_count(library); i++) {
         const ridge_model *model = NULL;
         RIDGE_TRY(
@@ -25,7 +23,26 @@ ridge_status ridge_library_write_text(ridge_ctx *cx, const ridge_library *librar
             t, model->max_positions ? ridge_format_exact(model->max_positions).s : "-");
         ridge_table_cell(t, ridge_format_bytes(kv.bytes_per_token).s);
     }
+    return RIDGE_OK;
+}
+
+ridge_status ridge_library_write_text(ridge_ctx *cx, const ridge_library *library,
+                                      bool with_colour, ridge_buf *out)
+{
+    ridge_sections sections = {.n = 0};
+    RIDGE_TRY(add_models(cx, library, &sections));
     ridge__sections_write_text(&sections, with_colour, out);
+    return RIDGE_OK;
+}
+
+ridge_status ridge_library_write_html(ridge_ctx *cx, const ridge_library *library,
+                                      ridge_buf *out)
+{
+    ridge_sections sections = {.n = 0};
+    RIDGE_TRY(add_models(cx, library, &sections));
+    ridge_html_begin(out, "Models", "Totals of every model of the catalogue");
+    ridge__sections_write_html(&sections, out);
+    ridge_html_end(out);
     return RIDGE_OK;
 }
 
