@@ -19,6 +19,9 @@ endif()
 add_test(NAME unit.tools COMMAND ${Python3_EXECUTABLE} -B
                                  ${CMAKE_SOURCE_DIR}/tests/unit/test_tools.py)
 set_tests_properties(unit.tools PROPERTIES TIMEOUT 60 LABELS "unit;quick")
+add_test(NAME unit.data_check COMMAND ${Python3_EXECUTABLE} -B
+                                      ${CMAKE_SOURCE_DIR}/tests/unit/test_data_check.py)
+set_tests_properties(unit.data_check PROPERTIES TIMEOUT 60 LABELS "unit;quick")
 
 # Commands in, bytes out: tests/golden/<verb>/<case>/{cmd,out,err,code}.
 if(TARGET ridge)
