@@ -1,0 +1,169 @@
+/* Derivations of the parts of a step that move data, and of memory. */
+#include "explain_story.h"
+
+#define SECONDS(x) ridge_format_seconds(x).s
+#define BYTES(x)   ridge_format_bytes(x).s
+
+static const char *group_text(story *s, const ridge_group *g)
+{
+    const char *text = ridge_group_text(s->cx, s->tc->slice, g);
+    return text == NULL ? "?" : text;
+}
+
+/* One collective with its size, network and algorithm. */
+static void tell_collective(story *s, int depth, ridge_collective kind, double bytes,
+                            const ridge_group *group)
+{
+    if (group->ranks <= 1 || bytes <= 0)
+        return;
+    ridge_collective_cost c = ridge_collective_price(s->tc->slice, kind, bytes, group);
+    story_add(s, depth, ridge_collective_text(kind), ridge_algorithm_what(c.algorithm),
+              SECONDS(c.expected_s), "%s over %s by %s; bound %s", BYTES(bytes),
+              group_text(s, group), ridge_algorithm_text(c.algorithm),
+              SECONDS(c.bound_s));
+    if (c.slowest_axis >= 0) {
+        const ridge_axis *a = &s->tc->slice->axes[c.slowest_axis];
+        story_add(s, depth + 1, a->name, "bytes/s a chip and direction",
+                  ridge_format_si(a->bytes_per_s, "B/s").s, "%s reached, %s a hop",
+                  ridge_format_percent(a->efficiency).s, SECONDS(a->latency_s));
+    }
+}
+
+void explain_tp(story *s, int depth)
+{
+    const ridge_layout *l = &s->price->layout;
+    story_add(s, depth, "tp", "blocks x (gather + scatter), forward and backward",
+              SECONDS(s->price->parts.tp_s), "tp %lld, %s", (long long)l->tp,
+              l->has_tp_overlap
+                  ? "as collective matmuls: all but the first chunk can hide"
+                  : "exposed");
+    for (int k = 0; k < s->tc->n_kinds && l->tp > 1 && k < 4; k++) {
+        const layer_time *t = &s->layers[k];
+        story_add(s, depth + 1, "layer", "blocks a layer", "", "%g blocks of %s",
+                  t->tp_blocks, BYTES(t->tp_bytes));
+        if (l->has_sp) {
+            tell_collective(s, depth + 2, RIDGE_COLLECTIVE_ALL_GATHER, t->tp_bytes,
+                            &s->groups.tp);
+            tell_collective(s, depth + 2, RIDGE_COLLECTIVE_REDUCE_SCATTER, t->tp_bytes,
+                            &s->groups.tp);
+        } else {
+            tell_collective(s, depth + 2, RIDGE_COLLECTIVE_ALL_REDUCE, t->tp_bytes,
+                            &s->groups.tp);
+        }
+    }
+}
+
+void explain_cp(story *s, int depth)
+{
+    story_add(s, depth, "cp", "keys and values around the ring, less attention time",
+              SECONDS(s->price->parts.cp_s), "cp %lld", (long long)s->price->layout.cp);
+    tell_collective(s, depth + 1, RIDGE_COLLECTIVE_ALL_GATHER, s->layers[0].cp_bytes,
+                    &s->groups.cp);
+}
+
+void explain_ep(story *s, int depth)
+{
+    story_add(s, depth, "ep", "dispatch and combine, forward and backward",
+              SECONDS(s->price->parts.ep_s), "ep %lld, balanced experts",
+              (long long)s->price->layout.ep);
+    for (int k = 0; k < s->tc->n_kinds; k++) {
+        if (s->layers[k].ep_bytes > 0)
+            tell_collective(s, depth + 1, RIDGE_COLLECTIVE_ALL_TO_ALL,
+                            s->layers[k].ep_bytes, &s->groups.ep);
+    }
+}
+
+void explain_fsdp(story *s, int depth)
+{
+    const ridge_policy *p = s->tc->policy;
+    const ridge_layout *l = &s->price->layout;
+    story_add(s, depth, "fsdp", "what gathers and scatters exceed a layer's compute",
+              SECONDS(s->price->parts.fsdp_s), "ZeRO-%d over %lld shards",
+              l->zero_stage, (long long)s->groups.shards.ranks);
+    for (int k = 0; k < s->tc->n_kinds && l->zero_stage >= 2 && k < 4; k++) {
+        double params = s->load->layers[k].dense;
+        story_add(
+            s, depth + 1, "layer", "compute to hide behind, forward and backward",
+            SECONDS(layer_time_fwd_s(&s->layers[k]) + layer_time_bwd_s(&s->layers[k])),
+            "%s parameters a chip of tp, before sharding",
+            ridge_format_count(params).s);
+        if (l->zero_stage == 3)
+            tell_collective(s, depth + 2, RIDGE_COLLECTIVE_ALL_GATHER,
+                            params * p->weight_bytes, &s->groups.shards);
+        tell_collective(s, depth + 2, RIDGE_COLLECTIVE_REDUCE_SCATTER,
+                        params * p->reduce_bytes, &s->groups.shards);
+    }
+}
+
+void explain_dp(story *s, int depth)
+{
+    const ridge_policy *p = s->tc->policy;
+    const ridge_layout *l = &s->price->layout;
+    train_ways w = train_layout_ways(l);
+    train_params stage = train_stage_params(s->tc, s->load, &s->stages->stages[0], l);
+    story_add(s, depth, "dp", "gradient reduction, less the last backward pass",
+              SECONDS(s->price->parts.dp_s), "%lld replicas of %lld shards",
+              (long long)w.replicas, (long long)w.shards);
+    if (l->zero_stage == 1)
+        tell_collective(s, depth + 1, RIDGE_COLLECTIVE_REDUCE_SCATTER,
+                        stage.dense * p->reduce_bytes, &s->groups.shards);
+    tell_collective(s, depth + 1, RIDGE_COLLECTIVE_ALL_REDUCE,
+                    stage.dense * p->reduce_bytes / (double)w.shards,
+                    &s->groups.replicas);
+    if (l->zero_stage == 1 || l->zero_stage == 2)
+        tell_collective(s, depth + 1, RIDGE_COLLECTIVE_ALL_GATHER,
+                        stage.dense * p->weight_bytes, &s->groups.shards);
+}
+
+void explain_pp(story *s, int depth)
+{
+    const ridge_layout *l = &s->price->layout;
+    double tokens = (double)l->microbatch_seqs * s->tc->seq_tokens / (double)l->cp;
+    double bytes = tokens * (double)s->tc->model->d_model * 2;
+    story_add(s, depth, "pp", "2 x vpp x microbatches x send",
+              SECONDS(s->price->parts.pp_s), "2 x %lld x %lld", (long long)l->vpp,
+              (long long)s->price->microbatches);
+    tell_collective(s, depth + 1, RIDGE_COLLECTIVE_SEND_RECV,
+                    l->has_sp ? bytes / (double)l->tp : bytes, &s->groups.pp);
+}
+
+static void tell_state(story *s, int depth)
+{
+    const ridge_policy *p = s->tc->policy;
+    const ridge_layout *l = &s->price->layout;
+    train_ways w = train_layout_ways(l);
+    story_add(s, depth, "precision", p->what, p->text,
+              "%g B weight, %g gradient, %g master, %g moments", p->weight_bytes,
+              p->gradient_bytes, p->master_bytes, p->moment_bytes);
+    for (int i = 0; i < s->stages->n; i++) {
+        const train_stage *stage = &s->stages->stages[i];
+        if (stage->first != s->price->fullest_stage)
+            continue;
+        train_params params = train_stage_params(s->tc, s->load, stage, l);
+        story_add(s, depth, "parameters", "of the fullest stage on a chip, before ZeRO",
+                  ridge_format_count(params.dense + params.expert).s,
+                  "stage %d; ZeRO-%d over %lld shards", stage->first, l->zero_stage,
+                  (long long)w.shards);
+    }
+    for (int k = 0; k < s->tc->n_kinds && k < 4; k++)
+        story_add(s, depth, "activations", "bytes a token and layer that remat keeps",
+                  BYTES(s->load->activation_bytes[k][l->remat]), "remat=%s",
+                  ridge_remat_text(l->remat));
+}
+
+void explain_memory(story *s, int depth)
+{
+    const ridge_train_price *p = s->price;
+    story_add(s, depth, "memory", "sum of its parts on the fullest stage",
+              BYTES(p->peak_memory_bytes), "%s of HBM",
+              ridge_format_percent(p->peak_memory_bytes / s->tc->chip->hbm_bytes).s);
+    for (int i = 0; i < RIDGE_MEMORY_COUNT; i++) {
+        double bytes = ridge_memory_part_get(&p->memory, i);
+        if (bytes > 0)
+            story_add(s, depth + 1, ridge_memory_part_text(i),
+                      ridge_memory_part_what(i), BYTES(bytes), "%s",
+                      ridge_format_percent(bytes / p->peak_memory_bytes).s);
+    }
+    tell_state(s, depth + 1);
+    story_fact(s, depth + 1, "hbm_bytes", BYTES(s->tc->chip->hbm_bytes));
+}

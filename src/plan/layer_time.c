@@ -1,0 +1,292 @@
+/*
+ * The matmuls of a layer are those of ridge_layer_weights, cut by tp and ep; neighbours
+ * that read the same input run as one (Q, K, V; gate and up). Backward is one product
+ * for the input's gradient and one for the weight's. Flash attention's backward does
+ * five products for the forward's two (dao2023, section 3.2).
+ */
+#include "layer_time.h"
+
+#include <math.h>
+
+static const double ATTENTION_BWD_OVER_FWD = 2.5;
+static const double ACTIVATION_BYTES = 2;
+/* Bytes of streams in the backward pass over those of the forward: each array's
+ * gradient is read or written beside the array itself. */
+static const double VECTOR_BWD_OVER_FWD = 2;
+
+/* One product of a layer on one chip. */
+typedef struct product {
+    double batch, rows, in, out;
+} product;
+
+static ridge_op_cost matmul_cost(const train_case *tc, ridge_dtype compute,
+                                 double batch, double m, double k, double n)
+{
+    double element_bytes = ridge_dtype_bytes(compute);
+    ridge_dtype stored = element_bytes > 2 ? RIDGE_DTYPE_FP32 : RIDGE_DTYPE_BF16;
+    if (element_bytes < 2)
+        stored = compute;
+    ridge_matmul op = {.batch = fmax(batch, 1),
+                       .m = fmax(m, 1),
+                       .k = fmax(k, 1),
+                       .n = fmax(n, 1),
+                       .activation = stored,
+                       .weight = stored,
+                       .output = element_bytes < 2 ? RIDGE_DTYPE_BF16 : stored,
+                       .compute = compute};
+    return ridge_matmul_cost(tc->chip, &op, RIDGE_MEMORY_HBM);
+}
+
+static void add_product(const train_case *tc, ridge_dtype compute, const product *p,
+                        layer_time *t)
+{
+    ridge_op_cost fwd = matmul_cost(tc, compute, p->batch, p->rows, p->in, p->out);
+    ridge_op_cost dx = matmul_cost(tc, compute, p->batch, p->rows, p->out, p->in);
+    ridge_op_cost dw = matmul_cost(tc, compute, p->batch, p->in, p->rows, p->out);
+    t->matmul_fwd_s += fwd.expected_s;
+    t->matmul_bwd_s += dx.expected_s + dw.expected_s;
+    t->bound_fwd_s += fwd.bound_s;
+    t->bound_bwd_s += dx.bound_s + dw.bound_s;
+}
+
+static void add_stream(const train_case *tc, double bytes, layer_time *t)
+{
+    ridge_op_cost fwd = ridge_stream_cost(tc->chip, 0, bytes);
+    ridge_op_cost bwd = ridge_stream_cost(tc->chip, 0, VECTOR_BWD_OVER_FWD * bytes);
+    t->vector_fwd_s += fwd.expected_s;
+    t->vector_bwd_s += bwd.expected_s;
+    t->bound_fwd_s += fwd.bound_s;
+    t->bound_bwd_s += bwd.bound_s;
+}
+
+/* The product of weight w on this chip. */
+static product local_product(const ridge_layer *layer, const ridge_weight *w,
+                             const layer_shape *s, double tokens)
+{
+    product p = {1, tokens, (double)w->in, (double)w->out};
+    if (w->part == RIDGE_PART_EXPERTS) {
+        /* Tokens of a chip's tp share, k times, balanced over the experts. */
+        double rows = tokens / (double)s->tp * (double)w->active_copies;
+        p.batch = (double)w->copies / (double)s->ep;
+        p.rows = rows / p.batch;
+        return p;
+    }
+    switch (w->split) {
+    case RIDGE_SPLIT_NONE:
+        if (s->has_sp)
+            p.rows /= (double)s->tp;
+        break;
+    case RIDGE_SPLIT_KV:
+        p.out /= (double)train_kv_ways(&layer->mixer, s->tp);
+        break;
+    case RIDGE_SPLIT_HEADS:
+    case RIDGE_SPLIT_OUT:
+        p.out /= (double)s->tp;
+        break;
+    case RIDGE_SPLIT_IN:
+        p.in /= (double)s->tp;
+        break;
+    }
+    p.batch = (double)w->active_copies;
+    return p;
+}
+
+/* Neighbours that read the same rows of the same input, and cut their output. */
+static bool is_fused(const ridge_weight *a, const ridge_weight *b, const product *pa,
+                     const product *pb)
+{
+    return a->part == b->part && a->split != RIDGE_SPLIT_IN &&
+           b->split != RIDGE_SPLIT_IN && pa->in == pb->in && pa->rows == pb->rows &&
+           pa->batch == pb->batch;
+}
+
+static void add_weights(const train_case *tc, int kind, const layer_shape *s,
+                        double tokens, layer_time *t)
+{
+    const ridge_layer *layer = &tc->kinds[kind];
+    const ridge_weight *weights = tc->weights[kind];
+    int i = 0;
+    while (i < tc->n_weights[kind]) {
+        const ridge_weight *w = &weights[i++];
+        if (w->in == 0 || w->out == 0)
+            continue;
+        product p = local_product(layer, w, s, tokens);
+        for (; i < tc->n_weights[kind]; i++) {
+            product next = local_product(layer, &weights[i], s, tokens);
+            if (weights[i].in == 0 || !is_fused(w, &weights[i], &p, &next))
+                break;
+            p.out += next.out;
+        }
+        /* A router's logits decide more than bits: it stays in 16 bits. */
+        bool is_router = w->part == RIDGE_PART_ROUTER;
+        add_product(tc, is_router ? RIDGE_DTYPE_BF16 : tc->policy->compute, &p, t);
+    }
+}
+
+/* Scores of kinds that have no kernel model of their own: their FLOPs at the rate of
+ * attention. */
+static void add_scan(const train_case *tc, const ridge_layer *layer,
+                     const layer_shape *s, double tokens, layer_time *t)
+{
+    double flops =
+        tokens / (double)s->tp * ridge_layer_scores_flops(layer, tc->seq_tokens, true);
+    double peak = ridge_chip_peak(tc->chip, RIDGE_DTYPE_BF16, NULL);
+    double time_s = flops / (peak * tc->chip->achievable.attention);
+    t->attention_fwd_s += time_s;
+    t->attention_bwd_s += ATTENTION_BWD_OVER_FWD * time_s;
+    t->bound_fwd_s += flops / peak;
+    t->bound_bwd_s += 2 * flops / peak;
+}
+
+static void add_attention(const train_case *tc, const ridge_layer *layer,
+                          const layer_shape *s, double tokens, layer_time *t)
+{
+    const ridge_mixer *m = &layer->mixer;
+    if (m->kind == RIDGE_MIXER_NONE || m->kind == RIDGE_MIXER_CONV)
+        return;
+    bool has_kernel =
+        (m->kind == RIDGE_MIXER_ATTENTION || m->kind == RIDGE_MIXER_MLA) &&
+        m->index_topk == 0 && m->compress_ratio == 0 && !m->is_window_chunked &&
+        m->heads > 0;
+    if (!has_kernel) {
+        add_scan(tc, layer, s, tokens, t);
+        return;
+    }
+    double heads = (double)m->heads / (double)s->tp;
+    double kv_heads = (double)m->kv_heads / (double)train_kv_ways(m, s->tp);
+    if (m->kind == RIDGE_MIXER_MLA)
+        kv_heads = heads;
+    ridge_dtype dtype = ridge_dtype_bytes(tc->policy->compute) > 2 ? RIDGE_DTYPE_TF32
+                                                                   : RIDGE_DTYPE_BF16;
+    ridge_attention op = {.batch = (double)s->microbatch_seqs,
+                          .query_tokens = tc->seq_tokens,
+                          .context_tokens = tc->seq_tokens,
+                          .heads = fmax(heads, 1),
+                          .kv_heads = fmax(kv_heads, 1),
+                          .head_dim = (double)m->head_dim,
+                          .v_head_dim = (double)m->v_head_dim,
+                          .window = (double)m->window,
+                          .is_causal = m->is_causal,
+                          .activation = dtype,
+                          .cache = dtype,
+                          .compute = dtype};
+    ridge_op_cost cost = ridge_attention_cost(tc->chip, &op);
+    double share = 1 / (double)s->cp; /* a zigzag order balances the causal half */
+    t->attention_fwd_s += share * cost.expected_s;
+    t->attention_bwd_s += share * ATTENTION_BWD_OVER_FWD * cost.expected_s;
+    t->bound_fwd_s += share * cost.bound_s;
+    t->bound_bwd_s += share * 2 * cost.bound_s;
+}
+
+static double kv_width(const ridge_mixer *m)
+{
+    if (m->kind == RIDGE_MIXER_MLA)
+        return (double)(m->kv_lora_rank + m->rope_head_dim);
+    return (double)m->kv_heads * (double)(m->head_dim + m->v_head_dim);
+}
+
+/* Elements a token streams in the forward pass: two fused residual-and-norm steps (read
+ * two, write two), rotary over queries and keys, and the activation function. */
+static double stream_elements(const ridge_layer *layer, double d_model,
+                              const layer_shape *s)
+{
+    const ridge_mixer *m = &layer->mixer;
+    const ridge_ffn *f = &layer->ffn;
+    double tp = (double)s->tp;
+    double blocks = (m->kind != RIDGE_MIXER_NONE) + (f->kind != RIDGE_FFN_NONE);
+    double elements = blocks * 4 * d_model / (s->has_sp ? tp : 1);
+    if (m->kind == RIDGE_MIXER_ATTENTION || m->kind == RIDGE_MIXER_MLA)
+        elements += 2 * (double)(m->heads + m->kv_heads) * (double)m->head_dim / tp;
+    double gates = f->is_gated ? 3 : 2;
+    elements += gates * (double)(f->d_ff + f->shared_d_ff) / tp;
+    if (f->kind == RIDGE_FFN_MOE) {
+        double k = (double)f->experts_per_token;
+        double width = f->latent_width > 0 ? (double)f->latent_width : d_model;
+        /* permute and unpermute: each row read and written on both sides */
+        elements += k * (gates * (double)f->expert_d_ff + 4 * width) / tp;
+    }
+    return elements;
+}
+
+/* What the layer exchanges over tp, cp and ep for one microbatch. */
+static void add_exchanges(const train_case *tc, const ridge_layer *layer,
+                          const layer_shape *s, double tokens, layer_time *t)
+{
+    const ridge_mixer *m = &layer->mixer;
+    const ridge_ffn *f = &layer->ffn;
+    double d_model = (double)tc->model->d_model;
+    if (s->tp > 1) {
+        bool has_dense =
+            f->kind == RIDGE_FFN_DENSE || f->shared_d_ff > 0 || f->d_ff > 0;
+        t->tp_blocks = (m->kind != RIDGE_MIXER_NONE ? 1 : 0) + (has_dense ? 1 : 0) +
+                       (layer->has_cross ? 1 : 0);
+        t->tp_bytes = tokens * d_model * ACTIVATION_BYTES;
+    }
+    if (s->cp > 1 && m->kind != RIDGE_MIXER_NONE)
+        t->cp_bytes = (double)s->microbatch_seqs * tc->seq_tokens * kv_width(m) *
+                      ACTIVATION_BYTES / (double)train_kv_ways(m, s->tp);
+    if (s->ep > 1 && f->kind == RIDGE_FFN_MOE) {
+        double width = f->latent_width > 0 ? (double)f->latent_width : d_model;
+        double rows = tokens / (double)s->tp * (double)f->experts_per_token;
+        t->ep_bytes = (double)s->ep * rows * width * ACTIVATION_BYTES;
+    }
+}
+
+layer_time train_layer_time(const train_case *tc, int kind, const layer_shape *shape)
+{
+    const ridge_layer *layer = &tc->kinds[kind];
+    double tokens = (double)shape->microbatch_seqs * tc->seq_tokens / (double)shape->cp;
+    layer_time t = {0};
+    add_weights(tc, kind, shape, tokens, &t);
+    add_attention(tc, layer, shape, tokens, &t);
+    double elements = stream_elements(layer, (double)tc->model->d_model, shape);
+    add_stream(tc, tokens * elements * ACTIVATION_BYTES, &t);
+    add_exchanges(tc, layer, shape, tokens, &t);
+    return t;
+}
+
+layer_time train_head_time(const train_case *tc, const layer_shape *shape)
+{
+    layer_time t = {0};
+    if (!tc->model->has_unembedding)
+        return t;
+    double tokens = (double)shape->microbatch_seqs * tc->seq_tokens / (double)shape->cp;
+    double vocab = (double)tc->model->vocab / (double)shape->tp;
+    product p = {1, tokens, (double)tc->model->d_model, vocab};
+    ridge_dtype dtype = ridge_dtype_bytes(tc->policy->compute) < 2
+                            ? RIDGE_DTYPE_BF16 /* the head stays in 16 bits */
+                            : tc->policy->compute;
+    add_product(tc, dtype, &p, &t);
+    /* Loss: bf16 logits read, their fp32 softmax written; backward the reverse. */
+    add_stream(tc, tokens * vocab * (2 + 4), &t);
+    if (shape->tp > 1) {
+        t.tp_blocks = 1;
+        t.tp_bytes = tokens * (double)tc->model->d_model * ACTIVATION_BYTES;
+    }
+    return t;
+}
+
+double layer_time_fwd_s(const layer_time *t)
+{
+    return t->matmul_fwd_s + t->attention_fwd_s + t->vector_fwd_s;
+}
+
+double layer_time_bwd_s(const layer_time *t)
+{
+    return t->matmul_bwd_s + t->attention_bwd_s + t->vector_bwd_s;
+}
+
+double layer_time_recompute_s(const layer_time *t, ridge_remat remat)
+{
+    switch (remat) {
+    case RIDGE_REMAT_NONE:
+        return 0;
+    case RIDGE_REMAT_SELECTIVE:
+        return t->attention_fwd_s;
+    case RIDGE_REMAT_MATMULS:
+        return t->attention_fwd_s + t->vector_fwd_s;
+    case RIDGE_REMAT_FULL:
+        break;
+    }
+    return layer_time_fwd_s(t);
+}

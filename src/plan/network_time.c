@@ -1,0 +1,186 @@
+/*
+ * Mesh axes from the inside out: tp, cp, shards, replicas and stages (or stages inside
+ * replicas). Experts cut the same chips as ep, expert shards, expert replicas, stages.
+ */
+#include "network_time.h"
+
+static int torus_axes(const ridge_slice *slice)
+{
+    int n = 0;
+    while (n < slice->n_axes && slice->axes[n].kind == RIDGE_AXIS_TORUS)
+        n++;
+    return n;
+}
+
+static int orders_of(int axes)
+{
+    return axes == 3 ? 6 : axes == 2 ? 2 : 1;
+}
+
+int train_placement_count(const ridge_slice *slice)
+{
+    return 2 * orders_of(torus_axes(slice));
+}
+
+/* Permutation number p of the torus axes; levels outside them keep their order. */
+static void order_of(const ridge_slice *slice, int p, int *order)
+{
+    static const int three[6][3] = {{0, 1, 2}, {2, 1, 0}, {1, 0, 2},
+                                    {0, 2, 1}, {1, 2, 0}, {2, 0, 1}};
+    int torus = torus_axes(slice);
+    for (int i = 0; i < slice->n_axes; i++)
+        order[i] = i;
+    for (int i = 0; i < torus; i++) {
+        if (torus == 3)
+            order[i] = three[p][i];
+        else if (torus == 2)
+            order[i] = p == 0 ? i : 1 - i;
+    }
+}
+
+static bool fill(const ridge_slice *slice, const int *order, const int64_t *sizes,
+                 ridge_group **groups, int n)
+{
+    ridge_group laid[RIDGE_MESH_AXIS_MAX];
+    if (!ridge_placement_fill(slice, order, sizes, n, laid))
+        return false;
+    for (int i = 0; i < n; i++)
+        *groups[i] = laid[i];
+    return true;
+}
+
+bool train_groups_place(const ridge_slice *slice, const ridge_layout *l, int placement,
+                        train_groups *out)
+{
+    int order[RIDGE_AXIS_MAX];
+    bool is_pp_inside = placement % 2 == 1;
+    order_of(slice, placement / 2, order);
+    train_ways w = train_layout_ways(l);
+    int64_t dense[] = {l->tp, l->cp, w.shards / l->cp, w.replicas, l->pp};
+    if (w.shards < l->cp) { /* nothing is sharded: cp counts among the replicas */
+        dense[2] = 1;
+        dense[3] = w.replicas / l->cp;
+    }
+    ridge_group inner, outer;
+    ridge_group *dense_groups[] = {&out->tp, &out->cp, &inner, &outer, &out->pp};
+    int64_t expert[] = {l->ep, w.expert_shards, w.expert_replicas, l->pp};
+    ridge_group *expert_groups[] = {&out->ep, &out->expert_shards,
+                                    &out->expert_replicas, &out->pp};
+    int64_t ways[] = {l->tp, w.shards, w.replicas, l->pp};
+    ridge_group *way_groups[] = {&out->tp, &out->shards, &out->replicas, &out->pp};
+    if (is_pp_inside) {
+        dense[3] = l->pp;
+        dense[4] = w.shards < l->cp ? w.replicas / l->cp : w.replicas;
+        dense_groups[3] = &out->pp;
+        dense_groups[4] = &outer;
+        expert[2] = l->pp;
+        expert[3] = w.expert_replicas;
+        expert_groups[2] = &out->pp;
+        expert_groups[3] = &out->expert_replicas;
+        ways[2] = l->pp;
+        ways[3] = w.replicas;
+        way_groups[2] = &out->pp;
+        way_groups[3] = &out->replicas;
+    }
+    return fill(slice, order, expert, expert_groups, 4) &&
+           fill(slice, order, ways, way_groups, 4) &&
+           fill(slice, order, dense, dense_groups, 5);
+}
+
+bool train_groups_share(const ridge_group *a, const ridge_group *b)
+{
+    for (int i = 0; i < a->n_spans; i++) {
+        for (int j = 0; j < b->n_spans; j++) {
+            if (a->spans[i].axis == b->spans[j].axis)
+                return true;
+        }
+    }
+    return false;
+}
+
+static ridge_time add(ridge_time a, ridge_time b)
+{
+    return (ridge_time){a.bound_s + b.bound_s, a.expected_s + b.expected_s};
+}
+
+static ridge_time none(void)
+{
+    return (ridge_time){0, 0};
+}
+
+static ridge_time collective(const train_case *tc, ridge_collective kind, double bytes,
+                             const ridge_group *group)
+{
+    if (group->ranks <= 1 || bytes <= 0)
+        return none();
+    return ridge_collective_time(tc->slice, kind, bytes, group);
+}
+
+shard_time train_shard_time(const train_case *tc, const train_groups *g,
+                            const train_params *params)
+{
+    const ridge_policy *p = tc->policy;
+    ridge_collective ag = RIDGE_COLLECTIVE_ALL_GATHER;
+    ridge_collective rs = RIDGE_COLLECTIVE_REDUCE_SCATTER;
+    shard_time t = {
+        collective(tc, ag, params->dense * p->weight_bytes, &g->shards),
+        collective(tc, rs, params->dense * p->reduce_bytes, &g->shards),
+    };
+    if (params->expert > 0) {
+        double gathered = params->expert * p->weight_bytes;
+        double scattered = params->expert * p->reduce_bytes;
+        t.gather = add(t.gather, collective(tc, ag, gathered, &g->expert_shards));
+        t.scatter = add(t.scatter, collective(tc, rs, scattered, &g->expert_shards));
+    }
+    return t;
+}
+
+layer_exchange train_layer_exchange(const train_case *tc, const train_groups *g,
+                                    const layer_time *t, bool has_sp)
+{
+    layer_exchange e = {
+        .cp_gather = collective(tc, RIDGE_COLLECTIVE_ALL_GATHER, t->cp_bytes, &g->cp),
+        .all_to_all = collective(tc, RIDGE_COLLECTIVE_ALL_TO_ALL, t->ep_bytes, &g->ep),
+    };
+    if (has_sp)
+        e.tp_block =
+            add(collective(tc, RIDGE_COLLECTIVE_ALL_GATHER, t->tp_bytes, &g->tp),
+                collective(tc, RIDGE_COLLECTIVE_REDUCE_SCATTER, t->tp_bytes, &g->tp));
+    else
+        e.tp_block = collective(tc, RIDGE_COLLECTIVE_ALL_REDUCE, t->tp_bytes, &g->tp);
+    return e;
+}
+
+/* Each chip of tp sends its part of the microbatch. */
+ridge_time train_send_time(const train_case *tc, const train_groups *g,
+                           const ridge_layout *l)
+{
+    double tokens = (double)l->microbatch_seqs * tc->seq_tokens / (double)l->cp;
+    double bytes = tokens * (double)tc->model->d_model * 2;
+    bytes /= l->has_sp ? (double)l->tp : 1;
+    return collective(tc, RIDGE_COLLECTIVE_SEND_RECV, bytes, &g->pp);
+}
+
+step_sync train_step_sync(const train_case *tc, const train_groups *g,
+                          const ridge_layout *layout, double dense_params,
+                          double expert_params)
+{
+    train_ways w = train_layout_ways(layout);
+    const ridge_policy *p = tc->policy;
+    ridge_collective ar = RIDGE_COLLECTIVE_ALL_REDUCE;
+    double dense = dense_params * p->reduce_bytes / (double)w.shards;
+    double expert = expert_params * p->reduce_bytes / (double)w.expert_shards;
+    step_sync sync = {
+        add(collective(tc, ar, dense, &g->replicas),
+            collective(tc, ar, expert, &g->expert_replicas)),
+        none(),
+    };
+    if (layout->zero_stage != 1 && layout->zero_stage != 2)
+        return sync;
+    train_params all = {dense_params, expert_params};
+    shard_time shards = train_shard_time(tc, g, &all);
+    sync.gather = shards.gather;
+    if (layout->zero_stage == 1) /* ZeRO-2 scatters after each microbatch instead */
+        sync.reduce = add(sync.reduce, shards.scatter);
+    return sync;
+}

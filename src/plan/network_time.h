@@ -1,0 +1,58 @@
+/* The collectives of a layout: groups on the network, and times per layer and per step.
+ */
+#ifndef RIDGE_PLAN_NETWORK_TIME_H
+#define RIDGE_PLAN_NETWORK_TIME_H
+
+#include "layer_time.h"
+#include "train_case.h"
+
+/** The groups of a layout's axes under one placement. */
+typedef struct train_groups {
+    ridge_group tp, cp, shards, replicas, pp;
+    ridge_group ep, expert_shards, expert_replicas;
+} train_groups;
+
+/** How many placements a slice offers: orders of its torus axes, times two orders of
+ * the outer mesh axes (stages outermost, or replicas). */
+int train_placement_count(const ridge_slice *slice);
+
+/** Lay a layout on the slice. @return false if it does not factor in this order */
+bool train_groups_place(const ridge_slice *slice, const ridge_layout *layout,
+                        int placement, train_groups *out);
+
+/** Whether two groups use links of the same network axis. */
+bool train_groups_share(const ridge_group *a, const ridge_group *b);
+
+/** One gather and one scatter of a layer's shards. */
+typedef struct shard_time {
+    ridge_time gather, scatter;
+} shard_time;
+
+/** @param params  of one layer on a chip, before ZeRO */
+shard_time train_shard_time(const train_case *tc, const train_groups *g,
+                            const train_params *params);
+
+/** One exchange of each kind within a layer. */
+typedef struct layer_exchange {
+    ridge_time tp_block;   /* all-gather and reduce-scatter, or one all-reduce */
+    ridge_time cp_gather;  /* keys and values */
+    ridge_time all_to_all; /* of tokens to experts */
+} layer_exchange;
+
+layer_exchange train_layer_exchange(const train_case *tc, const train_groups *g,
+                                    const layer_time *layer, bool has_sp);
+
+/** One activation of a microbatch sent to the next stage. */
+ridge_time train_send_time(const train_case *tc, const train_groups *g,
+                           const ridge_layout *layout);
+
+/** Gradients of a stage reduced once a step, and weights gathered after the update. */
+typedef struct step_sync {
+    ridge_time reduce, gather;
+} step_sync;
+
+step_sync train_step_sync(const train_case *tc, const train_groups *g,
+                          const ridge_layout *layout, double dense_params,
+                          double expert_params);
+
+#endif

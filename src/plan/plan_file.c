@@ -1,0 +1,258 @@
+/*
+ * Plan files: JSON, "format": "ridge-plan", "version": 1. A newer version is refused.
+ *
+ *     model, slice            as on the command line
+ *     batch_tokens, seq_tokens, total_tokens, convention, usd_per_chip_hour
+ *     mesh                    {dp, fsdp, tp, cp, pp, ep}
+ *     zero_stage, sp, vpp, microbatch_seqs, remat, precision, tp_overlap, placement
+ *     schedule, placement_text, shardings, predicted    written, not read
+ */
+#include "ridge/plan.h"
+
+#include <string.h>
+
+enum { PLAN_VERSION = 1, DEGREE_MOST = 100000000 };
+
+static void set_axes(ridge_ctx *cx, ridge_json *table, const char *dim, const char *a,
+                     const char *b)
+{
+    ridge_json *axes = ridge_json_set_array(cx, table, dim);
+    if (a != NULL)
+        ridge_json_push_text(axes, a);
+    if (b != NULL)
+        ridge_json_push_text(axes, b);
+}
+
+/* Which mesh axis cuts which dimension of each group of tensors. */
+static ridge_json *shardings(ridge_ctx *cx, const ridge_layout *l)
+{
+    ridge_json *all = ridge_json_object(cx);
+    ridge_json *w = ridge_json_set_object(cx, all, "weights");
+    const char *tp = l->tp > 1 ? "tp" : NULL;
+    const char *fsdp = l->zero_stage == 3 ? "fsdp" : NULL;
+    set_axes(cx, w, "L", l->pp > 1 ? "pp" : NULL, NULL);
+    set_axes(cx, w, "D", fsdp, NULL);
+    set_axes(cx, w, "F", tp, NULL);
+    set_axes(cx, w, "N", tp, NULL);
+    set_axes(cx, w, "K", tp, NULL);
+    set_axes(cx, w, "V", tp, NULL);
+    set_axes(cx, w, "E", l->ep > 1 ? "ep" : NULL, NULL);
+    ridge_json *o = ridge_json_set_object(cx, all, "optimizer");
+    set_axes(cx, o, "D", l->zero_stage >= 1 ? "fsdp" : NULL, NULL);
+    set_axes(cx, o, "F", tp, NULL);
+    ridge_json *a = ridge_json_set_object(cx, all, "activations");
+    set_axes(cx, a, "B", l->dp > 1 ? "dp" : NULL, l->fsdp > 1 ? "fsdp" : NULL);
+    set_axes(cx, a, "T", l->cp > 1 ? "cp" : NULL, l->has_sp ? "tp" : NULL);
+    set_axes(cx, a, "F", tp, NULL);
+    set_axes(cx, a, "N", tp, NULL);
+    return all;
+}
+
+static void set_mesh(ridge_ctx *cx, ridge_json *o, const ridge_layout *l)
+{
+    ridge_json *mesh = ridge_json_set_object(cx, o, "mesh");
+    ridge_json_set_i64(mesh, "dp", l->dp);
+    ridge_json_set_i64(mesh, "fsdp", l->fsdp);
+    ridge_json_set_i64(mesh, "tp", l->tp);
+    ridge_json_set_i64(mesh, "cp", l->cp);
+    ridge_json_set_i64(mesh, "pp", l->pp);
+    ridge_json_set_i64(mesh, "ep", l->ep);
+}
+
+static void set_layout(ridge_ctx *cx, ridge_json *o, const ridge_train_request *request,
+                       const ridge_layout *l)
+{
+    set_mesh(cx, o, l);
+    ridge_json_set_text(o, "placement_text", ridge_placement_text(cx, request, l));
+    ridge_json_set_i64(o, "placement", l->placement);
+    ridge_json_set_i64(o, "zero_stage", l->zero_stage);
+    ridge_json_set_bool(o, "sp", l->has_sp);
+    ridge_json_set_i64(o, "vpp", l->vpp);
+    ridge_json_set_text(o, "schedule",
+                        l->pp == 1   ? "none"
+                        : l->vpp > 1 ? "interleaved-1f1b"
+                                     : "1f1b");
+    ridge_json_set_i64(o, "microbatch_seqs", l->microbatch_seqs);
+    ridge_json_set_text(o, "remat", ridge_remat_text(l->remat));
+    ridge_json_set_text(o, "precision", ridge_precision_policy(l->precision)->text);
+    ridge_json_set_bool(o, "tp_overlap", l->has_tp_overlap);
+}
+
+static void set_parts(ridge_ctx *cx, ridge_json *o, const ridge_train_price *p)
+{
+    ridge_json *memory = ridge_json_set_object(cx, o, "memory");
+    for (int i = 0; i < RIDGE_MEMORY_COUNT; i++) {
+        const char *key =
+            ridge_sprintf(ridge_ctx_arena(cx), "%s_bytes", ridge_memory_part_text(i));
+        ridge_json_set_double(memory, key == NULL ? "?" : key,
+                              ridge_memory_part_get(&p->memory, i));
+    }
+    ridge_json *breakdown = ridge_json_set_object(cx, o, "breakdown");
+    for (int i = 0; i < RIDGE_STEP_COUNT; i++) {
+        const char *key =
+            ridge_sprintf(ridge_ctx_arena(cx), "%s_s", ridge_step_text(i));
+        ridge_json_set_double(breakdown, key == NULL ? "?" : key,
+                              ridge_step_get(&p->parts, i));
+    }
+}
+
+ridge_json *ridge_train_price_to_json(ridge_ctx *cx, const ridge_train_request *request,
+                                      const ridge_train_price *p)
+{
+    ridge_json *o = ridge_json_object(cx);
+    set_layout(cx, o, request, &p->layout);
+    ridge_json_set_bool(o, "fits", p->fit == RIDGE_FIT_OK);
+    if (p->fit != RIDGE_FIT_OK)
+        ridge_json_set_text(o, "why_not", ridge_fit_text(p->fit));
+    ridge_json_set_double(o, "step_time_s", p->step_time_s);
+    ridge_json_set_double(o, "bound_step_time_s", p->bound_step_time_s);
+    ridge_json_set_double(o, "mfu", p->mfu);
+    ridge_json_set_double(o, "hfu", p->hfu);
+    ridge_json_set_double(o, "tokens_per_s_per_chip", p->tokens_per_s_per_chip);
+    ridge_json_set_double(o, "tflops_per_chip", p->model_flops_per_s_per_chip / 1e12);
+    ridge_json_set_double(o, "peak_memory_bytes", p->peak_memory_bytes);
+    ridge_json_set_i64(o, "fullest_stage", p->fullest_stage);
+    set_parts(cx, o, p);
+    ridge_json_set_double(o, "hidden_communication_s", p->hidden_communication_s);
+    ridge_json_set_text(o, "bottleneck", ridge_step_text(p->bottleneck));
+    ridge_json_set_i64(o, "microbatches", p->microbatches);
+    ridge_json_set_i64(o, "padded_seqs", p->padded_seqs);
+    if (p->has_total) {
+        ridge_json_set_double(o, "days", p->days);
+        ridge_json_set_double(o, "chip_hours", p->chip_hours);
+    } else {
+        ridge_json_set_null(o, "days");
+        ridge_json_set_null(o, "chip_hours");
+    }
+    if (p->has_usd)
+        ridge_json_set_double(o, "usd", p->usd);
+    else
+        ridge_json_set_null(o, "usd");
+    return o;
+}
+
+ridge_json *ridge_plan_to_json(ridge_ctx *cx, const ridge_train_request *r,
+                               const char *model_name, const ridge_train_price *price)
+{
+    ridge_json *o = ridge_json_object(cx);
+    ridge_json_set_text(o, "format", "ridge-plan");
+    ridge_json_set_i64(o, "version", PLAN_VERSION);
+    ridge_json_set_text(o, "model", model_name);
+    ridge_json_set_text(o, "slice", r->slice->text);
+    ridge_json_set_double(o, "batch_tokens", r->batch_tokens);
+    ridge_json_set_double(o, "seq_tokens", r->seq_tokens);
+    ridge_json_set_double(o, "total_tokens", r->total_tokens);
+    ridge_json_set_text(o, "convention", ridge_convention_text(r->convention));
+    ridge_json_set_double(o, "usd_per_chip_hour", r->usd_per_chip_hour);
+    set_layout(cx, o, r, &price->layout);
+    ridge_json_set(o, "shardings", shardings(cx, &price->layout));
+    ridge_json_set(o, "predicted", ridge_train_price_to_json(cx, r, price));
+    return o;
+}
+
+/* ---- reading ----------------------------------------------------------------------
+ */
+
+static ridge_status want_degree(ridge_ctx *cx, const ridge_node *o, const char *key,
+                                int64_t low, int64_t high, int64_t *out)
+{
+    return ridge_json_want_i64(cx, ridge_json_get(o, key), low, high, out);
+}
+
+static ridge_status want_flag(ridge_ctx *cx, const ridge_node *o, const char *key,
+                              bool *out)
+{
+    ridge_node n = ridge_json_get(o, key);
+    if (!ridge_json_bool(n, out))
+        return ridge_json_fail(cx, n, "expected true or false");
+    return RIDGE_OK;
+}
+
+static ridge_status read_mesh(ridge_ctx *cx, const ridge_node *root, ridge_layout *l)
+{
+    ridge_node mesh = ridge_json_get(root, "mesh");
+    if (ridge_json_kind_of(mesh) != RIDGE_JSON_OBJECT)
+        return ridge_json_fail(cx, mesh,
+                               "expected an object with dp, fsdp, tp, cp, pp, ep");
+    RIDGE_TRY(want_degree(cx, &mesh, "dp", 1, DEGREE_MOST, &l->dp));
+    RIDGE_TRY(want_degree(cx, &mesh, "fsdp", 1, DEGREE_MOST, &l->fsdp));
+    RIDGE_TRY(want_degree(cx, &mesh, "tp", 1, DEGREE_MOST, &l->tp));
+    RIDGE_TRY(want_degree(cx, &mesh, "cp", 1, DEGREE_MOST, &l->cp));
+    RIDGE_TRY(want_degree(cx, &mesh, "pp", 1, DEGREE_MOST, &l->pp));
+    RIDGE_TRY(want_degree(cx, &mesh, "ep", 1, DEGREE_MOST, &l->ep));
+    int64_t product = 1;
+    const int64_t degrees[] = {l->dp, l->fsdp, l->tp, l->cp, l->pp};
+    for (size_t i = 0; i < RIDGE_COUNT_OF(degrees); i++) {
+        if (!ridge_mul_i64(product, degrees[i], &product) || product > DEGREE_MOST)
+            return ridge_json_fail(cx, mesh, "the degrees multiply to too many chips");
+    }
+    return RIDGE_OK;
+}
+
+static ridge_status read_layout(ridge_ctx *cx, const ridge_node *root, ridge_layout *l)
+{
+    int64_t zero;
+    int64_t placement;
+    const char *text;
+    RIDGE_TRY(read_mesh(cx, root, l));
+    RIDGE_TRY(want_degree(cx, root, "zero_stage", 0, 3, &zero));
+    RIDGE_TRY(want_degree(cx, root, "placement", 0, 11, &placement));
+    RIDGE_TRY(want_degree(cx, root, "vpp", 1, 10000, &l->vpp));
+    RIDGE_TRY(
+        want_degree(cx, root, "microbatch_seqs", 1, DEGREE_MOST, &l->microbatch_seqs));
+    l->zero_stage = (int)zero;
+    l->placement = (int)placement;
+    RIDGE_TRY(want_flag(cx, root, "sp", &l->has_sp));
+    RIDGE_TRY(want_flag(cx, root, "tp_overlap", &l->has_tp_overlap));
+    RIDGE_TRY(ridge_json_want_text(cx, ridge_json_get(root, "remat"), &text));
+    RIDGE_TRY(ridge_remat_parse(cx, text, &l->remat));
+    RIDGE_TRY(ridge_json_want_text(cx, ridge_json_get(root, "precision"), &text));
+    return ridge_precision_parse(cx, text, &l->precision);
+}
+
+static ridge_status check_format(ridge_ctx *cx, const ridge_node *root)
+{
+    const char *format;
+    int64_t version;
+    if (!ridge_json_text(ridge_json_get(root, "format"), &format) ||
+        strcmp(format, "ridge-plan") != 0)
+        return ridge_json_fail(
+            cx, *root,
+            "no plan: expected \"format\": \"ridge-plan\", as written "
+            "by `ridge train ... --plan FILE`");
+    ridge_node n = ridge_json_get(root, "version");
+    RIDGE_TRY(ridge_json_want_i64(cx, n, 1, 1000000, &version));
+    if (version > PLAN_VERSION)
+        return ridge_json_fail(cx, n,
+                               "version %lld is newer than this ridge reads (%d)",
+                               (long long)version, PLAN_VERSION);
+    return RIDGE_OK;
+}
+
+ridge_status ridge_plan_read(ridge_ctx *cx, const char *path, ridge_plan *out)
+{
+    ridge_node root;
+    ridge_plan plan = {0};
+    const char *text;
+    RIDGE_TRY(ridge_json_read(cx, path, &root));
+    RIDGE_TRY(check_format(cx, &root));
+    RIDGE_TRY(
+        ridge_json_want_text(cx, ridge_json_get(&root, "model"), &plan.model_name));
+    RIDGE_TRY(
+        ridge_json_want_text(cx, ridge_json_get(&root, "slice"), &plan.slice_text));
+    ridge_node n = ridge_json_get(&root, "batch_tokens");
+    RIDGE_TRY(ridge_json_want_double(cx, n, 1, 1e15, &plan.batch_tokens));
+    n = ridge_json_get(&root, "seq_tokens");
+    RIDGE_TRY(ridge_json_want_double(cx, n, 1, 1e9, &plan.seq_tokens));
+    n = ridge_json_get(&root, "total_tokens");
+    if (!ridge_json_is_absent(n))
+        RIDGE_TRY(ridge_json_want_double(cx, n, 0, 1e18, &plan.total_tokens));
+    n = ridge_json_get(&root, "usd_per_chip_hour");
+    if (!ridge_json_is_absent(n))
+        RIDGE_TRY(ridge_json_want_double(cx, n, 0, 1e6, &plan.usd_per_chip_hour));
+    RIDGE_TRY(ridge_json_want_text(cx, ridge_json_get(&root, "convention"), &text));
+    RIDGE_TRY(ridge_convention_parse(cx, text, &plan.convention));
+    RIDGE_TRY(read_layout(cx, &root, &plan.layout));
+    *out = plan;
+    return RIDGE_OK;
+}

@@ -1,0 +1,38 @@
+/* Precision policies: what is kept for each parameter, from the one list. */
+#include "ridge/plan.h"
+
+#include <string.h>
+
+/* clang-format off */
+static const ridge_policy policies[] = {
+#define POLICY_ROW(name, text, what, compute, weight, gradient, master, moment, reduce) \
+    {text, what, RIDGE_DTYPE_##compute, weight, gradient, master, moment, reduce},
+    RIDGE_PRECISION_LIST(POLICY_ROW)
+#undef POLICY_ROW
+};
+/* clang-format on */
+
+const ridge_policy *ridge_precision_policy(ridge_precision precision)
+{
+    return &policies[precision];
+}
+
+ridge_status ridge_precision_parse(ridge_ctx *cx, const char *text,
+                                   ridge_precision *out)
+{
+    const char *names[RIDGE_PRECISION_COUNT];
+    for (int i = 0; i < RIDGE_PRECISION_COUNT; i++) {
+        names[i] = policies[i].text;
+        if (strcmp(text, names[i]) == 0) {
+            *out = (ridge_precision)i;
+            return RIDGE_OK;
+        }
+    }
+    const char *hint =
+        ridge_suggestion(ridge_ctx_scratch(cx), text, names, RIDGE_PRECISION_COUNT);
+    return ridge_fail(cx, RIDGE_E_ARG,
+                      "unknown precision '%s': use bf16, bf16-pure, bf16-reduce, fp16, "
+                      "fp8, fp4, tf32 or fp32%s%s",
+                      text, hint == NULL || hint[0] == '\0' ? "" : "; ",
+                      hint == NULL ? "" : hint);
+}

@@ -1,0 +1,211 @@
+/* Readies a training problem: stages, weights by kind, whole sequences of the batch. */
+#include "train_case.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double BATCH_TOKENS_MOST = 1e15;
+static const double SEQ_TOKENS_MOST = 1e9;
+
+static bool is_count(double v, double most)
+{
+    return isfinite(v) && v >= 1 && v <= most;
+}
+
+/* Degrees that are fixed must leave something for the free ones. */
+static ridge_status check_mesh(ridge_ctx *cx, const ridge_train_request *r)
+{
+    const ridge_knobs *k = &r->knobs;
+    const struct {
+        const char *name;
+        int64_t value;
+    } degrees[] = {
+        {"dp", k->dp}, {"fsdp", k->fsdp}, {"tp", k->tp}, {"cp", k->cp}, {"pp", k->pp}};
+    int64_t product = 1;
+    bool is_all_fixed = true;
+    for (size_t i = 0; i < RIDGE_COUNT_OF(degrees); i++) {
+        is_all_fixed = is_all_fixed && degrees[i].value > 0;
+        int64_t v = degrees[i].value > 0 ? degrees[i].value : 1;
+        if (r->slice->chips % v != 0)
+            return ridge_fail(cx, RIDGE_E_ARG,
+                              "%s=%lld does not divide the %lld chips of %s: choose a "
+                              "divisor",
+                              degrees[i].name, (long long)v, (long long)r->slice->chips,
+                              r->slice->text);
+        if (!ridge_mul_i64(product, v, &product) || r->slice->chips % product != 0)
+            return ridge_fail(cx, RIDGE_E_ARG,
+                              "the fixed degrees multiply to %lld, which does not "
+                              "divide the %lld chips of %s",
+                              (long long)product, (long long)r->slice->chips,
+                              r->slice->text);
+    }
+    if (is_all_fixed && product != r->slice->chips)
+        return ridge_fail(
+            cx, RIDGE_E_ARG,
+            "dp x fsdp x tp x cp x pp = %lld, but %s has %lld chips: free "
+            "one of them",
+            (long long)product, r->slice->text, (long long)r->slice->chips);
+    return RIDGE_OK;
+}
+
+static ridge_status check_knobs(ridge_ctx *cx, const ridge_train_request *r)
+{
+    const ridge_knobs *k = &r->knobs;
+    RIDGE_TRY(check_mesh(cx, r));
+    if (k->zero_stage == 0 && k->fsdp > 1)
+        return ridge_fail(cx, RIDGE_E_ARG,
+                          "zero=0 shards nothing, so fsdp=%lld contradicts it: use "
+                          "dp=%lld, or zero=1, 2 or 3",
+                          (long long)k->fsdp, (long long)k->fsdp);
+    if (k->has_sp == 1 && k->tp == 1)
+        return ridge_fail(cx, RIDGE_E_ARG,
+                          "sp=1 cuts activations over tp, so tp=1 contradicts it");
+    if (k->tp > 0 && ridge_model_tp(r->model, k->tp) != RIDGE_TP_OK &&
+        ridge_model_tp(r->model, k->tp) != RIDGE_TP_REPLICATES_KV)
+        return ridge_fail(cx, RIDGE_E_ARG, "tp=%lld: %s", (long long)k->tp,
+                          ridge_model_tp_text(ridge_ctx_arena(cx), r->model, k->tp));
+    if (k->pp > r->model->layer_count)
+        return ridge_fail(
+            cx, RIDGE_E_ARG, "pp=%lld needs a layer for each stage; %s has %lld",
+            (long long)k->pp, r->model->name, (long long)r->model->layer_count);
+    if (k->vpp > 1 && k->pp == 1)
+        return ridge_fail(cx, RIDGE_E_ARG,
+                          "vpp=%lld cuts stages of a pipeline, so pp=1 contradicts it",
+                          (long long)k->vpp);
+    return RIDGE_OK;
+}
+
+ridge_status ridge_train_check(ridge_ctx *cx, const ridge_train_request *r)
+{
+    if (!is_count(r->seq_tokens, SEQ_TOKENS_MOST))
+        return ridge_fail(cx, RIDGE_E_ARG,
+                          "sequence of %g tokens: expected 1 to 1e9 (--seq)",
+                          r->seq_tokens);
+    if (!is_count(r->batch_tokens, BATCH_TOKENS_MOST))
+        return ridge_fail(cx, RIDGE_E_ARG,
+                          "batch of %g tokens: expected 1 to 1e15 (--batch)",
+                          r->batch_tokens);
+    if (r->batch_tokens < 0.5 * r->seq_tokens)
+        return ridge_fail(
+            cx, RIDGE_E_ARG,
+            "a batch of %.0f tokens holds no whole sequence of %.0f: raise "
+            "--batch or lower --seq",
+            r->batch_tokens, r->seq_tokens);
+    if (!(r->total_tokens >= 0 && r->total_tokens <= 1e18))
+        return ridge_fail(cx, RIDGE_E_ARG, "%g training tokens: expected 0 to 1e18",
+                          r->total_tokens);
+    if (r->slice->next != NULL)
+        return ridge_fail(cx, RIDGE_E_ARG,
+                          "%s mixes kinds of chips: a training layout needs one kind, "
+                          "name one of the pools",
+                          r->slice->text);
+    return check_knobs(cx, r);
+}
+
+static void read_weights(train_case *tc)
+{
+    for (int k = 0; k < tc->n_kinds; k++)
+        tc->n_weights[k] =
+            ridge_layer_weights(tc->model, &tc->kinds[k], tc->weights[k]);
+}
+
+ridge_status train_case_open(ridge_ctx *cx, const ridge_train_request *request,
+                             train_case *out)
+{
+    RIDGE_TRY(ridge_train_check(cx, request));
+    const ridge_model *model = request->model;
+    const ridge_chip *chip = request->slice->chip;
+    train_case tc = {.cx = cx,
+                     .request = request,
+                     .model = model,
+                     .slice = request->slice,
+                     .chip = chip,
+                     .policy = ridge_precision_policy(request->knobs.precision),
+                     .params = ridge_model_params(model),
+                     .n_kinds = model->n_layers,
+                     .kinds = model->layers,
+                     .seq_tokens = floor(request->seq_tokens)};
+    ridge_arena *arena = ridge_ctx_arena(cx);
+    tc.weights = ridge_arena_new(arena, (size_t)tc.n_kinds, sizeof *tc.weights);
+    tc.n_weights = ridge_new(arena, int, (size_t)tc.n_kinds);
+    tc.cap_stages_by_pp = 64;
+    tc.stages_by_pp = ridge_new(arena, train_stages, (size_t)tc.cap_stages_by_pp);
+    if (tc.weights == NULL || tc.n_weights == NULL || tc.stages_by_pp == NULL)
+        return ridge_fail_nomem(cx);
+    double seqs = round(request->batch_tokens / tc.seq_tokens);
+    tc.batch_seqs = seqs < 1 ? 1 : (int64_t)seqs;
+    tc.flops_per_token =
+        ridge_model_flops_train(model, tc.seq_tokens, request->convention);
+    tc.usd_per_chip_hour = request->usd_per_chip_hour;
+    if (tc.usd_per_chip_hour == 0 && chip->n_prices > 0)
+        tc.usd_per_chip_hour = chip->prices[0].usd_per_chip_hour;
+    read_weights(&tc);
+    *out = tc;
+    return RIDGE_OK;
+}
+
+train_ways train_layout_ways(const ridge_layout *l)
+{
+    int64_t data = l->fsdp * l->dp * l->cp;
+    train_ways w = {.shards = l->zero_stage > 0 ? l->fsdp * l->cp : 1};
+    w.replicas = data / w.shards;
+    int64_t expert_ranks = l->tp * data / l->ep;
+    int64_t shards = l->tp * w.shards / l->ep;
+    bool is_cut =
+        l->zero_stage > 0 && shards >= 1 && shards * l->ep == l->tp * w.shards;
+    w.expert_shards = is_cut ? shards : 1;
+    w.expert_replicas = expert_ranks / w.expert_shards;
+    return w;
+}
+
+int64_t train_kv_ways(const ridge_mixer *mixer, int64_t tp)
+{
+    int64_t heads = mixer->kv_heads > 0 ? mixer->kv_heads : mixer->heads;
+    return tp < heads || heads < 1 ? tp : heads;
+}
+
+static double split_ways(const ridge_layer *layer, const ridge_weight *w, int64_t tp)
+{
+    switch (w->split) {
+    case RIDGE_SPLIT_NONE:
+        return 1;
+    case RIDGE_SPLIT_KV:
+        return (double)train_kv_ways(&layer->mixer, tp);
+    case RIDGE_SPLIT_HEADS:
+    case RIDGE_SPLIT_OUT:
+    case RIDGE_SPLIT_IN:
+        break;
+    }
+    return (double)tp;
+}
+
+train_params train_layer_params(const train_case *tc, int kind, int64_t tp, int64_t ep)
+{
+    train_params p = {0};
+    for (int i = 0; i < tc->n_weights[kind]; i++) {
+        const ridge_weight *w = &tc->weights[kind][i];
+        double matrix = (double)w->in * (double)w->out * (double)w->copies;
+        if (w->part == RIDGE_PART_EXPERTS)
+            p.expert += (matrix + (double)w->vector_params) / (double)ep;
+        else
+            p.dense +=
+                matrix / split_ways(&tc->kinds[kind], w, tp) + (double)w->vector_params;
+    }
+    return p;
+}
+
+double train_embedding_params(const train_case *tc, const train_stage *stage,
+                              int64_t tp, int64_t pp)
+{
+    double params = 0;
+    double table = (double)tc->params.embedding;
+    if (stage->has_embedding)
+        params += table;
+    if (stage->has_head && tc->model->has_unembedding) {
+        /* A tied head far from the embedding is a copy of its own. */
+        bool is_copy = tc->model->is_tied && pp > 1;
+        params += is_copy ? (double)tc->model->vocab * (double)tc->model->d_model
+                          : (double)tc->params.unembedding;
+    }
+    return params / (double)tp;
+}

@@ -1,0 +1,76 @@
+/*
+ * A training problem made ready for pricing many layouts: what does not change from one
+ * layout to the next is worked out once.
+ */
+#ifndef RIDGE_PLAN_TRAIN_CASE_H
+#define RIDGE_PLAN_TRAIN_CASE_H
+
+#include "ridge/plan.h"
+
+/** The kinds of layers that a stage holds. */
+typedef struct train_stage {
+    const double *layers; /* [kinds] how many of each kind */
+    bool has_embedding, has_head;
+    int first; /* earliest stage that looks like this: the fullest */
+    int count; /* stages that look like this */
+} train_stage;
+
+/** The stages of a pipeline of pp; stages that are alike stand once. */
+typedef struct train_stages {
+    int64_t pp;
+    int n;
+    train_stage *stages;
+    double layers_most; /* of any stage */
+} train_stages;
+
+typedef struct train_case {
+    ridge_ctx *cx;
+    const ridge_train_request *request;
+    const ridge_model *model;
+    const ridge_slice *slice;
+    const ridge_chip *chip;
+    const ridge_policy *policy;
+    ridge_params params;
+    int n_kinds;
+    const ridge_layer *kinds;
+    ridge_weight (*weights)[RIDGE_WEIGHT_MAX]; /* [kinds] */
+    int *n_weights;                            /* [kinds] */
+    int64_t batch_seqs;
+    double seq_tokens;
+    double flops_per_token;     /* training, by the request's convention */
+    double usd_per_chip_hour;   /* 0: not known */
+    train_stages *stages_by_pp; /* memo, n_stages_by_pp entries */
+    int n_stages_by_pp, cap_stages_by_pp;
+} train_case;
+
+/** @errors as ridge_train_check; E_NOMEM. @owner cx */
+RIDGE_NODISCARD ridge_status train_case_open(ridge_ctx *cx,
+                                             const ridge_train_request *request,
+                                             train_case *out);
+
+/** The stages for pp <= layers, from the memo. NULL when memory ran out. */
+const train_stages *train_case_stages(train_case *tc, int64_t pp);
+
+/** Shards of the tensors that ZeRO cuts, and replicas of each shard. */
+typedef struct train_ways {
+    int64_t shards, replicas;               /* of dense parameters */
+    int64_t expert_shards, expert_replicas; /* of routed experts */
+} train_ways;
+
+train_ways train_layout_ways(const ridge_layout *layout);
+
+/** Parameters of one layer that a chip holds before ZeRO: cut by tp and ep. */
+typedef struct train_params {
+    double dense, expert;
+} train_params;
+
+train_params train_layer_params(const train_case *tc, int kind, int64_t tp, int64_t ep);
+
+/** Parameters of embedding and head on a chip, before ZeRO. */
+double train_embedding_params(const train_case *tc, const train_stage *stage,
+                              int64_t tp, int64_t pp);
+
+/** KV heads of a layer that share a cut: the most ways in which wk and wv are cut. */
+int64_t train_kv_ways(const ridge_mixer *mixer, int64_t tp);
+
+#endif

@@ -1,0 +1,141 @@
+/* Which quantities can be explained, and the frame in which their derivations are told.
+ */
+#include "explain_story.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+typedef struct quantity {
+    const char *name;
+    void (*tell)(story *s, int depth);
+} quantity;
+
+static const quantity quantities[] = {
+    {"step_time", explain_step_time},
+    {"matmul", explain_matmul},
+    {"attention", explain_attention},
+    {"vector", explain_vector},
+    {"recompute", explain_recompute},
+    {"slowdown", explain_slowdown},
+    {"tp", explain_tp},
+    {"cp", explain_cp},
+    {"ep", explain_ep},
+    {"fsdp", explain_fsdp},
+    {"dp", explain_dp},
+    {"pp", explain_pp},
+    {"bubble", explain_bubble},
+    {"optimizer", explain_optimizer},
+    {"memory", explain_memory},
+    {"mfu", explain_mfu},
+    {"bound_step_time", explain_bound},
+    {"days", explain_days},
+    {"usd", explain_usd},
+};
+
+static const char *const names[] = {"step_time",
+                                    "matmul",
+                                    "attention",
+                                    "vector",
+                                    "recompute",
+                                    "slowdown",
+                                    "tp",
+                                    "cp",
+                                    "ep",
+                                    "fsdp",
+                                    "dp",
+                                    "pp",
+                                    "bubble",
+                                    "optimizer",
+                                    "memory",
+                                    "mfu",
+                                    "bound_step_time",
+                                    "days",
+                                    "usd",
+                                    NULL};
+_Static_assert(RIDGE_COUNT_OF(names) == RIDGE_COUNT_OF(quantities) + 1,
+               "one name per quantity");
+
+const char *const *ridge_explain_quantities(void)
+{
+    return names;
+}
+
+static const char *or_empty(const char *z)
+{
+    return z == NULL ? "" : z;
+}
+
+void story_add(story *s, int depth, const char *name, const char *formula,
+               const char *result, const char *values_fmt, ...)
+{
+    if (s->out->n_reasons == RIDGE_REASON_MAX)
+        return;
+    char values[512];
+    va_list args;
+    va_start(args, values_fmt);
+    vsnprintf(values, sizeof values, values_fmt, args);
+    va_end(args);
+    ridge_arena *arena = ridge_ctx_arena(s->cx);
+    s->out->reasons[s->out->n_reasons++] =
+        (ridge_reason){depth, or_empty(ridge_str_dup(arena, ridge_str_of(name))),
+                       formula, or_empty(ridge_str_dup(arena, ridge_str_of(values))),
+                       or_empty(ridge_str_dup(arena, ridge_str_of(result)))};
+}
+
+void story_fact(story *s, int depth, const char *key, const char *shown)
+{
+    const ridge_chip *chip = s->tc->chip;
+    for (size_t i = 0; i < chip->n_facts; i++) {
+        const ridge_fact *f = &chip->facts[i];
+        if (strcmp(f->key, key) == 0) {
+            story_add(s, depth, key, "fact of the chip", shown, "%s, %s %s", chip->name,
+                      f->source, f->date);
+            return;
+        }
+    }
+    story_add(s, depth, key, "fact of the chip", shown, "%s", chip->name);
+}
+
+/* The terms that the derivations quote, as pricing computed them. */
+static ridge_status open_story(story *s, train_case *tc, train_load *load)
+{
+    const ridge_layout *l = &s->price->layout;
+    layer_shape shape = {l->tp, l->cp, l->ep, l->microbatch_seqs, l->has_sp};
+    tc->policy = ridge_precision_policy(l->precision);
+    s->layers = train_layer_times(tc, &shape);
+    s->stages = train_case_stages(tc, l->pp);
+    s->load = load;
+    if (s->layers == NULL || s->stages == NULL ||
+        !train_load_build(tc, l->tp, l->ep, l->has_sp, load))
+        return ridge_fail_nomem(s->cx);
+    if (!train_groups_place(tc->slice, l, l->placement, &s->groups))
+        return ridge_fail(s->cx, RIDGE_E_ARG, "the layout does not lie on %s: %s",
+                          tc->slice->text, ridge_fit_text(RIDGE_FIT_PLACEMENT));
+    return RIDGE_OK;
+}
+
+ridge_status ridge_train_explain(ridge_ctx *cx, const ridge_train_request *request,
+                                 const ridge_train_price *price, const char *quantity,
+                                 ridge_explanation *out)
+{
+    size_t i = 0;
+    while (i < RIDGE_COUNT_OF(quantities) && strcmp(quantities[i].name, quantity) != 0)
+        i++;
+    if (i == RIDGE_COUNT_OF(quantities)) {
+        const char *hint = ridge_suggestion(ridge_ctx_scratch(cx), quantity, names,
+                                            RIDGE_COUNT_OF(quantities));
+        return ridge_fail(cx, RIDGE_E_NOTFOUND,
+                          "unknown quantity '%s'%s%s: try step_time, "
+                          "memory, mfu, days, usd or a part of the step",
+                          quantity, hint == NULL || hint[0] == '\0' ? "" : ": ",
+                          or_empty(hint));
+    }
+    train_case tc;
+    train_load load;
+    RIDGE_TRY(train_case_open(cx, request, &tc));
+    *out = (ridge_explanation){0};
+    story s = {.cx = cx, .tc = &tc, .request = request, .price = price, .out = out};
+    RIDGE_TRY(open_story(&s, &tc, &load));
+    quantities[i].tell(&s, 0);
+    return RIDGE_OK;
+}

@@ -1,0 +1,28 @@
+/* Memory of the stages of a layout. */
+#ifndef RIDGE_PLAN_TRAIN_MEMORY_H
+#define RIDGE_PLAN_TRAIN_MEMORY_H
+
+#include "train_case.h"
+
+/** Parameters of one layer of each kind on a chip, and of whole stages; by tp and ep.
+ */
+typedef struct train_load {
+    int64_t tp, ep;
+    const train_params *layers;                    /* [kinds] */
+    double (*activation_bytes)[RIDGE_REMAT_COUNT]; /* [kinds] of one token */
+} train_load;
+
+/** @return false when memory ran out */
+bool train_load_build(train_case *tc, int64_t tp, int64_t ep, bool has_sp,
+                      train_load *out);
+
+/** Parameters of a stage, before ZeRO. */
+train_params train_stage_params(const train_case *tc, const train_load *load,
+                                const train_stage *stage, const ridge_layout *layout);
+
+/** Memory of one stage. */
+ridge_memory_parts train_stage_memory(const train_case *tc, const train_load *load,
+                                      const train_stage *stage,
+                                      const ridge_layout *layout, int64_t microbatches);
+
+#endif

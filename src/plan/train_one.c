@@ -1,0 +1,103 @@
+/* Prices one layout that is given whole. */
+#include "train_terms.h"
+
+static ridge_status place(ridge_ctx *cx, const train_case *tc,
+                          const ridge_layout *layout, train_groups *groups,
+                          bool *is_laid)
+{
+    if (layout->placement < 0 || layout->placement >= train_placement_count(tc->slice))
+        return ridge_fail(cx, RIDGE_E_ARG, "placement %d: %s has 0 to %d",
+                          layout->placement, tc->slice->text,
+                          train_placement_count(tc->slice) - 1);
+    *is_laid = train_groups_place(tc->slice, layout, layout->placement, groups);
+    return RIDGE_OK;
+}
+
+static ridge_status price_legal(train_case *tc, const ridge_layout *l,
+                                const train_groups *groups, ridge_train_price *price)
+{
+    ridge_arena *arena = ridge_ctx_arena(tc->cx);
+    size_t kinds = (size_t)tc->n_kinds;
+    train_load load;
+    layer_shape shape = {l->tp, l->cp, l->ep, l->microbatch_seqs, l->has_sp};
+    const train_stages *stages = train_case_stages(tc, l->pp);
+    const layer_time *layers = train_layer_times(tc, &shape);
+    layer_exchange *exchanges = ridge_new(arena, layer_exchange, kinds + 1);
+    shard_time *shards = ridge_new(arena, shard_time, kinds);
+    if (stages == NULL || layers == NULL || exchanges == NULL || shards == NULL ||
+        !train_load_build(tc, l->tp, l->ep, l->has_sp, &load))
+        return ridge_fail_nomem(tc->cx);
+    step_sync *syncs = ridge_new(arena, step_sync, (size_t)stages->n);
+    if (syncs == NULL)
+        return ridge_fail_nomem(tc->cx);
+    train_layer_exchanges(tc, groups, layers, l->has_sp, exchanges);
+    train_shard_times(tc, groups, &load, shards);
+    train_step_syncs(tc, groups, &load, stages, l, syncs);
+    train_terms terms = {.stages = stages,
+                         .load = &load,
+                         .layers = layers,
+                         .exchanges = exchanges,
+                         .shards = shards,
+                         .syncs = syncs,
+                         .send = train_send_time(tc, groups, l),
+                         .is_tp_apart =
+                             !train_groups_share(&groups->tp, &groups->shards)};
+    price->microbatches = train_microbatches(tc, l);
+    price->memory =
+        train_peak_memory(tc, &terms, l, price->microbatches, &price->fullest_stage);
+    price->peak_memory_bytes = ridge_memory_total_bytes(&price->memory);
+    if (price->peak_memory_bytes > tc->chip->hbm_bytes)
+        price->fit = RIDGE_FIT_OVER_HBM;
+    train_price_time(tc, &terms, l, price);
+    train_price_finish(tc, price);
+    return RIDGE_OK;
+}
+
+ridge_status ridge_train_price_one(ridge_ctx *cx, const ridge_train_request *request,
+                                   const ridge_layout *layout, ridge_train_price *out)
+{
+    train_case tc;
+    RIDGE_TRY(train_case_open(cx, request, &tc));
+    tc.policy = ridge_precision_policy(layout->precision);
+    ridge_train_price price = {.layout = *layout};
+    price.fit = train_layout_check(&tc, layout);
+    if (price.fit == RIDGE_FIT_OK) {
+        train_groups groups;
+        bool is_laid = false;
+        RIDGE_TRY(place(cx, &tc, layout, &groups, &is_laid));
+        if (!is_laid)
+            price.fit = RIDGE_FIT_PLACEMENT;
+        else
+            RIDGE_TRY(price_legal(&tc, layout, &groups, &price));
+    }
+    *out = price;
+    return RIDGE_OK;
+}
+
+static void put_axis(ridge_ctx *cx, const ridge_slice *slice, const char *name,
+                     const ridge_group *group, ridge_buf *out)
+{
+    if (group->ranks <= 1)
+        return;
+    const char *text = ridge_group_text(cx, slice, group);
+    ridge_buf_printf(out, "%s%s %lld on %s", out->n == 0 ? "" : "; ", name,
+                     (long long)group->ranks, text == NULL ? "?" : text);
+}
+
+const char *ridge_placement_text(ridge_ctx *cx, const ridge_train_request *request,
+                                 const ridge_layout *layout)
+{
+    train_groups g;
+    ridge_buf out;
+    ridge_buf_init(&out, ridge_ctx_arena(cx));
+    if (!train_groups_place(request->slice, layout, layout->placement, &g))
+        return "";
+    put_axis(cx, request->slice, "tp", &g.tp, &out);
+    put_axis(cx, request->slice, "cp", &g.cp, &out);
+    put_axis(cx, request->slice, "ep", &g.ep, &out);
+    if (layout->zero_stage > 0)
+        put_axis(cx, request->slice, "fsdp", &g.shards, &out);
+    put_axis(cx, request->slice, "dp", &g.replicas, &out);
+    put_axis(cx, request->slice, "pp", &g.pp, &out);
+    return out.n == 0 ? "one chip" : ridge_buf_text(&out);
+}

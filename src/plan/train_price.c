@@ -1,0 +1,266 @@
+/*
+ * The time of a step: the slowest stage works through every microbatch, the others wait
+ * while the pipeline fills and drains, then gradients are reduced and weights updated.
+ *
+ *     step = m t_max + (sum of the other stages' t) / v + reduction + optimizer
+ *
+ * (narayanan2021, section 2.2: bubble (p - 1) / (v m) of the ideal time for equal
+ * stages.) In a stage, gathers of sharded weights hide behind the compute of one layer,
+ * gradient reductions behind the last backward pass, and TP collectives are exposed
+ * unless they run as collective matmuls (wang2023), where all but the first of tp
+ * chunks can hide.
+ */
+#include "train_price.h"
+
+#include <math.h>
+
+/* Share of the SMs that collective kernels take on a GPU: 20 of 132 (deepseek-v3-2024,
+ * section 3.2.2). Copy engines of other chips move data beside the compute. */
+static double stolen_share(const train_case *tc)
+{
+    return tc->chip->kind == RIDGE_CHIP_GPU ? 20.0 / 132.0 : 0;
+}
+
+/* What one pass over one stage takes. */
+typedef struct stage_time {
+    ridge_step_parts parts; /* of one microbatch, both passes */
+    double fwd_s, bwd_s;    /* compute with exposed exchanges */
+    double hidden_s;
+    double bound_compute_s, bound_tp_s, bound_cp_s, bound_shards_s, bound_ep_s;
+} stage_time;
+
+static double positive(double v)
+{
+    return v > 0 ? v : 0;
+}
+
+static bool has_tp_overlap(const ridge_layout *l)
+{
+    return l->has_tp_overlap && l->tp > 1;
+}
+
+/* Exposed part of a TP block's collectives beside the matmuls of its layer. */
+static double tp_exposed_s(const ridge_layout *l, double comm_s, double matmul_s)
+{
+    if (!has_tp_overlap(l))
+        return comm_s;
+    double first = comm_s / (double)l->tp;
+    return first + positive(comm_s - first - matmul_s);
+}
+
+/* Exposed exchanges of one layer for one microbatch. */
+typedef struct exposed {
+    double tp_fwd_s, tp_bwd_s, cp_fwd_s, cp_bwd_s, ep_fwd_s, ep_bwd_s;
+} exposed;
+
+/* One block needs an all-reduce in each pass, or with SP a gather and a scatter. Full
+ * remat repeats those of the forward pass. */
+static void add_tp(const ridge_layout *l, const layer_time *t, const layer_exchange *x,
+                   double redo, exposed *e, stage_time *s)
+{
+    double fwd_s = t->tp_blocks * x->tp_block.expected_s;
+    double bwd_s = fwd_s * (1 + redo);
+    e->tp_fwd_s = tp_exposed_s(l, fwd_s, t->matmul_fwd_s);
+    e->tp_bwd_s = tp_exposed_s(l, bwd_s, t->matmul_bwd_s);
+    s->bound_tp_s += t->tp_blocks * x->tp_block.bound_s * (2 + redo);
+    s->hidden_s += fwd_s + bwd_s - e->tp_fwd_s - e->tp_bwd_s;
+}
+
+/* A ring passes keys and values on while the scores of the last chunk run; their
+ * gradients travel as well in the backward pass. */
+static void add_cp(const layer_time *t, const layer_exchange *x, exposed *e,
+                   stage_time *s)
+{
+    double gather_s = x->cp_gather.expected_s;
+    e->cp_fwd_s = positive(gather_s - t->attention_fwd_s);
+    e->cp_bwd_s = positive(2 * gather_s - t->attention_bwd_s);
+    s->bound_cp_s += 3 * x->cp_gather.bound_s;
+    s->hidden_s += 3 * gather_s - e->cp_fwd_s - e->cp_bwd_s;
+}
+
+/* Dispatch and combine, forward and backward. */
+static void add_ep(const layer_exchange *x, double redo, exposed *e, stage_time *s)
+{
+    e->ep_fwd_s = 2 * x->all_to_all.expected_s;
+    e->ep_bwd_s = 2 * x->all_to_all.expected_s * (1 + redo);
+    s->bound_ep_s += 2 * x->all_to_all.bound_s * (2 + redo);
+}
+
+/* Gathers and scatters of a layer's shards beside its compute. Time in which TP is
+ * exposed is time in which other links can work. */
+static void add_shards(const train_case *tc, const train_terms *x,
+                       const ridge_layout *l, int kind, double fwd_s, double bwd_s,
+                       double tp_s, double n, stage_time *s)
+{
+    if (l->zero_stage < 2)
+        return;
+    const shard_time *t = &x->shards[kind];
+    bool is_gathered = l->zero_stage == 3;
+    double window_s = x->is_tp_apart ? tp_s / 2 : 0;
+    double gather_s = is_gathered ? t->gather.expected_s : 0;
+    double bwd_comm_s = gather_s + t->scatter.expected_s;
+    double exposed_s =
+        positive(gather_s - fwd_s - window_s) + positive(bwd_comm_s - bwd_s - window_s);
+    double hidden_s = gather_s + bwd_comm_s - exposed_s;
+    s->bound_shards_s +=
+        n * ((is_gathered ? 2 * t->gather.bound_s : 0) + t->scatter.bound_s);
+    s->hidden_s += n * hidden_s;
+    s->parts.slowdown_s += n * hidden_s * stolen_share(tc);
+    s->parts.fsdp_s += n * exposed_s;
+}
+
+/* n layers of one kind, or the head, which is never computed again. */
+static void add_layers(const train_case *tc, const train_terms *x,
+                       const ridge_layout *l, int kind, double n, stage_time *s)
+{
+    bool is_head = kind == tc->n_kinds;
+    const layer_time *t = &x->layers[kind];
+    double redo = l->remat == RIDGE_REMAT_FULL && !is_head ? 1 : 0;
+    double again_s = is_head ? 0 : layer_time_recompute_s(t, l->remat);
+    exposed e = {0};
+    stage_time one = {0};
+    add_tp(l, t, &x->exchanges[kind], redo, &e, &one);
+    add_cp(t, &x->exchanges[kind], &e, &one);
+    add_ep(&x->exchanges[kind], redo, &e, &one);
+    s->hidden_s += n * one.hidden_s;
+    s->bound_tp_s += n * one.bound_tp_s;
+    s->bound_cp_s += n * one.bound_cp_s;
+    s->bound_ep_s += n * one.bound_ep_s;
+    s->bound_compute_s += n * (t->bound_fwd_s * (1 + redo) + t->bound_bwd_s);
+    s->parts.slowdown_s += n * one.hidden_s * stolen_share(tc);
+    s->parts.matmul_s += n * (t->matmul_fwd_s + t->matmul_bwd_s);
+    s->parts.attention_s += n * (t->attention_fwd_s + t->attention_bwd_s);
+    s->parts.vector_s += n * (t->vector_fwd_s + t->vector_bwd_s);
+    s->parts.recompute_s += n * again_s;
+    s->parts.tp_s += n * (e.tp_fwd_s + e.tp_bwd_s);
+    s->parts.cp_s += n * (e.cp_fwd_s + e.cp_bwd_s);
+    s->parts.ep_s += n * (e.ep_fwd_s + e.ep_bwd_s);
+    double fwd_s = layer_time_fwd_s(t);
+    double bwd_s = layer_time_bwd_s(t) + again_s;
+    s->fwd_s += n * (fwd_s + e.tp_fwd_s + e.cp_fwd_s + e.ep_fwd_s);
+    s->bwd_s += n * (bwd_s + e.tp_bwd_s + e.cp_bwd_s + e.ep_bwd_s);
+    if (!is_head)
+        add_shards(tc, x, l, kind, fwd_s, bwd_s, e.tp_fwd_s + e.tp_bwd_s, n, s);
+}
+
+static double stage_total_s(const stage_time *s)
+{
+    return ridge_step_total_s(&s->parts);
+}
+
+static stage_time time_stage(const train_case *tc, const train_terms *x,
+                             const ridge_layout *l, const train_stage *stage)
+{
+    stage_time s = {0};
+    for (int k = 0; k < tc->n_kinds; k++) {
+        if (stage->layers[k] > 0)
+            add_layers(tc, x, l, k, stage->layers[k], &s);
+    }
+    if (stage->has_head)
+        add_layers(tc, x, l, tc->n_kinds, 1, &s);
+    /* Activations on and gradients back, once a microbatch and virtual stage. */
+    s.parts.pp_s = 2 * (double)l->vpp * x->send.expected_s;
+    return s;
+}
+
+/* Once a step: gradients behind the last backward pass, weights behind the next
+ * forward; the last bucket of either has nothing left to hide behind. */
+static void add_step_sync(const train_case *tc, const train_terms *x,
+                          const step_sync *sync, const stage_time *s,
+                          ridge_train_price *price)
+{
+    double layers = fmax(x->stages->layers_most, 1);
+    double reduce_s = sync->reduce.expected_s;
+    double gather_s = sync->gather.expected_s;
+    double exposed_s = fmax(reduce_s / layers, reduce_s - s->bwd_s) +
+                       fmax(gather_s / layers, gather_s - s->fwd_s);
+    double hidden_s = reduce_s + gather_s - exposed_s;
+    price->parts.dp_s = exposed_s;
+    price->parts.slowdown_s += hidden_s * stolen_share(tc);
+    price->hidden_communication_s += hidden_s;
+    double bound_s = sync->reduce.bound_s + sync->gather.bound_s;
+    if (bound_s > price->bound_step_time_s)
+        price->bound_step_time_s = bound_s;
+}
+
+/* Adam reads gradient, master and moments and writes master, moments and the compute
+ * copy: a stream through HBM. */
+static void add_optimizer(const train_case *tc, const train_terms *x,
+                          const ridge_layout *l, const train_stage *stage,
+                          ridge_train_price *price)
+{
+    train_params p = train_stage_params(tc, x->load, stage, l);
+    train_ways w = train_layout_ways(l);
+    const ridge_policy *policy = tc->policy;
+    double bytes_per_param = policy->gradient_bytes + policy->weight_bytes +
+                             2 * (policy->master_bytes + policy->moment_bytes);
+    double params = p.dense / (double)w.shards + p.expert / (double)w.expert_shards;
+    ridge_op_cost c = ridge_stream_cost(tc->chip, 0, params * bytes_per_param);
+    price->parts.optimizer_s = c.expected_s;
+    price->bound_step_time_s += c.bound_s;
+}
+
+static void scale_parts(ridge_step_parts *parts, double by)
+{
+#define SCALE_PART(name, text, what) parts->name##_s *= by;
+    RIDGE_STEP_LIST(SCALE_PART)
+#undef SCALE_PART
+}
+
+static double stage_bound_s(const stage_time *s)
+{
+    double network_s = fmax(fmax(s->bound_tp_s, s->bound_cp_s),
+                            fmax(s->bound_shards_s, s->bound_ep_s));
+    return fmax(s->bound_compute_s, network_s);
+}
+
+void train_price_time(const train_case *tc, const train_terms *x, const ridge_layout *l,
+                      ridge_train_price *price)
+{
+    const train_stages *stages = x->stages;
+    int slowest = 0;
+    stage_time worst = {0};
+    double sum_s = 0;
+    double bound_sum_s = 0;
+    double bound_most_s = 0;
+    for (int i = 0; i < stages->n; i++) {
+        stage_time s = time_stage(tc, x, l, &stages->stages[i]);
+        double bound_s = stage_bound_s(&s);
+        sum_s += stages->stages[i].count * stage_total_s(&s);
+        bound_sum_s += stages->stages[i].count * bound_s;
+        bound_most_s = fmax(bound_most_s, bound_s);
+        if (i == 0 || stage_total_s(&s) > stage_total_s(&worst)) {
+            worst = s;
+            slowest = i;
+        }
+    }
+    double m = (double)price->microbatches;
+    double v = (double)l->vpp;
+    price->parts = worst.parts;
+    scale_parts(&price->parts, m);
+    price->parts.bubble_s = (sum_s - stage_total_s(&worst)) / v;
+    price->hidden_communication_s = m * worst.hidden_s;
+    price->bound_step_time_s = m * bound_most_s + (bound_sum_s - bound_most_s) / v;
+    add_step_sync(tc, x, &x->syncs[slowest], &worst, price);
+    add_optimizer(tc, x, l, &stages->stages[slowest], price);
+    price->step_time_s = ridge_step_total_s(&price->parts);
+}
+
+ridge_memory_parts train_peak_memory(const train_case *tc, const train_terms *x,
+                                     const ridge_layout *l, int64_t microbatches,
+                                     int *fullest)
+{
+    ridge_memory_parts most = {0};
+    double most_bytes = -1;
+    for (int i = 0; i < x->stages->n; i++) {
+        const train_stage *stage = &x->stages->stages[i];
+        ridge_memory_parts m = train_stage_memory(tc, x->load, stage, l, microbatches);
+        double bytes = ridge_memory_total_bytes(&m);
+        if (bytes > most_bytes) {
+            most_bytes = bytes;
+            most = m;
+            *fullest = stage->first;
+        }
+    }
+    return most;
+}

@@ -1,0 +1,481 @@
+/*
+ * The search for training layouts: every factorisation of the chips over tp, cp, pp,
+ * fsdp and dp (and of the experts over ep), every ZeRO stage, microbatch, remat policy
+ * and placement. Work is saved without losing the optimum:
+ *  - each term is computed once for all layouts that share its key (train_terms.h);
+ *  - a layout whose compute alone takes longer than the worst of the best so far is not
+ *    priced further (communication only adds time);
+ *  - of the remat policies the first that fits, from the least recomputation on, is the
+ *    fastest, since everything else is equal;
+ *  - SP only saves memory and vector time at the same bytes, so tp > 1 always has it.
+ */
+#include "divisors.h"
+#include "train_terms.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    PLACEMENT_MOST = 12,
+    CP_CHUNK_LEAST_TOKENS = 1024,
+    MEMO_SLOTS = 8192,
+    REMATS = RIDGE_REMAT_COUNT
+};
+
+/* Remat policies from the least work done again to the most. */
+static const ridge_remat remats[REMATS] = {RIDGE_REMAT_NONE, RIDGE_REMAT_SELECTIVE,
+                                           RIDGE_REMAT_MATMULS, RIDGE_REMAT_FULL};
+
+typedef struct memo_entry {
+    layer_shape shape;
+    const layer_time *layers;
+} memo_entry;
+
+typedef struct search {
+    train_case *tc;
+    const ridge_knobs *knobs;
+    ridge_train_result *result;
+    int top;
+    memo_entry *memo;          /* open addressing over shapes */
+    train_load load;           /* of the current tp and ep */
+    layer_exchange *exchanges; /* [kinds + 1] */
+    shard_time *shards;        /* [kinds] */
+    step_sync *syncs;          /* [pp] at most */
+    bool is_short;             /* memory ran out */
+} search;
+
+static bool is_free_or(int64_t knob, int64_t value)
+{
+    return knob <= 0 || knob == value;
+}
+
+/* ---- the best so far ------------------------------------------------------------- */
+
+static bool is_same_mesh(const ridge_layout *a, const ridge_layout *b)
+{
+    return a->dp == b->dp && a->fsdp == b->fsdp && a->tp == b->tp && a->cp == b->cp &&
+           a->pp == b->pp && a->ep == b->ep;
+}
+
+/* Faster; at equal times the smaller memory, then the simpler mesh: a total order, so
+ * that the answer does not depend on the order of the search. */
+static bool is_better(const ridge_train_price *a, const ridge_train_price *b)
+{
+    if (fabs(a->step_time_s - b->step_time_s) > 1e-9 * b->step_time_s)
+        return a->step_time_s < b->step_time_s;
+    if (a->peak_memory_bytes != b->peak_memory_bytes)
+        return a->peak_memory_bytes < b->peak_memory_bytes;
+    return a->layout.placement < b->layout.placement;
+}
+
+static double worst_of_best_s(const search *s)
+{
+    const ridge_train_result *r = s->result;
+    return r->n_layouts < s->top ? (double)INFINITY
+                                 : r->layouts[s->top - 1].step_time_s;
+}
+
+static void insert(search *s, const ridge_train_price *price)
+{
+    ridge_train_result *r = s->result;
+    int at = 0;
+    while (at < r->n_layouts && !is_same_mesh(&r->layouts[at].layout, &price->layout))
+        at++;
+    if (at < r->n_layouts) { /* one place a mesh: its best variant */
+        if (!is_better(price, &r->layouts[at]))
+            return;
+    } else if (r->n_layouts < s->top) {
+        at = r->n_layouts++;
+    } else {
+        at = s->top - 1;
+        if (!is_better(price, &r->layouts[at]))
+            return;
+    }
+    for (; at > 0 && is_better(price, &r->layouts[at - 1]); at--)
+        r->layouts[at] = r->layouts[at - 1];
+    r->layouts[at] = *price;
+}
+
+static void remember_nearest(search *s, const ridge_train_price *price)
+{
+    ridge_train_result *r = s->result;
+    if (r->has_nearest && r->nearest.peak_memory_bytes <= price->peak_memory_bytes)
+        return;
+    r->nearest = *price;
+    r->has_nearest = true;
+}
+
+/* ---- memo of layer times ------------------------------------------------------------
+ */
+
+static bool is_same_shape(const layer_shape *a, const layer_shape *b)
+{
+    return a->tp == b->tp && a->cp == b->cp && a->ep == b->ep &&
+           a->microbatch_seqs == b->microbatch_seqs && a->has_sp == b->has_sp;
+}
+
+static const layer_time *layer_times(search *s, const ridge_layout *l)
+{
+    layer_shape shape = {l->tp, l->cp, l->ep, l->microbatch_seqs, l->has_sp};
+    uint64_t hash = (uint64_t)l->tp;
+    hash = hash * 1000003u + (uint64_t)l->cp;
+    hash = hash * 1000003u + (uint64_t)l->ep;
+    hash = hash * 1000003u + (uint64_t)l->microbatch_seqs;
+    hash ^= hash >> 17;
+    for (size_t i = 0; i < MEMO_SLOTS; i++) {
+        memo_entry *e = &s->memo[(hash + i) % MEMO_SLOTS];
+        if (e->layers == NULL)
+            *e = (memo_entry){shape, train_layer_times(s->tc, &shape)};
+        if (is_same_shape(&e->shape, &shape))
+            return e->layers;
+    }
+    return train_layer_times(s->tc, &shape);
+}
+
+/* Step time of compute alone, without recomputation: no layout of this shape is faster.
+ */
+static double compute_bound_s(const search *s, const train_stages *stages,
+                              const layer_time *layers, const ridge_layout *l,
+                              int64_t microbatches)
+{
+    double sum_s = 0;
+    double most_s = 0;
+    for (int i = 0; i < stages->n; i++) {
+        const train_stage *stage = &stages->stages[i];
+        double t = 0;
+        for (int k = 0; k < s->tc->n_kinds; k++)
+            t += stage->layers[k] *
+                 (layer_time_fwd_s(&layers[k]) + layer_time_bwd_s(&layers[k]));
+        const layer_time *head = &layers[s->tc->n_kinds];
+        if (stage->has_head)
+            t += layer_time_fwd_s(head) + layer_time_bwd_s(head);
+        sum_s += stage->count * t;
+        most_s = fmax(most_s, t);
+    }
+    return (double)microbatches * most_s + (sum_s - most_s) / (double)l->vpp;
+}
+
+/* ---- pricing
+ * -------------------------------------------------------------------------- */
+
+static void price_placed(search *s, const train_terms *terms, const ridge_layout *l,
+                         const ridge_memory_parts *memory, int fullest)
+{
+    ridge_train_price price = {.layout = *l,
+                               .memory = *memory,
+                               .fullest_stage = fullest,
+                               .peak_memory_bytes = ridge_memory_total_bytes(memory),
+                               .microbatches = train_microbatches(s->tc, l)};
+    train_price_time(s->tc, terms, l, &price);
+    s->result->priced++;
+    insert(s, &price);
+}
+
+/* The least recomputation that fits. @return false when none does */
+static bool choose_remat(search *s, const train_terms *terms, ridge_layout *l,
+                         ridge_memory_parts *memory, int *fullest)
+{
+    int64_t m = train_microbatches(s->tc, l);
+    for (int i = 0; i < REMATS; i++) {
+        l->remat = remats[i];
+        if (s->knobs->remat >= 0 && s->knobs->remat != (int)l->remat)
+            continue;
+        s->result->covered++;
+        *memory = train_peak_memory(s->tc, terms, l, m, fullest);
+        double bytes = ridge_memory_total_bytes(memory);
+        if (bytes <= s->tc->chip->hbm_bytes) {
+            /* The policies beyond it do more work: dominated. */
+            if (s->knobs->remat < 0)
+                s->result->covered += REMATS - i - 1;
+            return true;
+        }
+        s->result->refused[RIDGE_FIT_OVER_HBM]++;
+        if (s->result->n_layouts == 0) {
+            ridge_train_price over = {.layout = *l,
+                                      .fit = RIDGE_FIT_OVER_HBM,
+                                      .memory = *memory,
+                                      .fullest_stage = *fullest,
+                                      .peak_memory_bytes = bytes,
+                                      .microbatches = m};
+            remember_nearest(s, &over);
+        }
+    }
+    return false;
+}
+
+static bool is_same_group(const ridge_group *a, const ridge_group *b)
+{
+    if (a->n_spans != b->n_spans)
+        return false;
+    for (int i = 0; i < a->n_spans; i++) {
+        const ridge_span *x = &a->spans[i];
+        const ridge_span *y = &b->spans[i];
+        if (x->axis != y->axis || x->size != y->size || x->stride != y->stride)
+            return false;
+    }
+    return true;
+}
+
+static bool is_same_groups(const train_groups *a, const train_groups *b)
+{
+    return is_same_group(&a->tp, &b->tp) && is_same_group(&a->cp, &b->cp) &&
+           is_same_group(&a->shards, &b->shards) &&
+           is_same_group(&a->replicas, &b->replicas) && is_same_group(&a->pp, &b->pp) &&
+           is_same_group(&a->ep, &b->ep) &&
+           is_same_group(&a->expert_shards, &b->expert_shards);
+}
+
+/* The distinct ways to lay a layout on the slice. */
+typedef struct placements {
+    int n;
+    int index[PLACEMENT_MOST];
+    train_groups groups[PLACEMENT_MOST];
+} placements;
+
+static void place_all(const train_case *tc, const ridge_layout *l, placements *out)
+{
+    out->n = 0;
+    int count = train_placement_count(tc->slice);
+    for (int p = 0; p < count && p < PLACEMENT_MOST; p++) {
+        train_groups *g = &out->groups[out->n];
+        if (!train_groups_place(tc->slice, l, p, g))
+            continue;
+        bool is_new = true;
+        for (int i = 0; i < out->n && is_new; i++)
+            is_new = !is_same_groups(&out->groups[i], g);
+        if (is_new)
+            out->index[out->n++] = p;
+    }
+}
+
+/* One mesh, ZeRO stage and microbatch: remat, then every placement. */
+static void price_layout(search *s, const train_stages *stages,
+                         const layer_time *layers, const placements *places,
+                         ridge_layout *l)
+{
+    train_terms terms = {.stages = stages,
+                         .load = &s->load,
+                         .layers = layers,
+                         .exchanges = s->exchanges,
+                         .shards = s->shards,
+                         .syncs = s->syncs};
+    ridge_memory_parts memory;
+    int fullest = 0;
+    if (!choose_remat(s, &terms, l, &memory, &fullest))
+        return;
+    for (int i = 0; i < places->n; i++) {
+        const train_groups *g = &places->groups[i];
+        l->placement = places->index[i];
+        train_layer_exchanges(s->tc, g, layers, l->has_sp, s->exchanges);
+        train_shard_times(s->tc, g, &s->load, s->shards);
+        train_step_syncs(s->tc, g, &s->load, stages, l, s->syncs);
+        terms.send = train_send_time(s->tc, g, l);
+        terms.is_tp_apart = !train_groups_share(&g->tp, &g->shards);
+        price_placed(s, &terms, l, &memory, fullest);
+    }
+}
+
+static void search_zero(search *s, const train_stages *stages, ridge_layout *l,
+                        const divisors *microbatches)
+{
+    placements places = {.n = -1};
+    for (int i = 0; i < microbatches->n; i++) {
+        l->microbatch_seqs = microbatches->values[i];
+        if (!is_free_or(s->knobs->microbatch_seqs, l->microbatch_seqs))
+            continue;
+        const layer_time *layers = layer_times(s, l);
+        if (layers == NULL) {
+            s->is_short = true;
+            return;
+        }
+        double bound_s =
+            compute_bound_s(s, stages, layers, l, train_microbatches(s->tc, l));
+        if (bound_s > worst_of_best_s(s)) {
+            s->result->covered += s->knobs->remat < 0 ? REMATS : 1;
+            continue;
+        }
+        if (places.n < 0)
+            place_all(s->tc, l, &places);
+        if (places.n == 0) {
+            s->result->refused[RIDGE_FIT_PLACEMENT]++;
+            return;
+        }
+        price_layout(s, stages, layers, &places, l);
+    }
+}
+
+/* ---- the loops over meshes
+ * ------------------------------------------------------------- */
+
+static bool microbatches_of(search *s, const ridge_layout *l, divisors *out)
+{
+    int64_t seqs = ridge_ceil_div(s->tc->batch_seqs, l->dp * l->fsdp);
+    if (s->knobs->microbatch_seqs > 0) { /* a fixed one may leave a remainder */
+        out->values = ridge_new(ridge_ctx_scratch(s->tc->cx), int64_t, 1);
+        out->n = 1;
+        if (out->values != NULL)
+            out->values[0] = s->knobs->microbatch_seqs;
+        return out->values != NULL;
+    }
+    return divisors_of(ridge_ctx_scratch(s->tc->cx), seqs, out);
+}
+
+static void search_data(search *s, const train_stages *stages, ridge_layout *l)
+{
+    l->microbatch_seqs = 1;
+    l->zero_stage = l->fsdp > 1 ? 1 : 0;
+    if (s->knobs->microbatch_seqs > 0)
+        l->microbatch_seqs = s->knobs->microbatch_seqs;
+    ridge_fit fit = train_layout_check(s->tc, l);
+    if (fit != RIDGE_FIT_OK) {
+        s->result->refused[fit]++;
+        s->result->covered++;
+        return;
+    }
+    ridge_mark mark = ridge_arena_mark(ridge_ctx_scratch(s->tc->cx));
+    divisors microbatches;
+    if (!microbatches_of(s, l, &microbatches)) {
+        s->is_short = true;
+        return;
+    }
+    int first = l->fsdp > 1 ? 1 : 0;
+    int last = l->fsdp > 1 || l->cp > 1 ? 3 : 0;
+    for (int zero = first; zero <= last; zero++) {
+        l->zero_stage = zero;
+        bool is_wanted = s->knobs->zero_stage < 0 || s->knobs->zero_stage == zero;
+        if (is_wanted && !s->is_short && train_layout_check(s->tc, l) == RIDGE_FIT_OK)
+            search_zero(s, stages, l, &microbatches);
+    }
+    ridge_arena_rewind(ridge_ctx_scratch(s->tc->cx), mark);
+}
+
+static void search_stages(search *s, ridge_layout *l, int64_t ranks,
+                          const divisors *all)
+{
+    for (int i = 0; i < all->n && !s->is_short; i++) {
+        l->pp = all->values[i];
+        if (ranks % l->pp != 0 || !is_free_or(s->knobs->pp, l->pp))
+            continue;
+        l->vpp = s->knobs->vpp > 0 && l->pp > 1 ? s->knobs->vpp : 1;
+        if (l->pp * l->vpp > s->tc->model->layer_count) {
+            s->result->refused[RIDGE_FIT_LAYERS]++;
+            continue;
+        }
+        const train_stages *stages = train_case_stages(s->tc, l->pp);
+        if (stages == NULL) {
+            s->is_short = true;
+            return;
+        }
+        int64_t data = ranks / l->pp;
+        for (int j = 0; j < all->n; j++) {
+            l->fsdp = all->values[j];
+            if (data % l->fsdp != 0 || !is_free_or(s->knobs->fsdp, l->fsdp))
+                continue;
+            l->dp = data / l->fsdp;
+            if (is_free_or(s->knobs->dp, l->dp))
+                search_data(s, stages, l);
+        }
+    }
+}
+
+/* Degrees of expert parallelism: divisors of the experts; 1 for a dense model. */
+static bool expert_degrees(search *s, divisors *out)
+{
+    int64_t experts = 1;
+    for (int k = 0; k < s->tc->n_kinds; k++) {
+        if (s->tc->kinds[k].ffn.kind == RIDGE_FFN_MOE)
+            experts = s->tc->kinds[k].ffn.experts;
+    }
+    return divisors_of(ridge_ctx_arena(s->tc->cx), experts, out);
+}
+
+static void search_tp(search *s, ridge_layout *l, const divisors *chips,
+                      const divisors *experts)
+{
+    ridge_tp_verdict verdict = ridge_model_tp(s->tc->model, l->tp);
+    if (verdict != RIDGE_TP_OK && verdict != RIDGE_TP_REPLICATES_KV) {
+        s->result->refused[RIDGE_FIT_TP]++;
+        return;
+    }
+    l->has_sp = l->tp > 1 && s->knobs->has_sp != 0;
+    l->has_tp_overlap = l->tp > 1 && (s->knobs->has_tp_overlap == RIDGE_FLAG_FREE
+                                          ? s->tc->chip->kind == RIDGE_CHIP_TPU
+                                          : s->knobs->has_tp_overlap == 1);
+    int64_t ranks = s->tc->slice->chips / l->tp / l->cp;
+    for (int i = 0; i < experts->n && !s->is_short; i++) {
+        l->ep = experts->values[i];
+        if (!is_free_or(s->knobs->ep, l->ep))
+            continue;
+        if (!train_load_build(s->tc, l->tp, l->ep, l->has_sp, &s->load)) {
+            s->is_short = true;
+            return;
+        }
+        search_stages(s, l, ranks, chips);
+    }
+}
+
+static bool is_cp_wanted(const search *s, int64_t cp)
+{
+    int64_t seq = (int64_t)s->tc->seq_tokens;
+    if (s->knobs->cp > 0)
+        return cp == s->knobs->cp;
+    return cp == 1 || (seq % cp == 0 && seq / cp >= CP_CHUNK_LEAST_TOKENS);
+}
+
+static ridge_status search_all(search *s)
+{
+    ridge_ctx *cx = s->tc->cx;
+    divisors chips;
+    divisors experts;
+    if (!divisors_of(ridge_ctx_arena(cx), s->tc->slice->chips, &chips) ||
+        !expert_degrees(s, &experts))
+        return ridge_fail_nomem(cx);
+    for (int i = 0; i < chips.n; i++) {
+        ridge_layout l = {
+            .cp = chips.values[i], .precision = s->knobs->precision, .vpp = 1};
+        if (!is_cp_wanted(s, l.cp))
+            continue;
+        for (int j = 0; j < chips.n; j++) {
+            l.tp = chips.values[j];
+            if (s->tc->slice->chips / l.cp % l.tp != 0 ||
+                !is_free_or(s->knobs->tp, l.tp))
+                continue;
+            if (ridge_ctx_is_cancelled(cx))
+                return ridge_fail(cx, RIDGE_E_CANCELLED, "cancelled during the search");
+            if (s->tc->request->progress != NULL)
+                ridge_progress_show(s->tc->request->progress,
+                                    (double)i / (double)chips.n, "searching layouts");
+            search_tp(s, &l, &chips, &experts);
+        }
+    }
+    return s->is_short ? ridge_fail_nomem(cx) : RIDGE_OK;
+}
+
+ridge_status ridge_train_search(ridge_ctx *cx, const ridge_train_request *request,
+                                ridge_train_result *out)
+{
+    double start_s = ridge_clock_s();
+    train_case tc;
+    RIDGE_TRY(train_case_open(cx, request, &tc));
+    ridge_arena *arena = ridge_ctx_arena(cx);
+    ridge_train_result result = {.batch_seqs = tc.batch_seqs,
+                                 .batch_tokens = (double)tc.batch_seqs * tc.seq_tokens};
+    search s = {.tc = &tc, .knobs = &request->knobs, .result = &result};
+    s.top = request->top < 1                     ? 1
+            : request->top > RIDGE_TRAIN_TOP_MAX ? RIDGE_TRAIN_TOP_MAX
+                                                 : request->top;
+    result.layouts = ridge_new(arena, ridge_train_price, (size_t)s.top);
+    s.memo = ridge_new(arena, memo_entry, MEMO_SLOTS);
+    s.exchanges = ridge_new(arena, layer_exchange, (size_t)tc.n_kinds + 1);
+    s.shards = ridge_new(arena, shard_time, (size_t)tc.n_kinds);
+    s.syncs = ridge_new(arena, step_sync, (size_t)tc.model->layer_count);
+    if (result.layouts == NULL || s.memo == NULL || s.exchanges == NULL ||
+        s.shards == NULL || s.syncs == NULL)
+        return ridge_fail_nomem(cx);
+    RIDGE_TRY(search_all(&s));
+    for (int i = 0; i < result.n_layouts; i++)
+        train_price_finish(&tc, &result.layouts[i]);
+    result.seconds = ridge_clock_s() - start_s;
+    *out = result;
+    return RIDGE_OK;
+}
