@@ -1,0 +1,59 @@
+/* What a chip's numbers mean: the peak that a format runs at, and its ridge point. */
+#include "ridge/hardware.h"
+
+static const char *const kind_texts[] = {
+    [RIDGE_CHIP_TPU] = "tpu",
+    [RIDGE_CHIP_GPU] = "gpu",
+    [RIDGE_CHIP_ACCELERATOR] = "accelerator",
+    [RIDGE_CHIP_CPU] = "cpu",
+};
+_Static_assert(RIDGE_COUNT_OF(kind_texts) == RIDGE_CHIP_CPU + 1, "one text per kind");
+
+const char *ridge_chip_kind_text(ridge_chip_kind kind)
+{
+    return (size_t)kind < RIDGE_COUNT_OF(kind_texts) ? kind_texts[kind] : "?";
+}
+
+enum { STAND_IN_MAX = 4 };
+
+/* For a format that the matrix unit lacks: the formats that hold its values exactly
+ * (or, for bf16 and fp16, that every framework puts in its place), nearest first. A
+ * missing entry ends the row (FP64 is never a stand-in for a narrower format here: the
+ * fp32 vector unit is nearer). */
+typedef struct stand_ins {
+    int n;
+    ridge_dtype dtypes[STAND_IN_MAX];
+} stand_ins;
+
+#define D(name) RIDGE_DTYPE_##name
+static const stand_ins wider[] = {
+    [RIDGE_DTYPE_FP64] = {0, {D(FP64)}},
+    [RIDGE_DTYPE_FP32] = {0, {D(FP32)}},
+    [RIDGE_DTYPE_TF32] = {1, {D(FP32)}},
+    [RIDGE_DTYPE_BF16] = {3, {D(FP16), D(TF32), D(FP32)}},
+    [RIDGE_DTYPE_FP16] = {3, {D(BF16), D(TF32), D(FP32)}},
+    [RIDGE_DTYPE_FP8] = {4, {D(BF16), D(FP16), D(TF32), D(FP32)}},
+    [RIDGE_DTYPE_INT8] = {4, {D(BF16), D(FP16), D(TF32), D(FP32)}},
+    [RIDGE_DTYPE_FP6] = {4, {D(FP8), D(BF16), D(FP16), D(FP32)}},
+    [RIDGE_DTYPE_FP4] = {4, {D(FP8), D(BF16), D(FP16), D(FP32)}},
+    [RIDGE_DTYPE_INT4] = {4, {D(INT8), D(BF16), D(FP16), D(FP32)}},
+};
+#undef D
+_Static_assert(RIDGE_COUNT_OF(wider) == RIDGE_DTYPE_COUNT, "one row per dtype");
+
+/* Last resort: the fp32 vector unit, which every chip has. */
+double ridge_chip_peak(const ridge_chip *chip, ridge_dtype dtype, ridge_dtype *used)
+{
+    ridge_dtype runs = dtype;
+    for (int i = 0; !chip->has_peak[runs] && i < wider[dtype].n; i++)
+        runs = wider[dtype].dtypes[i];
+    const bool is_matrix = chip->has_peak[runs];
+    if (used != NULL)
+        *used = is_matrix ? runs : RIDGE_DTYPE_FP32;
+    return is_matrix ? chip->peak_flops_per_s[runs] : chip->vector_flops_per_s;
+}
+
+double ridge_chip_ridge_point(const ridge_chip *chip, ridge_dtype dtype)
+{
+    return ridge_chip_peak(chip, dtype, NULL) / chip->hbm_bytes_per_s;
+}
