@@ -143,8 +143,7 @@ double ridge_chip_peak(const ridge_chip *chip, ridge_dtype dtype, ridge_dtype *u
 /** FLOPs per HBM byte at which compute and memory bounds meet, for @p dtype. */
 double ridge_chip_ridge_point(const ridge_chip *chip, ridge_dtype dtype);
 
-/* ---- networks ---------------------------------------------------------------------
- */
+/* ---- networks ------------------------------------------------------------------- */
 
 typedef enum ridge_axis_kind {
     RIDGE_AXIS_TORUS,  /* one axis of an ICI torus: a ring, or a line */
@@ -214,8 +213,7 @@ typedef struct ridge_system {
     size_t n_facts;
 } ridge_system;
 
-/* ---- catalogue
- * ----------------------------------------------------------------------- */
+/* ---- catalogue ------------------------------------------------------------------ */
 
 /** Chips and systems: built in, then DIR of --data, then ~/.config/ridge. Immutable. */
 typedef struct ridge_catalog ridge_catalog;
@@ -228,6 +226,15 @@ typedef struct ridge_catalog ridge_catalog;
  */
 RIDGE_NODISCARD ridge_status ridge_catalog_open(ridge_ctx *cx, const char *dir,
                                                 const ridge_catalog **out);
+
+/**
+ * The same from other files than the built-in ones, and without ~/.config/ridge.
+ * @param data  files "chips/…", "systems/…", "prices/…"; borrowed for this call
+ */
+RIDGE_NODISCARD ridge_status ridge_catalog_open_data(ridge_ctx *cx,
+                                                     const ridge_embedded_set *data,
+                                                     const char *dir,
+                                                     const ridge_catalog **out);
 
 size_t ridge_catalog_chip_count(const ridge_catalog *catalog);
 const ridge_chip *ridge_catalog_chip(const ridge_catalog *catalog, size_t index);
@@ -244,8 +251,7 @@ RIDGE_NODISCARD ridge_status ridge_system_find(ridge_ctx *cx,
                                                const char *name,
                                                const ridge_system **out);
 
-/* ---- slices
- * ------------------------------------------------------------------------------ */
+/* ---- slices --------------------------------------------------------------------- */
 
 /** A piece of a system (or several over DCN), with its network axes innermost first. */
 typedef struct ridge_slice ridge_slice;
@@ -261,6 +267,7 @@ struct ridge_slice {
     int n_axes; /* only axes of size > 1 */
     ridge_axis axes[RIDGE_AXIS_MAX];
     const ridge_slice *next; /* the next pool of a mixed fleet, or NULL */
+    const char *note; /* what the model leaves out of this shape, or NULL */
 };
 
 /**
@@ -278,8 +285,7 @@ RIDGE_NODISCARD ridge_status ridge_slice_parse(ridge_ctx *cx,
 /** Longest distance between two chips of one slice, in hops (torus). */
 int64_t ridge_slice_diameter_hops(const ridge_slice *slice);
 
-/* ---- placement
- * ------------------------------------------------------------------------------ */
+/* ---- placement ------------------------------------------------------------------ */
 
 /** The part of one network axis that a group covers: size members, stride apart. */
 typedef struct ridge_span {
@@ -308,9 +314,10 @@ enum { RIDGE_MESH_AXIS_MAX = 8 };
 bool ridge_placement_fill(const ridge_slice *slice, const int *order,
                           const int64_t *sizes, int n, ridge_group *groups);
 
-/** A span of a whole axis named "x", "ici-x", "nvlink", …; or "all".
+/** Spans of axes named "x", "ici-x", "nvlink", …, whole or a part ("x=4": groups of four
+ * neighbours); or "all".
  * @param text  names joined by commas
- * @errors E_ARG with the slice's axis names */
+ * @errors E_ARG with the slice's axis names, or a part that does not divide its axis */
 RIDGE_NODISCARD ridge_status ridge_group_parse(ridge_ctx *cx, const ridge_slice *slice,
                                                const char *text, ridge_group *out);
 

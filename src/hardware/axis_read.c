@@ -1,0 +1,132 @@
+/*
+ * The numbers of one network level, link or DCN in a file of data/systems.
+ *
+ * bytes_per_s (per chip and direction), latency_s, startup_s, efficiency and
+ * half_rate_bytes are facts and required; reduce_efficiency, alltoall_efficiency
+ * (facts) and can_reduce (true or false) are optional. A level also has name, kind
+ * (switch, mesh, bus, fabric) and size (a fact or a plain count; 0: no limit).
+ */
+#include "axis_read.h"
+
+#include <string.h>
+
+#define LINK_MEMBERS                                                                   \
+    "bytes_per_s", "latency_s", "startup_s", "efficiency", "reduce_efficiency",        \
+        "alltoall_efficiency", "half_rate_bytes", "can_reduce"
+
+static const char *const link_members[] = {LINK_MEMBERS};
+static const char *const level_members[] = {"name", "kind", "size", LINK_MEMBERS};
+
+typedef struct link_row {
+    fact_spec spec; /* its key without the prefix */
+    size_t offset;  /* in ridge_axis */
+    bool is_required;
+} link_row;
+
+/* clang-format off */
+static const link_row link_rows[] = {
+    {{"bytes_per_s", 1e3, 1e15}, offsetof(ridge_axis, bytes_per_s), true},
+    {{"latency_s", 0.0, 10.0}, offsetof(ridge_axis, latency_s), true},
+    {{"startup_s", 0.0, 10.0}, offsetof(ridge_axis, startup_s), true},
+    {{"efficiency", 0.01, 1.0}, offsetof(ridge_axis, efficiency), true},
+    {{"reduce_efficiency", 0.01, 1.0}, offsetof(ridge_axis, reduce_efficiency), false},
+    {{"alltoall_efficiency", 0.01, 1.0}, offsetof(ridge_axis, alltoall_efficiency), false},
+    {{"half_rate_bytes", 0.0, 1e12}, offsetof(ridge_axis, half_rate_bytes), true},
+};
+/* clang-format on */
+_Static_assert(RIDGE_COUNT_OF(link_rows) + 1 == AXIS_FACT_MAX, "and the size");
+
+/* Positions in this list are looked up below. */
+static const char *const level_kind_texts[] = {"switch", "mesh", "bus", "fabric"};
+static const ridge_axis_kind level_kinds[] = {RIDGE_AXIS_SWITCH, RIDGE_AXIS_MESH,
+                                              RIDGE_AXIS_BUS, RIDGE_AXIS_FABRIC};
+
+static const char *const axis_kind_texts[] = {
+    [RIDGE_AXIS_TORUS] = "torus",   [RIDGE_AXIS_SWITCH] = "switch",
+    [RIDGE_AXIS_MESH] = "mesh",     [RIDGE_AXIS_BUS] = "bus",
+    [RIDGE_AXIS_FABRIC] = "fabric", [RIDGE_AXIS_DCN] = "dcn",
+};
+_Static_assert(RIDGE_COUNT_OF(axis_kind_texts) == RIDGE_AXIS_DCN + 1,
+               "one text per kind");
+
+const char *ridge_axis_kind_text(ridge_axis_kind kind)
+{
+    return (size_t)kind < RIDGE_COUNT_OF(axis_kind_texts) ? axis_kind_texts[kind] : "?";
+}
+
+/* An axis under construction. */
+typedef struct axis_reader {
+    ridge_ctx *cx;
+    const char *prefix; /* of its facts' keys */
+    fact_list *facts;
+    ridge_axis *axis;
+} axis_reader;
+
+static ridge_status read_row(const axis_reader *r, const ridge_node *node,
+                             const link_row *row)
+{
+    const ridge_node member = ridge_json_get(node, row->spec.key);
+    const char *key =
+        ridge_sprintf(ridge_ctx_arena(r->cx), "%s.%s", r->prefix, row->spec.key);
+    if (key == NULL)
+        return ridge_fail_nomem(r->cx);
+    if (ridge_json_is_absent(member)) {
+        if (row->is_required && !ridge__facts_has(r->facts, key))
+            return ridge_json_fail(r->cx, *node, "no \"%s\"", row->spec.key);
+        return RIDGE_OK;
+    }
+    const fact_spec spec = {key, row->spec.low, row->spec.high};
+    double v = 0.0;
+    RIDGE_TRY(ridge__fact_read(r->cx, member, &spec, r->facts, &v));
+    memcpy((char *)r->axis + row->offset, &v, sizeof v);
+    return RIDGE_OK;
+}
+
+static ridge_status read_rows(const axis_reader *r, const ridge_node *node)
+{
+    for (size_t i = 0; i < RIDGE_COUNT_OF(link_rows); i++)
+        RIDGE_TRY(read_row(r, node, &link_rows[i]));
+    const ridge_node can_reduce = ridge_json_get(node, "can_reduce");
+    if (!ridge_json_is_absent(can_reduce) &&
+        !ridge_json_bool(can_reduce, &r->axis->can_reduce)) {
+        return ridge_json_fail(r->cx, can_reduce, "true or false is wanted");
+    }
+    return RIDGE_OK;
+}
+
+ridge_status ridge__link_read(ridge_ctx *cx, ridge_node node, const char *prefix,
+                              fact_list *facts, ridge_axis *axis)
+{
+    if (ridge_json_kind_of(node) != RIDGE_JSON_OBJECT)
+        return ridge_json_fail(cx, node, "an object is wanted");
+    RIDGE_TRY(ridge_json_only(cx, node, link_members, RIDGE_COUNT_OF(link_members)));
+    ridge_axis link = *axis;
+    const axis_reader r = {cx, prefix, facts, &link};
+    RIDGE_TRY(read_rows(&r, &node));
+    *axis = link;
+    return RIDGE_OK;
+}
+
+ridge_status ridge__level_read(ridge_ctx *cx, ridge_node node, fact_list *facts,
+                               ridge_axis *axis)
+{
+    if (ridge_json_kind_of(node) != RIDGE_JSON_OBJECT)
+        return ridge_json_fail(cx, node, "a level is an object");
+    RIDGE_TRY(ridge_json_only(cx, node, level_members, RIDGE_COUNT_OF(level_members)));
+    ridge_axis level = {0};
+    size_t kind = 0;
+    RIDGE_TRY(ridge__name_read(cx, ridge_json_get(&node, "name"), &level.name));
+    RIDGE_TRY(ridge__choice_read(cx, ridge_json_get(&node, "kind"), level_kind_texts,
+                                 RIDGE_COUNT_OF(level_kind_texts), &kind));
+    level.kind = level_kinds[kind];
+    const char *key = ridge_sprintf(ridge_ctx_arena(cx), "%s.size", level.name);
+    if (key == NULL)
+        return ridge_fail_nomem(cx);
+    const fact_spec size = {key, 0.0, 1e8};
+    RIDGE_TRY(ridge__count_read(cx, ridge_json_get(&node, "size"), &size, facts,
+                                &level.size));
+    const axis_reader r = {cx, level.name, facts, &level};
+    RIDGE_TRY(read_rows(&r, &node));
+    *axis = level;
+    return RIDGE_OK;
+}

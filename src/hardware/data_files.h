@@ -1,0 +1,49 @@
+/* The JSON files of one folder of data: built in, then overridden by name. */
+#ifndef RIDGE_DATA_FILES_H
+#define RIDGE_DATA_FILES_H
+
+#include "ridge/base.h"
+
+/** One thing that a file describes, by its newest description. */
+typedef struct data_file data_file;
+struct data_file {
+    ridge_node root;
+    const char *name;   /* its "name" (or "provider") */
+    int layer;          /* 0 built in, 1 --data, 2 configuration */
+    data_file *earlier; /* what it overrides, or NULL */
+    void *value;        /* set by whoever reads it; NULL until then */
+};
+
+typedef struct data_set {
+    data_file **files; /* sorted by name */
+    size_t n;
+    size_t cap;
+} data_set;
+
+/** What is gathered. */
+typedef struct data_kind {
+    const char *folder; /* "chips" */
+    const char *key;    /* the member that names a thing: "name" or "provider" */
+} data_kind;
+
+/** Where files come from, weakest first. */
+typedef struct data_roots {
+    const ridge_embedded_set *embedded;
+    const char *dir;    /* --data, or NULL */
+    const char *config; /* ~/.config/ridge, or NULL */
+} data_roots;
+
+/** $XDG_CONFIG_HOME/ridge or ~/.config/ridge, if it is there; else NULL. */
+const char *ridge__config_dir(ridge_ctx *cx);
+
+/**
+ * Files of one kind from every root; a root that lacks the folder has none.
+ * @errors E_PARSE with file:line; E_IO; E_NOMEM
+ */
+RIDGE_NODISCARD ridge_status ridge__data_gather(ridge_ctx *cx, const data_roots *roots,
+                                                data_kind kind, data_set *out);
+
+/** @return the file of that very name, or NULL */
+data_file *ridge__data_find(const data_set *set, const char *name);
+
+#endif

@@ -1,0 +1,252 @@
+/*
+ * One file of data/systems into a ridge_system.
+ *
+ * Members: name; full_name, chip; aliases (optional array, not inherited); base
+ * (optional: another system, whose members hold unless given again). Then either
+ *   chips_per_node and levels (innermost first; a base's list is replaced whole), or
+ *   torus {dims (2 or 3), max_shape, host_shape, wrap_rule (cubes-of-4, full-axis,
+ *   never), link}, merged member by member with the base's;
+ * and dcn (optional, merged): the network between slices. axis_read.c describes levels,
+ * link and dcn.
+ */
+#include "system_read.h"
+
+#include <string.h>
+
+#include "axis_read.h"
+#include "catalog.h"
+
+static const char *const members[] = {"name",   "full_name", "aliases",
+                                      "base",   "chip",      "chips_per_node",
+                                      "levels", "torus",     "dcn"};
+static const char *const torus_members[] = {"dims", "max_shape", "host_shape",
+                                            "wrap_rule", "link"};
+
+static const char *const wrap_texts[] = {
+    [RIDGE_WRAP_NEVER] = "never",
+    [RIDGE_WRAP_CUBES_OF_4] = "cubes-of-4",
+    [RIDGE_WRAP_FULL_AXIS] = "full-axis",
+};
+
+enum { FACT_ROOM = AXIS_FACT_MAX * (RIDGE_LEVEL_MAX + 2) + 1 };
+
+/* A system under construction. */
+typedef struct system_reader {
+    ridge_ctx *cx;
+    ridge_system *system;
+    fact_list facts;
+} system_reader;
+
+/* A level may not be taken for something else in "--over" lists. */
+static ridge_status check_level(const system_reader *r, ridge_node node, int i)
+{
+    const ridge_axis *axis = &r->system->levels[i].axis;
+    static const char *const taken[] = {"all", "dcn", "torus", "chips_per_node"};
+    for (size_t k = 0; k < RIDGE_COUNT_OF(taken); k++) {
+        if (ridge__name_compare(axis->name, taken[k]) == 0) {
+            return ridge_json_fail(r->cx, node, "a level cannot be called '%s'",
+                                   taken[k]);
+        }
+    }
+    for (int k = 0; k < i; k++) {
+        const ridge_axis *inner = &r->system->levels[k].axis;
+        if (ridge__name_compare(axis->name, inner->name) == 0) {
+            return ridge_json_fail(r->cx, node, "two levels are called '%s'",
+                                   axis->name);
+        }
+    }
+    if (i > 0 && axis->kind != RIDGE_AXIS_FABRIC &&
+        r->system->levels[i - 1].axis.kind == RIDGE_AXIS_FABRIC) {
+        return ridge_json_fail(r->cx, node,
+                               "'%s' stands outside a fabric: levels go from the "
+                               "innermost outwards",
+                               axis->name);
+    }
+    return RIDGE_OK;
+}
+
+static void drop_level_facts(system_reader *r)
+{
+    for (int i = 0; i < r->system->n_levels; i++)
+        ridge__facts_drop(&r->facts, r->system->levels[i].axis.name);
+    r->system->n_levels = 0;
+}
+
+static ridge_status read_levels(system_reader *r, ridge_node node)
+{
+    const size_t n = ridge_json_size(node);
+    if (ridge_json_kind_of(node) != RIDGE_JSON_ARRAY || n < 1 || n > RIDGE_LEVEL_MAX) {
+        return ridge_json_fail(r->cx, node, "an array of 1 to %d levels is wanted",
+                               RIDGE_LEVEL_MAX);
+    }
+    drop_level_facts(r);
+    for (size_t i = 0; i < n; i++) {
+        const ridge_node item = ridge_json_at(&node, i);
+        RIDGE_TRY(
+            ridge__level_read(r->cx, item, &r->facts, &r->system->levels[i].axis));
+        RIDGE_TRY(check_level(r, item, (int)i));
+    }
+    r->system->n_levels = (int)n;
+    return RIDGE_OK;
+}
+
+/* dims whole numbers; the rest of a shape is 1. */
+static ridge_status read_shape(system_reader *r, ridge_node node, int dims,
+                               int64_t shape[3])
+{
+    if (ridge_json_kind_of(node) != RIDGE_JSON_ARRAY ||
+        ridge_json_size(node) != (size_t)dims)
+        return ridge_json_fail(r->cx, node, "an array of %d lengths is wanted", dims);
+    int64_t lengths[3] = {1, 1, 1};
+    for (int i = 0; i < dims; i++) {
+        RIDGE_TRY(ridge_json_want_i64(r->cx, ridge_json_at(&node, (size_t)i), 1,
+                                      TORUS_AXIS_LENGTH_MAX, &lengths[i]));
+    }
+    memcpy(shape, lengths, sizeof lengths);
+    return RIDGE_OK;
+}
+
+/* Absent members are inherited from a torus of as many dims. */
+static bool is_wanted(const system_reader *r, ridge_node node, int64_t dims)
+{
+    return r->system->torus_dims != dims || !ridge_json_is_absent(node);
+}
+
+static ridge_status read_torus(system_reader *r, ridge_node node)
+{
+    ridge_system *s = r->system;
+    if (ridge_json_kind_of(node) != RIDGE_JSON_OBJECT)
+        return ridge_json_fail(r->cx, node, "an object is wanted");
+    RIDGE_TRY(
+        ridge_json_only(r->cx, node, torus_members, RIDGE_COUNT_OF(torus_members)));
+    const ridge_node dims = ridge_json_get(&node, "dims");
+    const ridge_node max_shape = ridge_json_get(&node, "max_shape");
+    const ridge_node host_shape = ridge_json_get(&node, "host_shape");
+    const ridge_node wrap_rule = ridge_json_get(&node, "wrap_rule");
+    const ridge_node link = ridge_json_get(&node, "link");
+    int64_t n = s->torus_dims;
+    if (n == 0 || !ridge_json_is_absent(dims))
+        RIDGE_TRY(ridge_json_want_i64(r->cx, dims, 2, 3, &n));
+    if (is_wanted(r, max_shape, n))
+        RIDGE_TRY(read_shape(r, max_shape, (int)n, s->torus_max));
+    if (is_wanted(r, host_shape, n))
+        RIDGE_TRY(read_shape(r, host_shape, (int)n, s->host_shape));
+    size_t rule = s->wrap_rule;
+    if (is_wanted(r, wrap_rule, n)) {
+        RIDGE_TRY(ridge__choice_read(r->cx, wrap_rule, wrap_texts,
+                                     RIDGE_COUNT_OF(wrap_texts), &rule));
+    }
+    if (s->torus_dims == 0 || !ridge_json_is_absent(link)) {
+        RIDGE_TRY(
+            ridge__link_read(r->cx, link, "torus.link", &r->facts, &s->torus_axis));
+    }
+    s->wrap_rule = (ridge_wrap_rule)rule;
+    s->torus_axis.kind = RIDGE_AXIS_TORUS;
+    s->torus_axis.name = "ici";
+    s->torus_dims = (int)n;
+    s->chips_per_node = s->host_shape[0] * s->host_shape[1] * s->host_shape[2];
+    return RIDGE_OK;
+}
+
+static ridge_status read_dcn(system_reader *r, ridge_node node)
+{
+    ridge_axis *dcn = &r->system->dcn;
+    RIDGE_TRY(ridge__link_read(r->cx, node, "dcn", &r->facts, dcn));
+    dcn->kind = RIDGE_AXIS_DCN;
+    dcn->name = "dcn";
+    r->system->has_dcn = true;
+    return RIDGE_OK;
+}
+
+static ridge_status read_chip(system_reader *r, ridge_node node,
+                              const ridge_catalog *catalog)
+{
+    const char *name = NULL;
+    RIDGE_TRY(ridge_json_want_text(r->cx, node, &name));
+    r->system->chip = ridge__chip_lookup(catalog, name);
+    if (r->system->chip != NULL)
+        return RIDGE_OK;
+    return ridge_json_fail(r->cx, node, "unknown chip '%.40s': %s", name,
+                           ridge__index_suggest(r->cx, ridge__chip_names(catalog), NULL,
+                                                name, "no chip is called that"));
+}
+
+static ridge_status read_identity(system_reader *r, const ridge_node *root,
+                                  const ridge_catalog *catalog,
+                                  const ridge_system *base)
+{
+    ridge_system *s = r->system;
+    RIDGE_TRY(ridge__name_read(r->cx, ridge_json_get(root, "name"), &s->name));
+    RIDGE_TRY(ridge__text_read(r->cx, root, "full_name",
+                               base != NULL ? base->full_name : s->name,
+                               &s->full_name));
+    RIDGE_TRY(ridge__aliases_read(r->cx, ridge_json_get(root, "aliases"), &s->aliases));
+    const ridge_node chip = ridge_json_get(root, "chip");
+    if (base == NULL || !ridge_json_is_absent(chip))
+        RIDGE_TRY(read_chip(r, chip, catalog));
+    return RIDGE_OK;
+}
+
+/* A variant may turn a torus into a switched system or back; one file may not be both.
+ */
+static ridge_status read_network(system_reader *r, const ridge_node *root)
+{
+    static const fact_spec node_spec = {"chips_per_node", 1.0, 4096.0};
+    ridge_system *s = r->system;
+    const ridge_node levels = ridge_json_get(root, "levels");
+    const ridge_node torus = ridge_json_get(root, "torus");
+    const ridge_node per_node = ridge_json_get(root, "chips_per_node");
+    const ridge_node dcn = ridge_json_get(root, "dcn");
+    const bool has_levels = !ridge_json_is_absent(levels);
+    const bool has_torus = !ridge_json_is_absent(torus);
+    if (has_levels && has_torus) {
+        return ridge_json_fail(r->cx, torus,
+                               "both \"torus\" and \"levels\": a system has one");
+    }
+    if (has_torus) {
+        drop_level_facts(r);
+        ridge__facts_drop(&r->facts, "chips_per_node");
+        RIDGE_TRY(read_torus(r, torus));
+    } else if (has_levels) {
+        ridge__facts_drop(&r->facts, "torus");
+        if (s->torus_dims > 0)
+            s->chips_per_node = 0;
+        s->torus_dims = 0;
+        RIDGE_TRY(read_levels(r, levels));
+    } else if (s->torus_dims == 0 && s->n_levels == 0) {
+        return ridge_json_fail(r->cx, *root, "no \"levels\" and no \"torus\"");
+    }
+    const bool is_switched = s->torus_dims == 0;
+    if (!is_switched && !ridge_json_is_absent(per_node))
+        return ridge_json_fail(r->cx, per_node, "a torus says this by \"host_shape\"");
+    if (is_switched && (s->chips_per_node == 0 || !ridge_json_is_absent(per_node))) {
+        RIDGE_TRY(ridge__count_read(r->cx, per_node, &node_spec, &r->facts,
+                                    &s->chips_per_node));
+    }
+    if (!ridge_json_is_absent(dcn))
+        RIDGE_TRY(read_dcn(r, dcn));
+    return RIDGE_OK;
+}
+
+ridge_status ridge__system_read(ridge_ctx *cx, ridge_node root,
+                                const ridge_catalog *catalog, const ridge_system *base,
+                                ridge_system **out)
+{
+    if (ridge_json_kind_of(root) != RIDGE_JSON_OBJECT)
+        return ridge_json_fail(cx, root, "a system is an object");
+    RIDGE_TRY(ridge_json_only(cx, root, members, RIDGE_COUNT_OF(members)));
+    system_reader r = {.cx = cx,
+                       .system = ridge_new(ridge_ctx_arena(cx), ridge_system, 1)};
+    if (r.system == NULL)
+        return ridge_fail_nomem(cx);
+    if (base != NULL)
+        *r.system = *base;
+    RIDGE_TRY(ridge__facts_open(cx, base ? base->facts : NULL, base ? base->n_facts : 0,
+                                FACT_ROOM, &r.facts));
+    RIDGE_TRY(read_identity(&r, &root, catalog, base));
+    RIDGE_TRY(read_network(&r, &root));
+    r.system->facts = r.facts.items;
+    r.system->n_facts = r.facts.n;
+    *out = r.system;
+    return RIDGE_OK;
+}
