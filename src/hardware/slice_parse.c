@@ -1,0 +1,160 @@
+/*
+ * The notation of slices.
+ *
+ *     fleet  = pool { "+" pool }
+ *     pool   = [ count "*" ] name [ ":" shape ]
+ *     shape  = count { "x" count }
+ *     name   = a chip, a system, or the path of a system file (it ends in .json; it
+ *              holds no '+' and no '*')
+ *
+ * White space around a pool and letter case do not matter. What a shape means, slice.c
+ * knows.
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "catalog.h"
+#include "slice_build.h"
+
+enum { POOL_MAX = 64, TEXT_LENGTH_MAX = 4096 };
+
+static bool is_path(ridge_str name)
+{
+    return name.n > 5 && memcmp(name.p + name.n - 5, ".json", 5) == 0;
+}
+
+/* A whole number of 1 to SLICE_CHIPS_MAX, digits only. */
+static ridge_status parse_count(ridge_ctx *cx, ridge_str s, const char *pool,
+                                int64_t *out)
+{
+    bool is_number = s.n > 0;
+    for (size_t i = 0; i < s.n; i++)
+        is_number = is_number && s.p[i] >= '0' && s.p[i] <= '9';
+    if (!is_number) {
+        return ridge_fail(cx, RIDGE_E_PARSE,
+                          "'%.60s': '%.*s' is no count: write chip:shape, such as "
+                          "v5p:4x4x8 or h100:16x8",
+                          pool, (int)(s.n < 20 ? s.n : 20), s.n > 0 ? s.p : "");
+    }
+    int64_t n = 0;
+    if (!ridge_parse_i64(s, &n) || n < 1 || n > SLICE_CHIPS_MAX) {
+        return ridge_fail(cx, RIDGE_E_ARG, "'%.60s': a count is 1 to %d", pool,
+                          SLICE_CHIPS_MAX);
+    }
+    *out = n;
+    return RIDGE_OK;
+}
+
+static ridge_status parse_shape(ridge_ctx *cx, ridge_str text, const char *pool,
+                                slice_request *q)
+{
+    ridge_str rest = text;
+    while (rest.p != NULL) {
+        /* Either letter case separates; the first one decides where. */
+        size_t n = 0;
+        while (n < rest.n && rest.p[n] != 'x' && rest.p[n] != 'X')
+            n++;
+        if (q->rank == REQUEST_RANK_MAX) {
+            return ridge_fail(cx, RIDGE_E_PARSE,
+                              "'%.60s': a shape has at most 3 numbers", pool);
+        }
+        RIDGE_TRY(parse_count(cx, (ridge_str){rest.p, n}, pool, &q->shape[q->rank++]));
+        rest = n < rest.n ? (ridge_str){rest.p + n + 1, rest.n - n - 1}
+                          : (ridge_str){NULL, 0};
+    }
+    return RIDGE_OK;
+}
+
+/* What stands after the last ':', if anything does. */
+static bool cut_shape(ridge_str *name, ridge_str *shape)
+{
+    for (size_t i = name->n; i > 0; i--) {
+        if (name->p[i - 1] != ':')
+            continue;
+        *shape = (ridge_str){name->p + i, name->n - i};
+        name->n = i - 1;
+        return true;
+    }
+    return false;
+}
+
+static ridge_status find_hardware(ridge_ctx *cx, const ridge_catalog *catalog,
+                                  ridge_str name, slice_request *q)
+{
+    const char *z = ridge_str_dup(ridge_ctx_arena(cx), name);
+    if (z == NULL)
+        return ridge_fail_nomem(cx);
+    if (is_path(name)) {
+        RIDGE_TRY(ridge__system_open_file(cx, catalog, z, &q->system));
+        q->chip = q->system->chip;
+        q->name = z;
+        return RIDGE_OK;
+    }
+    RIDGE_TRY(ridge_system_find(cx, catalog, z, &q->system));
+    const bool is_system = ridge__system_lookup(catalog, z) != NULL;
+    const ridge_chip *chip = ridge__chip_lookup(catalog, z);
+    q->chip = is_system ? q->system->chip : chip;
+    /* A name of both, such as a chip and its rack, is written as the chip's. */
+    q->name = chip == q->chip && chip != NULL ? chip->name : q->system->name;
+    return RIDGE_OK;
+}
+
+static ridge_status parse_pool(ridge_ctx *cx, const ridge_catalog *catalog,
+                               ridge_str text, ridge_slice **out)
+{
+    slice_request q = {.slices = 1};
+    ridge_str name = ridge_str_trim(text);
+    ridge_str shape = {NULL, 0};
+    const char *pool = ridge_str_dup(ridge_ctx_arena(cx), name);
+    if (pool == NULL)
+        return ridge_fail_nomem(cx);
+    const bool has_shape = cut_shape(&name, &shape);
+    const char *star = name.n > 0 ? memchr(name.p, '*', name.n) : NULL;
+    if (star != NULL) {
+        const size_t n = (size_t)(star - name.p);
+        RIDGE_TRY(
+            parse_count(cx, ridge_str_trim((ridge_str){name.p, n}), pool, &q.slices));
+        name = (ridge_str){star + 1, name.n - n - 1};
+    }
+    name = ridge_str_trim(name);
+    if (name.n == 0) {
+        return ridge_fail(cx, RIDGE_E_PARSE,
+                          "'%.60s' names no chip: write chip:shape, such as "
+                          "v5p:4x4x8 or h100:16x8",
+                          pool);
+    }
+    if (has_shape)
+        RIDGE_TRY(parse_shape(cx, ridge_str_trim(shape), pool, &q));
+    RIDGE_TRY(find_hardware(cx, catalog, name, &q));
+    return ridge__slice_build(cx, &q, out);
+}
+
+ridge_status ridge_slice_parse(ridge_ctx *cx, const ridge_catalog *catalog,
+                               const char *text, const ridge_slice **out)
+{
+    ridge_str rest = ridge_str_of(text);
+    const ridge_slice *first = NULL;
+    const ridge_slice **end = &first;
+    if (rest.n > TEXT_LENGTH_MAX) {
+        return ridge_fail(cx, RIDGE_E_PARSE, "a slice of more than %d characters",
+                          TEXT_LENGTH_MAX);
+    }
+    for (int pools = 0; rest.p != NULL; pools++) {
+        if (pools == POOL_MAX) {
+            return ridge_fail(cx, RIDGE_E_ARG, "more than %d pools in a fleet",
+                              POOL_MAX);
+        }
+        ridge_slice *pool = NULL;
+        RIDGE_TRY(parse_pool(cx, catalog, ridge_str_cut(&rest, '+'), &pool));
+        assert(pool != NULL); /* as parse_pool succeeded */
+        *end = pool;
+        end = &pool->next;
+    }
+    if (first == NULL) {
+        return ridge_fail(cx, RIDGE_E_PARSE,
+                          "no slice: write chip:shape, such as "
+                          "v5p:4x4x8 or h100:16x8");
+    }
+    *out = first;
+    return RIDGE_OK;
+}
