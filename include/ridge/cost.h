@@ -22,8 +22,7 @@ typedef enum ridge_bound {
 
 const char *ridge_bound_text(ridge_bound bound);
 
-/* ---- operations on one chip -------------------------------------------------------
- */
+/* ---- operations on one chip ----------------------------------------------------- */
 
 /** Which memory the operands stream from. */
 typedef enum ridge_memory {
@@ -128,8 +127,7 @@ double ridge_matmul_critical_rows_limit(const ridge_chip *chip, const ridge_matm
 double ridge_attention_critical_tokens(const ridge_chip *chip,
                                        const ridge_attention *op);
 
-/* ---- einsums
- * --------------------------------------------------------------------------- */
+/* ---- einsums -------------------------------------------------------------------- */
 
 /** Formats of an operation's operands and of its arithmetic. */
 typedef struct ridge_formats {
@@ -183,8 +181,7 @@ ridge_matmul ridge_einsum_matmul(const ridge_einsum *einsum,
 ridge_op_cost ridge_einsum_cost(const ridge_chip *chip, const ridge_einsum *einsum,
                                 const ridge_formats *formats, ridge_memory memory);
 
-/* ---- rooflines
- * --------------------------------------------------------------------------- */
+/* ---- rooflines ------------------------------------------------------------------ */
 
 typedef enum ridge_op_kind {
     RIDGE_OP_MATMUL,
@@ -248,7 +245,7 @@ typedef struct ridge_roofline {
     ridge_op op;
     ridge_op_cost cost;
     ridge_matmul_shape shape; /* of a matmul; factors 1 otherwise */
-    ridge_dtype compute;      /* the format that runs */
+    ridge_dtype compute;      /* the format that runs; without a matmul that of the data */
     double peak_flops_per_s;  /* of the unit that does the work: matrix or vector */
     double bytes_per_s;       /* of the memory */
     double ridge_flops_per_byte;
@@ -274,8 +271,7 @@ RIDGE_NODISCARD ridge_status ridge_roofline_find(ridge_ctx *cx, const ridge_chip
                                                  const ridge_sweep *sweep,
                                                  ridge_roofline *out);
 
-/* ---- collectives
- * --------------------------------------------------------------------- */
+/* ---- collectives ---------------------------------------------------------------- */
 
 /* name, text */
 /* clang-format off */
@@ -380,6 +376,44 @@ ridge_time ridge_point_to_point_time(const ridge_slice *slice, double bytes,
  * @return bytes; 0 for one rank */
 double ridge_collective_critical_bytes(const ridge_slice *slice, ridge_collective kind,
                                        const ridge_group *group);
+
+enum { RIDGE_COLLECTIVE_POINT_MAX = 64 };
+
+/** One size of a sweep. */
+typedef struct ridge_collective_point {
+    double bytes;
+    ridge_collective_cost cost;
+    double bound_bus_bytes_per_s;
+} ridge_collective_point;
+
+/** A collective looked at from all sides; lives as long as the slice. */
+typedef struct ridge_collective_study {
+    const ridge_slice *slice;
+    ridge_group group;
+    ridge_collective kind;
+    double bytes; /* V, as ridge_collective_price takes it */
+    ridge_collective_cost cost;
+    double algorithm_bytes_per_s; /* as nccl-tests print it: their size / time */
+    double bound_bus_bytes_per_s; /* at the bound */
+    double critical_bytes;        /* where latency and bandwidth are equal */
+    double ridge_flops_per_byte;  /* ridge_group_ridge_point */
+    size_t n_points;              /* 0: no sweep */
+    ridge_collective_point points[RIDGE_COLLECTIVE_POINT_MAX];
+} ridge_collective_study;
+
+/** The sizes of a sweep: "1KiB..4GiB", powers of two; or with a factor, "1MB..1GB*10". */
+typedef struct ridge_bytes_range {
+    double from, to, factor; /* 0 from: no sweep */
+} ridge_bytes_range;
+
+/** @errors E_PARSE how to write it; E_ARG more than RIDGE_COLLECTIVE_POINT_MAX sizes */
+RIDGE_NODISCARD ridge_status ridge_bytes_range_parse(ridge_ctx *cx, const char *text,
+                                                     ridge_bytes_range *out);
+
+/** Fill in what follows from slice, group, kind and bytes of @p study.
+ * @param range  checked sizes of a sweep, or NULL */
+void ridge_collective_study_fill(ridge_collective_study *study, ridge_dtype dtype,
+                                 const ridge_bytes_range *range);
 
 /** Chip FLOPs per byte of the group's bandwidth (alpha = C / W): the book's intensity.
  */

@@ -45,11 +45,11 @@ static ridge_status read_stream(ridge_ctx *cx, ridge_str name, ridge_str count,
                               "%s:N wants a whole number of elements, not '%s'",
                               streams[i].name, word_of(count).s);
         op->kind = RIDGE_OP_STREAM;
-        const double bytes = streams[i].is_fp32 && !is_format_given
-                                 ? ridge_dtype_bytes(RIDGE_DTYPE_FP32)
-                                 : ridge_dtype_bytes(op->formats.activation);
+        if (streams[i].is_fp32 && !is_format_given)
+            op->formats = (ridge_formats){RIDGE_DTYPE_FP32, RIDGE_DTYPE_FP32,
+                                          RIDGE_DTYPE_FP32, RIDGE_DTYPE_FP32};
         op->flops_each = streams[i].flops_each;
-        op->bytes_each = streams[i].arrays * bytes;
+        op->bytes_each = streams[i].arrays * ridge_dtype_bytes(op->formats.activation);
         return RIDGE_OK;
     }
     return ridge_fail(cx, RIDGE_E_ARG, "unknown operation '%s': %s", word_of(name).s,

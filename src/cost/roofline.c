@@ -121,6 +121,8 @@ ridge_status ridge_roofline_find(ridge_ctx *cx, const ridge_chip *chip,
     if (matmul_of(op, &matmul))
         r.shape = ridge_matmul_shape_find(chip, &matmul);
     r.is_matmul = r.cost.matmul_flops > 0;
+    if (!r.is_matmul)
+        r.compute = op->formats.activation;
     r.flops = r.is_matmul ? r.cost.matmul_flops : r.cost.vector_flops;
     r.peak_flops_per_s = r.is_matmul ? peak : chip->vector_flops_per_s;
     r.ridge_flops_per_byte = r.peak_flops_per_s / r.bytes_per_s;

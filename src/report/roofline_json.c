@@ -61,6 +61,20 @@ static void set_einsum(ridge_ctx *cx, const ridge_einsum *e, ridge_json *object)
     }
 }
 
+static void set_attention(ridge_ctx *cx, const ridge_attention *a, ridge_json *object)
+{
+    ridge_json *dims = ridge_json_set_object(cx, object, "attention");
+    ridge_json_set_double(dims, "batch", a->batch);
+    ridge_json_set_double(dims, "query_tokens", a->query_tokens);
+    ridge_json_set_double(dims, "context_tokens", a->context_tokens);
+    ridge_json_set_double(dims, "heads", a->heads);
+    ridge_json_set_double(dims, "kv_heads", a->kv_heads);
+    ridge_json_set_double(dims, "head_dim", a->head_dim);
+    ridge_json_set_double(dims, "v_head_dim", a->v_head_dim);
+    ridge_json_set_double(dims, "window", a->window);
+    ridge_json_set_bool(dims, "is_causal", a->is_causal);
+}
+
 static double flops_of(const ridge_roofline *r, const ridge_op_cost *c)
 {
     return r->is_matmul ? c->matmul_flops : c->vector_flops;
@@ -124,6 +138,8 @@ void ridge_roofline_write_json(ridge_ctx *cx, const ridge_roofline_view *view,
     set_critical(cx, r, object);
     if (r->op.kind == RIDGE_OP_EINSUM)
         set_einsum(cx, &r->op.einsum, object);
+    if (r->op.kind == RIDGE_OP_ATTENTION)
+        set_attention(cx, &r->op.attention, object);
     if (r->sweep_dim)
         set_sweep(cx, r, object);
 }

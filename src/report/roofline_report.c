@@ -105,10 +105,34 @@ static void add_time(ridge_ctx *cx, ridge_table *t, const char *name, double sec
     ridge_table_cell(t, what);
 }
 
+/* The sizes that the operation's text does not show, or NULL. */
+static const char *sizes_text(ridge_ctx *cx, const ridge_op *op)
+{
+    const ridge_attention *a = &op->attention;
+    ridge_buf b;
+    ridge_buf_init(&b, ridge_ctx_arena(cx));
+    if (op->kind == RIDGE_OP_EINSUM) {
+        for (int i = 0; i < op->einsum.n_dims; i++)
+            ridge_buf_printf(&b, "%s%c=%lld", i ? " " : "", op->einsum.letters[i],
+                             (long long)op->einsum.sizes[i]);
+    } else if (op->kind == RIDGE_OP_ATTENTION) {
+        ridge_buf_printf(&b, "b=%.0f t=%.0f s=%.0f n=%.0f k=%.0f h=%.0f v=%.0f",
+                         a->batch, a->query_tokens, a->context_tokens, a->heads,
+                         a->kv_heads, a->head_dim, a->v_head_dim);
+        if (a->window > 0)
+            ridge_buf_printf(&b, " w=%.0f", a->window);
+        ridge_buf_puts(&b, a->is_causal ? ", causal" : ", no mask");
+    }
+    return b.n ? ridge_buf_text(&b) : NULL;
+}
+
 static void add_work(ridge_ctx *cx, const ridge_roofline *r, ridge_sections *out)
 {
     ridge_arena *arena = ridge_ctx_arena(cx);
     const ridge_op_cost *c = &r->cost;
+    const char *sizes = sizes_text(cx, &r->op);
+    if (sizes)
+        ridge__section_note(out, sizes);
     ridge_table *t = ridge__section_add(cx, out, "Work", "|>");
     ridge__table_pair(t, "FLOPs",
                       ridge_sprintf(arena, "%s", ridge_format_si(r->flops, "FLOP").s));
