@@ -62,8 +62,7 @@ const ridge_policy *ridge_precision_policy(ridge_precision precision);
 RIDGE_NODISCARD ridge_status ridge_precision_parse(ridge_ctx *cx, const char *text,
                                                    ridge_precision *out);
 
-/* ---- layouts ----------------------------------------------------------------------
- */
+/* ---- layouts -------------------------------------------------------------------- */
 
 /**
  * A training layout with every knob set. dp x fsdp x tp x cp x pp = chips; experts are
@@ -100,8 +99,7 @@ ridge_knobs ridge_knobs_free(void);
 RIDGE_NODISCARD ridge_status ridge_knobs_set(ridge_ctx *cx, ridge_knobs *knobs,
                                              const char *key, const char *value);
 
-/* ---- prices ------------------------------------------------------------------------
- */
+/* ---- prices --------------------------------------------------------------------- */
 
 /* Parts of a step; they sum to it. name, text, what */
 /* clang-format off */
@@ -259,8 +257,7 @@ RIDGE_NODISCARD ridge_status ridge_train_price_one(ridge_ctx *cx,
 const char *ridge_placement_text(ridge_ctx *cx, const ridge_train_request *request,
                                  const ridge_layout *layout);
 
-/* ---- thresholds
- * ---------------------------------------------------------------------- */
+/* ---- thresholds ----------------------------------------------------------------- */
 
 /**
  * Where communication begins to bind, by the plain rooflines: tokens per chip and
@@ -301,8 +298,7 @@ double ridge_fsdp_optimal(double batch_tokens, double d_ff, double m_x, double m
 double ridge_train_seconds(double flops, double chips, double peak_flops_per_s,
                            double mfu);
 
-/* ---- plan files
- * ------------------------------------------------------------------------- */
+/* ---- plan files ----------------------------------------------------------------- */
 
 /** A plan as written by train and read by explain: version 1 of "ridge-plan". */
 typedef struct ridge_plan {
@@ -324,8 +320,7 @@ ridge_json *ridge_train_price_to_json(ridge_ctx *cx, const ridge_train_request *
 RIDGE_NODISCARD ridge_status ridge_plan_read(ridge_ctx *cx, const char *path,
                                              ridge_plan *out);
 
-/* ---- explanation
- * --------------------------------------------------------------------------- */
+/* ---- explanation ---------------------------------------------------------------- */
 
 /** One line of a derivation: name = formula = value. */
 typedef struct ridge_reason {
@@ -368,8 +363,7 @@ RIDGE_NODISCARD ridge_status ridge_train_sensitivity(ridge_ctx *cx,
                                                      const ridge_train_price *price,
                                                      ridge_sensitivity *out, int *n);
 
-/* ---- measured runs
- * ------------------------------------------------------------------------------ */
+/* ---- measured runs -------------------------------------------------------------- */
 
 /** One row of measured training runs with Ridge's prediction beside it. */
 typedef struct ridge_validation_row {

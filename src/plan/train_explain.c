@@ -5,12 +5,12 @@
 #include <stdarg.h>
 #include <string.h>
 
-typedef struct quantity {
+typedef struct explained {
     const char *name;
     void (*tell)(story *s, int depth);
-} quantity;
+} explained;
 
-static const quantity quantities[] = {
+static const explained quantities[] = {
     {"step_time", explain_step_time},
     {"matmul", explain_matmul},
     {"attention", explain_attention},
