@@ -9,6 +9,7 @@
 #include "ridge/cost.h"
 #include "ridge/hardware.h"
 #include "ridge/model.h"
+#include "ridge/plan.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -86,7 +87,8 @@ void ridge_chips_write_html(ridge_ctx *cx, const ridge_chips_view *view,
 void ridge_chips_write_json(ridge_ctx *cx, const ridge_chips_view *view,
                             ridge_json *object);
 
-/* ---- models ------------------------------------------------------------------------- */
+/* ---- models -------------------------------------------------------------------------
+ */
 
 typedef struct ridge_model_view {
     const ridge_model *model;
@@ -116,7 +118,8 @@ RIDGE_NODISCARD ridge_status ridge_library_write_json(ridge_ctx *cx,
                                                       const ridge_library *library,
                                                       ridge_json *object);
 
-/* ---- rooflines ---------------------------------------------------------------------- */
+/* ---- rooflines ----------------------------------------------------------------------
+ */
 
 typedef struct ridge_roofline_view {
     const ridge_roofline *roofline;
@@ -130,6 +133,61 @@ void ridge_roofline_write_html(ridge_ctx *cx, const ridge_roofline_view *view,
                                ridge_buf *out);
 void ridge_roofline_write_json(ridge_ctx *cx, const ridge_roofline_view *view,
                                ridge_json *object);
+
+/* ---- collectives --------------------------------------------------------------------
+ */
+
+void ridge_collective_write_text(ridge_ctx *cx, const ridge_collective_study *study,
+                                 bool with_colour, ridge_buf *out);
+/** A whole page with the algorithms, the levels and, after a sweep, its chart. */
+void ridge_collective_write_html(ridge_ctx *cx, const ridge_collective_study *study,
+                                 ridge_buf *out);
+void ridge_collective_write_json(ridge_ctx *cx, const ridge_collective_study *study,
+                                 ridge_json *object);
+
+/* ---- training ------------------------------------------------------------------- */
+
+typedef struct ridge_train_view {
+    const char *model_name; /* as given */
+    const ridge_train_request *request;
+    const ridge_train_result *result;
+    const ridge_thresholds *thresholds;
+} ridge_train_view;
+
+void ridge_train_write_text(ridge_ctx *cx, const ridge_train_view *view,
+                            bool with_colour, ridge_buf *out);
+void ridge_train_write_html(ridge_ctx *cx, const ridge_train_view *view,
+                            ridge_buf *out);
+/** Set the keys "layouts", "thresholds", "search" and the request's own. */
+void ridge_train_write_json(ridge_ctx *cx, const ridge_train_view *view,
+                            ridge_json *object);
+
+typedef struct ridge_explain_view {
+    const char *title;
+    const ridge_explanation *explanation;
+    const ridge_sensitivity *sensitivity; /* n of them; NULL for none */
+    int n_sensitivity;
+} ridge_explain_view;
+
+void ridge_explain_write_text(ridge_ctx *cx, const ridge_explain_view *view,
+                              bool with_colour, ridge_buf *out);
+void ridge_explain_write_html(ridge_ctx *cx, const ridge_explain_view *view,
+                              ridge_buf *out);
+void ridge_explain_write_json(ridge_ctx *cx, const ridge_explain_view *view,
+                              ridge_json *object);
+
+typedef struct ridge_validation_view {
+    const char *path;
+    const ridge_validation *validation;
+    bool has_rows; /* list every row, not only the summaries */
+} ridge_validation_view;
+
+void ridge_validation_write_text(ridge_ctx *cx, const ridge_validation_view *view,
+                                 bool with_colour, ridge_buf *out);
+void ridge_validation_write_html(ridge_ctx *cx, const ridge_validation_view *view,
+                                 ridge_buf *out);
+void ridge_validation_write_json(ridge_ctx *cx, const ridge_validation_view *view,
+                                 ridge_json *object);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,102 @@
+/*
+ * ridge explain: how a number of a plan comes about, down to the facts of the chip.
+ */
+#include "cli.h"
+
+#include "ridge/report.h"
+
+/* What the explanation needs of one plan. */
+typedef struct explained {
+    ridge_train_request request;
+    ridge_train_price price;
+    ridge_explanation explanation;
+    ridge_sensitivity sensitivity[RIDGE_SENSITIVITY_MAX];
+    int n_sensitivity;
+} explained;
+
+static ridge_status load_request(cli_run *run, const ridge_plan *plan,
+                                 ridge_train_request *r)
+{
+    const ridge_catalog *catalog;
+    const ridge_library *library;
+    RIDGE_TRY(cli_catalog(run, &catalog));
+    RIDGE_TRY(cli_library(run, &library));
+    RIDGE_TRY(ridge_slice_parse(run->cx, catalog, plan->slice_text, &r->slice));
+    RIDGE_TRY(ridge_model_load(run->cx, library, plan->model_name, &r->model));
+    r->batch_tokens = plan->batch_tokens;
+    r->seq_tokens = plan->seq_tokens;
+    r->total_tokens = plan->total_tokens;
+    r->convention = plan->convention;
+    r->usd_per_chip_hour = plan->usd_per_chip_hour;
+    r->knobs = ridge_knobs_free();
+    r->knobs.precision = plan->layout.precision;
+    return RIDGE_OK;
+}
+
+static ridge_status explain(cli_run *run, const char *quantity, explained *e)
+{
+    ridge_plan plan;
+    RIDGE_TRY(ridge_plan_read(run->cx, run->args[0], &plan));
+    RIDGE_TRY(load_request(run, &plan, &e->request));
+    RIDGE_TRY(ridge_train_price_one(run->cx, &e->request, &plan.layout, &e->price));
+    if (e->price.step_time_s <= 0)
+        return ridge_fail(run->cx, RIDGE_E_ARG, "%s: the layout is not legal: %s",
+                          run->args[0], ridge_fit_text(e->price.fit));
+    RIDGE_TRY(ridge_train_explain(run->cx, &e->request, &e->price, quantity,
+                                  &e->explanation));
+    return ridge_train_sensitivity(run->cx, &e->request, &e->price, e->sensitivity,
+                                   &e->n_sensitivity);
+}
+
+static int run_explain(cli_run *run)
+{
+    const char *quantity = run->n_args > 1 ? run->args[1] : "step_time";
+    explained *e = ridge_new(ridge_ctx_arena(run->cx), explained, 1);
+    if (!e || explain(run, quantity, e) != RIDGE_OK)
+        return cli_fail(run);
+    const char *title =
+        ridge_sprintf(ridge_ctx_arena(run->cx), "%s of %s on %s", quantity,
+                      e->request.model->name, e->request.slice->text);
+    ridge_explain_view view = {title ? title : quantity, &e->explanation,
+                               e->sensitivity, e->n_sensitivity};
+    ridge_buf text;
+    ridge_buf_init(&text, ridge_ctx_arena(run->cx));
+    if (run->html_path) {
+        ridge_explain_write_html(run->cx, &view, &text);
+        int code = cli_emit_html(run, &text);
+        if (code)
+            return code;
+        ridge_buf_init(&text, ridge_ctx_arena(run->cx));
+    }
+    if (run->is_json) {
+        ridge_json *object = cli_json_begin(run);
+        ridge_explain_write_json(run->cx, &view, object);
+        return cli_emit_json(run, object);
+    }
+    ridge_explain_write_text(run->cx, &view, run->has_colour, &text);
+    return cli_emit_text(run, &text);
+}
+
+static const cli_option options[] = {{NULL, NULL, NULL}};
+
+const cli_verb cli_verb_explain = {
+    .name = "explain",
+    .summary = "a number's derivation, formula and values; what limits it; what if",
+    .synopsis = "PLAN [QUANTITY]",
+    .detail =
+        "PLAN is a file written by `ridge train ... --plan FILE`. QUANTITY is "
+        "step_time\n"
+        "(default), bound_step_time, mfu, memory, days, usd, or a part of the step:\n"
+        "matmul, attention, vector, recompute, slowdown, tp, cp, ep, fsdp, dp, pp,\n"
+        "bubble, optimizer.\n"
+        "\n"
+        "Each line says what the quantity is made of, with its numbers, down to "
+        "sourced\n"
+        "facts of the chip and the network. Below stands by how much the step would\n"
+        "change if one number of the hardware were a tenth larger.",
+    .example = "ridge explain plan.json step_time",
+    .options = options,
+    .min_args = 1,
+    .max_args = 2,
+    .run = run_explain,
+};

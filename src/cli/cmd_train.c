@@ -1,0 +1,143 @@
+/*
+ * ridge train: the best training layouts of a model on a slice.
+ */
+#include "cli.h"
+
+#include "ridge/report.h"
+
+#include <math.h>
+
+static ridge_status read_knobs(cli_run *run, ridge_knobs *knobs)
+{
+    *knobs = ridge_knobs_free();
+    for (int i = 0; i < run->n_knobs; i++)
+        RIDGE_TRY(
+            ridge_knobs_set(run->cx, knobs, run->knobs[i].key, run->knobs[i].value));
+    const char *precision = cli_option_text(run, "precision");
+    if (precision)
+        RIDGE_TRY(ridge_precision_parse(run->cx, precision, &knobs->precision));
+    return RIDGE_OK;
+}
+
+static ridge_status read_numbers(cli_run *run, ridge_train_request *r)
+{
+    double top;
+    if (!cli_option_text(run, "batch"))
+        return ridge_fail(run->cx, RIDGE_E_ARG,
+                          "train needs --batch TOKENS, the tokens of one step: "
+                          "--batch 4M");
+    RIDGE_TRY(cli_option_count(run, "batch", 0, &r->batch_tokens));
+    RIDGE_TRY(cli_option_count(run, "seq", 4096, &r->seq_tokens));
+    RIDGE_TRY(cli_option_count(run, "tokens", 0, &r->total_tokens));
+    RIDGE_TRY(cli_option_count(run, "price", 0, &r->usd_per_chip_hour));
+    RIDGE_TRY(cli_option_count(run, "top", 5, &top));
+    if (top < 1 || top > RIDGE_TRAIN_TOP_MAX || floor(top) != top)
+        return ridge_fail(run->cx, RIDGE_E_ARG, "--top: expected 1 to %d",
+                          RIDGE_TRAIN_TOP_MAX);
+    r->top = (int)top;
+    const char *convention = cli_option_text(run, "convention");
+    return convention ? ridge_convention_parse(run->cx, convention, &r->convention)
+                      : RIDGE_OK;
+}
+
+static ridge_status find_layouts(cli_run *run, ridge_train_request *r,
+                                 ridge_train_result *result)
+{
+    const ridge_library *library;
+    RIDGE_TRY(cli_slice(run, &r->slice));
+    RIDGE_TRY(cli_library(run, &library));
+    RIDGE_TRY(ridge_model_load(run->cx, library, run->args[0], &r->model));
+    RIDGE_TRY(read_numbers(run, r));
+    RIDGE_TRY(read_knobs(run, &r->knobs));
+    ridge_progress progress = ridge_progress_start(stderr);
+    r->progress = &progress;
+    ridge_status st = ridge_train_search(run->cx, r, result);
+    ridge_progress_end(&progress);
+    r->progress = NULL;
+    return st;
+}
+
+static ridge_status write_plan(cli_run *run, const ridge_train_view *view)
+{
+    const char *path = cli_option_text(run, "plan");
+    if (!path || view->result->n_layouts == 0)
+        return RIDGE_OK;
+    ridge_buf text;
+    ridge_buf_init(&text, ridge_ctx_arena(run->cx));
+    const ridge_json *plan = ridge_plan_to_json(
+        run->cx, view->request, view->model_name, &view->result->layouts[0]);
+    RIDGE_TRY(ridge_json_write(run->cx, plan, &text));
+    return ridge_file_write(run->cx, path, (ridge_str){text.p, text.n});
+}
+
+static int show(cli_run *run, const ridge_train_view *view)
+{
+    ridge_buf text;
+    ridge_buf_init(&text, ridge_ctx_arena(run->cx));
+    if (run->html_path) {
+        ridge_train_write_html(run->cx, view, &text);
+        int code = cli_emit_html(run, &text);
+        if (code)
+            return code;
+        ridge_buf_init(&text, ridge_ctx_arena(run->cx));
+    }
+    if (run->is_json) {
+        ridge_json *object = cli_json_begin(run);
+        ridge_train_write_json(run->cx, view, object);
+        return cli_emit_json(run, object);
+    }
+    ridge_train_write_text(run->cx, view, run->has_colour, &text);
+    return cli_emit_text(run, &text);
+}
+
+static int run_train(cli_run *run)
+{
+    ridge_train_request request = {.top = 5};
+    ridge_train_result result;
+    if (find_layouts(run, &request, &result) != RIDGE_OK)
+        return cli_fail(run);
+    ridge_thresholds thresholds = ridge_train_thresholds(&request);
+    ridge_train_view view = {run->args[0], &request, &result, &thresholds};
+    if (write_plan(run, &view) != RIDGE_OK)
+        return cli_fail(run);
+    int code = show(run, &view);
+    return code ? code : result.n_layouts == 0 ? 1 : 0;
+}
+
+static const cli_option options[] = {
+    {"on", "SLICE", "chips and their shape: v5p:16x20x28, h100:64x8, 2*v5p:16x16x24"},
+    {"batch", "TOKENS", "tokens of one optimizer step: 4M, 4Mi (required)"},
+    {"seq", "T", "tokens of a sequence (4096)"},
+    {"tokens", "N", "tokens of the whole run, for days and dollars: 15T"},
+    {"precision", "POLICY",
+     "bf16 (default), bf16-pure, bf16-reduce, fp16, fp8, fp4, tf32, fp32"},
+    {"convention", "NAME",
+     "how MFU counts FLOPs: causal (default), full, 6n, palm, ..."},
+    {"price", "USD", "dollars a chip-hour, instead of the listed price"},
+    {"top", "K", "layouts to show (5)"},
+    {"plan", "FILE", "write the best layout as a plan"},
+    {NULL, NULL, NULL}};
+
+const cli_verb cli_verb_train = {
+    .name = "train",
+    .summary = "the best training layouts: time, MFU, memory, days, dollars",
+    .synopsis = "MODEL [KNOB=VALUE ...]",
+    .detail =
+        "MODEL is a name of the catalogue, a Hugging Face config.json, or its folder.\n"
+        "\n"
+        "The search covers every factorisation of the chips over dp, fsdp, tp, cp, pp\n"
+        "(and of the experts over ep), ZeRO stages 0 to 3, microbatch sizes, remat\n"
+        "policies and the ways to lay the mesh on the network; memory is checked on\n"
+        "every stage. A knob fixes one choice: dp= fsdp= tp= cp= pp= ep= vpp=\n"
+        "microbatch= zero=0..3 sp=0|1 tp_overlap=0|1 "
+        "remat=none|selective|matmuls|full\n"
+        "precision=...; with all of them fixed one layout is priced.\n"
+        "\n"
+        "Exit code 1: nothing fits; the answer says what is nearest.",
+    .example = "ridge train llama-3-70b --on v5p:16x20x28 --batch 4M --tokens 15T",
+    .options = options,
+    .min_args = 1,
+    .max_args = 1,
+    .takes_knobs = true,
+    .run = run_train,
+};

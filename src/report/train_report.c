@@ -1,0 +1,278 @@
+/* The best training layouts for people: a table, the winner's step and memory, and
+ * where communication begins to bind. */
+#include "section.h"
+
+#include <math.h>
+
+static ridge_text money(const ridge_train_price *p)
+{
+    ridge_text none = {"-"};
+    return p->has_usd ? ridge_format_usd(p->usd) : none;
+}
+
+static ridge_text duration(const ridge_train_price *p)
+{
+    ridge_text none = {"-"};
+    return p->has_total ? ridge_format_seconds(p->days * RIDGE_DAY_S) : none;
+}
+
+static void add_layout(ridge_table *t, int rank, const ridge_train_price *p)
+{
+    const ridge_layout *l = &p->layout;
+    const int64_t degrees[] = {l->dp, l->fsdp, l->tp, l->cp, l->pp, l->ep};
+    ridge_table_cellf(t, "%d", rank);
+    ridge_table_cell(t, ridge_format_seconds(p->step_time_s).s);
+    ridge_table_cell(t, ridge_format_seconds(p->bound_step_time_s).s);
+    ridge_table_cell(t, ridge_format_percent(p->mfu).s);
+    for (size_t i = 0; i < RIDGE_COUNT_OF(degrees); i++)
+        ridge_table_cellf(t, "%lld", (long long)degrees[i]);
+    ridge_table_cellf(t, "%d", l->zero_stage);
+    ridge_table_cellf(t, "%lldx%lld", (long long)p->microbatches,
+                      (long long)l->microbatch_seqs);
+    ridge_table_cell(t, ridge_remat_text(l->remat));
+    ridge_table_cell(t, ridge_format_bytes(p->peak_memory_bytes).s);
+    ridge_table_cell(t, duration(p).s);
+    ridge_table_cell(t, money(p).s);
+    ridge_table_cellf(
+        t, "%s %s", ridge_step_text(p->bottleneck),
+        ridge_format_percent(ridge_step_get(&p->parts, p->bottleneck) / p->step_time_s)
+            .s);
+}
+
+static const char *search_note(ridge_ctx *cx, const ridge_train_view *v)
+{
+    const ridge_train_result *r = v->result;
+    return ridge_sprintf(
+        ridge_ctx_arena(cx),
+        "%s layouts covered, %s priced in %s. Expected times; the bound has perfect "
+        "overlap and peak rates. MFU by convention %s: %s.",
+        ridge_format_exact(r->covered).s, ridge_format_exact(r->priced).s,
+        ridge_format_seconds(r->seconds).s,
+        ridge_convention_text(v->request->convention),
+        ridge_convention_what(v->request->convention));
+}
+
+static void add_layouts(ridge_ctx *cx, const ridge_train_view *v, ridge_sections *s)
+{
+    ridge_table *t = ridge__section_add(
+        cx, s, "Best layouts",
+        ">#|>step|>bound|>MFU|>dp|>fsdp|>tp|>cp|>pp|>ep|>ZeRO|>microb.|remat|>memory|"
+        ">time|>cost|bottleneck");
+    for (int i = 0; i < v->result->n_layouts; i++)
+        add_layout(t, i + 1, &v->result->layouts[i]);
+    ridge__section_note(s, search_note(cx, v));
+}
+
+static void add_step(ridge_ctx *cx, const ridge_train_price *p, ridge_sections *s)
+{
+    ridge_table *t =
+        ridge__section_add(cx, s, "Step of the best layout", "part|>time|>share|what");
+    for (int i = 0; i < RIDGE_STEP_COUNT; i++) {
+        double part_s = ridge_step_get(&p->parts, i);
+        if (part_s <= 0)
+            continue;
+        ridge_table_cell(t, ridge_step_text(i));
+        ridge_table_cell(t, ridge_format_seconds(part_s).s);
+        ridge_table_cell(t, ridge_format_percent(part_s / p->step_time_s).s);
+        ridge_table_cell(t, ridge_step_what(i));
+    }
+    ridge_table_rule(t);
+    ridge_table_cell(t, "step");
+    ridge_table_cell(t, ridge_format_seconds(p->step_time_s).s);
+    ridge_table_cell(t, ridge_format_percent(1).s);
+    ridge_table_cellf(t, "and %s of communication hidden behind compute",
+                      ridge_format_seconds(p->hidden_communication_s).s);
+}
+
+static void add_memory(ridge_ctx *cx, const ridge_train_view *v,
+                       const ridge_train_price *p, ridge_sections *s)
+{
+    ridge_table *t = ridge__section_add(cx, s, "Memory of its fullest stage",
+                                        "part|>bytes|>share|what");
+    double hbm_bytes = v->request->slice->chip->hbm_bytes;
+    for (int i = 0; i < RIDGE_MEMORY_COUNT; i++) {
+        double bytes = ridge_memory_part_get(&p->memory, i);
+        if (bytes <= 0)
+            continue;
+        ridge_table_cell(t, ridge_memory_part_text(i));
+        ridge_table_cell(t, ridge_format_bytes(bytes).s);
+        ridge_table_cell(t, ridge_format_percent(bytes / hbm_bytes).s);
+        ridge_table_cell(t, ridge_memory_part_what(i));
+    }
+    ridge_table_rule(t);
+    ridge_table_cell(t, "peak");
+    ridge_table_cell(t, ridge_format_bytes(p->peak_memory_bytes).s);
+    ridge_table_cell(t, ridge_format_percent(p->peak_memory_bytes / hbm_bytes).s);
+    ridge_table_cellf(t, "of %s of HBM, stage %d of %lld",
+                      ridge_format_bytes(hbm_bytes).s, p->fullest_stage + 1,
+                      (long long)p->layout.pp);
+}
+
+static void add_threshold(ridge_table *t, const char *name, double value,
+                          const char *meaning)
+{
+    if (value <= 0)
+        return;
+    ridge_table_cell(t, name);
+    ridge_table_cell(t, value >= 100 ? ridge_format_exact((int64_t)round(value)).s
+                                     : ridge_format_double(value).s);
+    ridge_table_cell(t, meaning);
+}
+
+static void add_thresholds(ridge_ctx *cx, const ridge_train_view *v, ridge_sections *s)
+{
+    const ridge_thresholds *h = v->thresholds;
+    if (h->alpha <= 0)
+        return;
+    ridge_table *t = ridge__section_add(cx, s, "Where communication begins to bind",
+                                        "threshold|>value|meaning");
+    add_threshold(t, "alpha", h->alpha,
+                  "FLOPs a chip does while a byte crosses one axis");
+    add_threshold(t, "tokens a chip", h->tokens_per_chip, "of this batch");
+    add_threshold(t, "DP, FSDP", h->dp_tokens_per_chip,
+                  "tokens a chip: compute bound above, on all axes (inside a node)");
+    add_threshold(t, "DP, FSDP outside", h->dp_outer_tokens_per_chip,
+                  "tokens a chip: the same across nodes");
+    add_threshold(t, "TP", h->tp_ways, "ways: compute bound below, on one axis");
+    add_threshold(t, "TP, two axes", h->tp_ways_all_axes, "ways");
+    add_threshold(t, "FSDP with TP", h->mixed_tokens_per_chip,
+                  "tokens a chip: the mix is compute bound above");
+    add_threshold(t, "best FSDP of a mix", h->fsdp_optimal, "ways, before rounding");
+    add_threshold(t, "with TP", h->tp_optimal, "ways, before rounding");
+    add_threshold(t, "batch a pod", h->pod_tokens,
+                  "tokens: DP over DCN is compute bound above");
+    add_threshold(t, "chips, FSDP", h->max_chips_fsdp, "most at this batch");
+    add_threshold(t, "chips, FSDP with TP", h->max_chips_mixed, "most at this batch");
+    if (h->expert_factor > 1)
+        add_threshold(t, "E / k", h->expert_factor,
+                      "by which the DP threshold of the experts is larger");
+    ridge__section_note(s, "Plain rooflines of two matmuls a layer (scaling-book-2025, "
+                           "chapters 5 and 12); the times above go beyond them.");
+}
+
+/* When nothing fits: how far the nearest layout is from it. */
+static void add_nothing(ridge_ctx *cx, const ridge_train_view *v, ridge_sections *s)
+{
+    const ridge_train_result *r = v->result;
+    ridge_table *t = ridge__section_add(cx, s, "Nothing fits", "reason|>layouts");
+    for (int i = 1; i < RIDGE_FIT_COUNT; i++) {
+        if (r->refused[i] == 0)
+            continue;
+        ridge_table_cell(t, ridge_fit_text((ridge_fit)i));
+        ridge_table_cell(t, ridge_format_exact(r->refused[i]).s);
+    }
+    if (!r->has_nearest)
+        return;
+    const ridge_layout *l = &r->nearest.layout;
+    double hbm_bytes = v->request->slice->chip->hbm_bytes;
+    double over = r->nearest.peak_memory_bytes / hbm_bytes;
+    ridge__section_note(
+        s, ridge_sprintf(
+               ridge_ctx_arena(cx),
+               "The nearest needs %s of %s a chip: dp=%lld fsdp=%lld tp=%lld cp=%lld "
+               "pp=%lld ep=%lld zero=%d remat=%s. About %.1f times the chips, or chips "
+               "with more memory, would hold it.",
+               ridge_format_bytes(r->nearest.peak_memory_bytes).s,
+               ridge_format_bytes(hbm_bytes).s, (long long)l->dp, (long long)l->fsdp,
+               (long long)l->tp, (long long)l->cp, (long long)l->pp, (long long)l->ep,
+               l->zero_stage, ridge_remat_text(l->remat), over));
+}
+
+static const char *padding_note(ridge_ctx *cx, const ridge_train_view *v)
+{
+    const ridge_train_price *p = &v->result->layouts[0];
+    if (p->padded_seqs == 0)
+        return "";
+    int64_t whole = v->result->batch_seqs + p->padded_seqs;
+    return ridge_sprintf(
+        ridge_ctx_arena(cx),
+        "The batch does not divide over the replicas of the best "
+        "layout: %lld of %lld places are padding. A batch of %s tokens "
+        "(%lld sequences) leaves none idle.",
+        (long long)p->padded_seqs, (long long)whole,
+        ridge_format_exact((int64_t)((double)whole * v->request->seq_tokens)).s,
+        (long long)whole);
+}
+
+static void add_winner(ridge_ctx *cx, const ridge_train_view *v, ridge_sections *s)
+{
+    const ridge_train_price *p = &v->result->layouts[0];
+    const char *padding = padding_note(cx, v);
+    const char *note = ridge_sprintf(
+        ridge_ctx_arena(cx), "%s tokens/s a chip, %s TFLOP/s a chip, HFU %s. %s%s%s.",
+        ridge_format_count(p->tokens_per_s_per_chip).s,
+        ridge_format_double(p->model_flops_per_s_per_chip / 1e12).s,
+        ridge_format_percent(p->hfu).s, padding == NULL ? "" : padding,
+        padding == NULL || padding[0] == '\0' ? "Placement: " : " Placement: ",
+        ridge_placement_text(cx, v->request, &p->layout));
+    add_step(cx, p, s);
+    ridge__section_note(s, note);
+    add_memory(cx, v, p, s);
+}
+
+static void build(ridge_ctx *cx, const ridge_train_view *v, ridge_sections *s)
+{
+    const ridge_train_request *r = v->request;
+    ridge_arena *arena = ridge_ctx_arena(cx);
+    const ridge_train_result *result = v->result;
+    s->title = ridge_sprintf(arena, "%s on %s", v->model_name, r->slice->text);
+    const char *total = r->total_tokens > 0
+                            ? ridge_sprintf(arena, ", %s tokens in all",
+                                            ridge_format_count(r->total_tokens).s)
+                            : "";
+    s->subtitle = ridge_sprintf(
+        arena, "%s chips (%s), %s tokens a step: %s sequences of %s%s",
+        ridge_format_exact(r->slice->chips).s, r->slice->chip->full_name,
+        ridge_format_count(result->batch_tokens).s,
+        ridge_format_exact(result->batch_seqs).s,
+        ridge_format_exact((int64_t)r->seq_tokens).s, total == NULL ? "" : total);
+    if (result->n_layouts == 0) {
+        add_nothing(cx, v, s);
+    } else {
+        add_layouts(cx, v, s);
+        add_winner(cx, v, s);
+    }
+    add_thresholds(cx, v, s);
+}
+
+void ridge_train_write_text(ridge_ctx *cx, const ridge_train_view *view,
+                            bool with_colour, ridge_buf *out)
+{
+    ridge_sections s = {0};
+    build(cx, view, &s);
+    ridge__sections_write_text(&s, with_colour, out);
+}
+
+static void add_bars(ridge_ctx *cx, const ridge_train_view *v, ridge_buf *out)
+{
+    const char *rows[RIDGE_TRAIN_TOP_MAX];
+    const char *names[RIDGE_STEP_COUNT];
+    double values[RIDGE_TRAIN_TOP_MAX * RIDGE_STEP_COUNT];
+    int n = v->result->n_layouts;
+    for (int i = 0; i < RIDGE_STEP_COUNT; i++)
+        names[i] = ridge_step_text(i);
+    for (int r = 0; r < n; r++) {
+        const ridge_layout *l = &v->result->layouts[r].layout;
+        const char *name = ridge_sprintf(
+            ridge_ctx_arena(cx), "dp %lld fsdp %lld tp %lld cp %lld pp %lld ep %lld",
+            (long long)l->dp, (long long)l->fsdp, (long long)l->tp, (long long)l->cp,
+            (long long)l->pp, (long long)l->ep);
+        rows[r] = name == NULL ? "" : name;
+        for (int i = 0; i < RIDGE_STEP_COUNT; i++)
+            values[r * RIDGE_STEP_COUNT + i] =
+                ridge_step_get(&v->result->layouts[r].parts, i);
+    }
+    ridge_html_heading(out, "Where the step goes");
+    ridge_html_bars(out, rows, (size_t)n, names, RIDGE_STEP_COUNT, values, "s");
+}
+
+void ridge_train_write_html(ridge_ctx *cx, const ridge_train_view *view, ridge_buf *out)
+{
+    ridge_sections s = {0};
+    build(cx, view, &s);
+    ridge_html_begin(out, s.title, s.subtitle);
+    if (view->result->n_layouts > 0)
+        add_bars(cx, view, out);
+    ridge__sections_write_html(&s, out);
+    ridge_html_end(out);
+}
