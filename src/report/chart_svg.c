@@ -2,7 +2,8 @@
  * Charts as one SVG element: scales with its container, light and dark by the reader's
  * preference, names and values in <title> for screen readers and on hover.
  */
-#include "chart_axis.h"
+#include "svg_marker.h"
+
 #include "html_text.h"
 
 #include <math.h>
@@ -12,37 +13,27 @@ enum { HOVER_POINTS_MOST = 48 };        /* denser series have a line alone */
 static const double CHARACTER_PX = 6.6; /* mean advance at the 12 px of labels */
 static const double LEGEND_LINE_PX = 20;
 
-typedef struct svg_chart {
-    const ridge_chart *chart;
-    double width, height;
-    double left, right, top, bottom; /* edges of the plot */
-    ridge_chart_axis x, y;
-    ridge_buf *out;
-} svg_chart;
-
-static double x_px(const svg_chart *c, double place)
+double ridge__svg_x_px(const ridge_svg_chart *c, double place)
 {
     return c->left + place * (c->right - c->left);
 }
 
-static double y_px(const svg_chart *c, double place)
+double ridge__svg_y_px(const ridge_svg_chart *c, double place)
 {
     return c->bottom - place * (c->bottom - c->top);
 }
 
-static double text_px(const char *text)
+double ridge__svg_text_px(const char *text)
 {
     return CHARACTER_PX * (double)ridge_text_width(text);
 }
 
 static void write_style(ridge_buf *out)
 {
-    ridge_buf_puts(out, "<style>.ridge-chart{--fg:#1d2430;--dim:#5c6673;"
-                        "--grid:#e3e7ec;--ground:#ffffff;");
+    ridge_buf_puts(out, "<style>.ridge-chart{");
     ridge__palette_write(out, false);
     ridge_buf_puts(out, "font:12px system-ui,-apple-system,'Segoe UI',sans-serif}"
-                        "@media (prefers-color-scheme:dark){.ridge-chart{"
-                        "--fg:#e6eaf0;--dim:#9aa5b1;--grid:#2c333d;--ground:#14181e;");
+                        "@media (prefers-color-scheme:dark){.ridge-chart{");
     ridge__palette_write(out, true);
     ridge_buf_puts(out,
                    "}}.ridge-chart text{fill:var(--dim)}"
@@ -50,128 +41,108 @@ static void write_style(ridge_buf *out)
                    ".ridge-chart .grid{stroke:var(--grid);stroke-width:1}"
                    ".ridge-chart .axis{stroke:var(--dim);stroke-width:1}"
                    ".ridge-chart .marker{stroke:var(--dim);stroke-dasharray:4 4}"
+                   ".ridge-chart .label{paint-order:stroke;stroke:var(--ground);"
+                   "stroke-width:3px;stroke-linejoin:round}"
                    ".ridge-chart .line{fill:none;stroke-width:2;stroke-linejoin:round;"
                    "stroke-linecap:round}"
                    ".ridge-chart .point{stroke:var(--ground);stroke-width:1}"
                    ".ridge-chart .ground{fill:var(--ground)}</style>\n");
 }
 
-static void write_text(ridge_buf *out, double x, double y, const char *attributes,
-                       const char *text)
+void ridge__svg_text(const ridge_svg_chart *c, ridge_svg_point at,
+                     const char *attributes, const char *text)
 {
-    ridge_buf_printf(out, "<text x=\"%.1f\" y=\"%.1f\" %s>", x, y, attributes);
-    ridge__html_element(out, "", text, "</text>\n");
+    ridge_buf_printf(c->out, "<text x=\"%.1f\" y=\"%.1f\" %s>", at.x, at.y, attributes);
+    ridge__html_element(c->out, "", text, "</text>\n");
 }
 
-typedef struct svg_point {
-    double x, y;
-} svg_point;
-
-static void write_line(ridge_buf *out, const char *kind, svg_point from, svg_point to)
+static void write_line(const ridge_svg_chart *c, const char *kind, ridge_svg_point from,
+                       ridge_svg_point to)
 {
     ridge_buf_printf(
-        out, "<line class=\"%s\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n",
-        kind, from.x, from.y, to.x, to.y);
+        c->out,
+        "<line class=\"%s\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n", kind,
+        from.x, from.y, to.x, to.y);
 }
 
-/** The line across the plot at an x. */
-static void write_upright(const svg_chart *c, const char *kind, double x)
+void ridge__svg_upright(const ridge_svg_chart *c, const char *kind, double x)
 {
-    write_line(c->out, kind, (svg_point){x, c->top}, (svg_point){x, c->bottom});
+    write_line(c, kind, (ridge_svg_point){x, c->top}, (ridge_svg_point){x, c->bottom});
 }
 
-/** The line across the plot at a y. */
-static void write_level(const svg_chart *c, const char *kind, double y)
+void ridge__svg_level(const ridge_svg_chart *c, const char *kind, double y)
 {
-    write_line(c->out, kind, (svg_point){c->left, y}, (svg_point){c->right, y});
+    write_line(c, kind, (ridge_svg_point){c->left, y}, (ridge_svg_point){c->right, y});
 }
 
-static void write_x_axis(const svg_chart *c)
+static void write_x_axis(const ridge_svg_chart *c)
 {
     double free_from = 0;
     for (int i = 0; i < c->x.n_ticks; i++) {
-        double x = x_px(c, c->x.ticks[i].place);
-        double half = text_px(c->x.ticks[i].text.s) / 2;
-        write_upright(c, "grid", x);
+        double x = ridge__svg_x_px(c, c->x.ticks[i].place);
+        double half = ridge__svg_text_px(c->x.ticks[i].text.s) / 2;
+        ridge__svg_upright(c, "grid", x);
         if (x - half < free_from)
             continue;
-        write_text(c->out, x, c->bottom + 18, "text-anchor=\"middle\"",
-                   c->x.ticks[i].text.s);
+        ridge__svg_text(c, (ridge_svg_point){x, c->bottom + 18},
+                        "text-anchor=\"middle\"", c->x.ticks[i].text.s);
         free_from = x + half + CHARACTER_PX;
     }
-    write_level(c, "axis", c->bottom);
-    write_text(c->out, (c->left + c->right) / 2, c->bottom + 38,
-               "text-anchor=\"middle\"", ridge__chart_label(c->chart->x_label));
+    ridge__svg_level(c, "axis", c->bottom);
+    ridge__svg_text(c, (ridge_svg_point){(c->left + c->right) / 2, c->bottom + 38},
+                    "text-anchor=\"middle\"", ridge__chart_label(c->chart->x_label));
 }
 
-static void write_y_axis(const svg_chart *c)
+static void write_y_axis(const ridge_svg_chart *c)
 {
     for (int i = 0; i < c->y.n_ticks; i++) {
-        double y = y_px(c, c->y.ticks[i].place);
-        write_level(c, "grid", y);
-        write_text(c->out, c->left - 8, y + 4, "text-anchor=\"end\"",
-                   c->y.ticks[i].text.s);
+        double y = ridge__svg_y_px(c, c->y.ticks[i].place);
+        ridge__svg_level(c, "grid", y);
+        ridge__svg_text(c, (ridge_svg_point){c->left - 8, y + 4}, "text-anchor=\"end\"",
+                        c->y.ticks[i].text.s);
     }
-    write_upright(c, "axis", c->left);
-    write_text(c->out, 12, c->top - 10, "", ridge__chart_label(c->chart->y_label));
+    ridge__svg_upright(c, "axis", c->left);
+    ridge__svg_text(c, (ridge_svg_point){12, c->top - 10}, "",
+                    ridge__chart_label(c->chart->y_label));
 }
 
-static void write_marker(const svg_chart *c, const ridge_marker *marker)
-{
-    const ridge_chart_axis *axis = marker->is_vertical ? &c->x : &c->y;
-    if (!ridge__chart_axis_takes(axis->is_log, marker->at))
-        return;
-    double place = ridge__chart_axis_place(axis, marker->at);
-    const char *label = ridge__chart_label(marker->label);
-    if (marker->is_vertical) {
-        double x = x_px(c, place);
-        bool is_left = x + 6 + text_px(label) > c->right;
-        write_upright(c, "marker", x);
-        write_text(c->out, x + (is_left ? -6 : 6), c->top + 12,
-                   is_left ? "text-anchor=\"end\"" : "", label);
-    } else {
-        double y = y_px(c, place);
-        write_level(c, "marker", y);
-        write_text(c->out, c->right - 4, y < c->top + 16 ? y + 14 : y - 5,
-                   "text-anchor=\"end\"", label);
-    }
-}
-
-static bool can_draw(const svg_chart *c, const ridge_series *series, size_t i)
+bool ridge__svg_can_draw(const ridge_svg_chart *c, const ridge_series *series, size_t i)
 {
     return ridge__chart_axis_takes(c->x.is_log, series->x[i]) &&
            ridge__chart_axis_takes(c->y.is_log, series->y[i]);
 }
 
-static void write_path(const svg_chart *c, int s)
+static void write_path(const ridge_svg_chart *c, int s)
 {
     const ridge_series *series = &c->chart->series[s];
     bool is_open = false;
     ridge_buf_printf(c->out, "<path class=\"line\" style=\"stroke:var(--s%d)\" d=\"",
                      s);
     for (size_t i = 0; i < series->n; i++) {
-        bool is_drawn = can_draw(c, series, i);
+        bool is_drawn = ridge__svg_can_draw(c, series, i);
         if (is_drawn)
-            ridge_buf_printf(c->out, "%s%.1f %.1f", is_open ? "L" : "M",
-                             x_px(c, ridge__chart_axis_place(&c->x, series->x[i])),
-                             y_px(c, ridge__chart_axis_place(&c->y, series->y[i])));
+            ridge_buf_printf(
+                c->out, "%s%.1f %.1f", is_open ? "L" : "M",
+                ridge__svg_x_px(c, ridge__chart_axis_place(&c->x, series->x[i])),
+                ridge__svg_y_px(c, ridge__chart_axis_place(&c->y, series->y[i])));
         is_open = is_drawn;
     }
     ridge__html_element(c->out, "\"><title>", ridge__chart_label(series->name),
                         "</title></path>\n");
 }
 
-static void write_points(const svg_chart *c, int s)
+static void write_points(const ridge_svg_chart *c, int s)
 {
     const ridge_series *series = &c->chart->series[s];
     for (size_t i = 0; i < series->n && series->n <= HOVER_POINTS_MOST; i++) {
-        if (!can_draw(c, series, i))
+        if (!ridge__svg_can_draw(c, series, i))
             continue;
-        ridge_buf_printf(c->out,
-                         "<circle class=\"point\" style=\"fill:var(--s%d)\" "
-                         "cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\"><title>",
-                         s, x_px(c, ridge__chart_axis_place(&c->x, series->x[i])),
-                         y_px(c, ridge__chart_axis_place(&c->y, series->y[i])));
+        ridge_buf_printf(
+            c->out,
+            "<circle class=\"point\" style=\"fill:var(--s%d)\" "
+            "cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\"><title>",
+            s, ridge__svg_x_px(c, ridge__chart_axis_place(&c->x, series->x[i])),
+            ridge__svg_y_px(c, ridge__chart_axis_place(&c->y, series->y[i])));
         ridge_html_text(c->out, ridge__chart_label(series->name));
         ridge_buf_printf(c->out, ": %s, %s</title></circle>\n",
                          ridge__chart_number(series->x[i], 4).s,
@@ -180,13 +151,13 @@ static void write_points(const svg_chart *c, int s)
 }
 
 /** Walk the legend; @return lines taken. Draws only if @p is_drawn. */
-static int walk_legend(const svg_chart *c, double top, bool is_drawn)
+static int walk_legend(const ridge_svg_chart *c, double top, bool is_drawn)
 {
     double x = 12;
     int line = 0;
     for (int s = 0; s < ridge__chart_series_count(c->chart); s++) {
         const char *name = ridge__chart_label(c->chart->series[s].name);
-        double need = 34 + text_px(name);
+        double need = 34 + ridge__svg_text_px(name);
         if (x > 12 && x + need > c->width - 12) {
             x = 12;
             line++;
@@ -197,18 +168,18 @@ static int walk_legend(const svg_chart *c, double top, bool is_drawn)
                              "<rect x=\"%.1f\" y=\"%.1f\" width=\"14\" height=\"4\" "
                              "rx=\"2\" style=\"fill:var(--s%d)\"/>\n",
                              x, y - 6, s);
-            write_text(c->out, x + 20, y, "", name);
+            ridge__svg_text(c, (ridge_svg_point){x + 20, y}, "", name);
         }
         x += need;
     }
     return ridge__chart_series_count(c->chart) ? line + 1 : 0;
 }
 
-static void lay_out(svg_chart *c)
+static void lay_out(ridge_svg_chart *c)
 {
     double y_labels = 0;
     for (int i = 0; i < c->y.n_ticks; i++)
-        y_labels = fmax(y_labels, text_px(c->y.ticks[i].text.s));
+        y_labels = fmax(y_labels, ridge__svg_text_px(c->y.ticks[i].text.s));
     c->left = 20 + y_labels;
     c->right = c->width - 20;
     c->top = 56 + walk_legend(c, 0, false) * LEGEND_LINE_PX;
@@ -216,7 +187,7 @@ static void lay_out(svg_chart *c)
     c->height = c->bottom + 48;
 }
 
-static void write_head(const svg_chart *c)
+static void write_head(const ridge_svg_chart *c)
 {
     ridge_buf_printf(c->out,
                      "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"ridge-chart\" "
@@ -228,13 +199,14 @@ static void write_head(const svg_chart *c)
     write_style(c->out);
     ridge_buf_puts(c->out, "<rect class=\"ground\" width=\"100%\" height=\"100%\" "
                            "rx=\"6\"/>\n");
-    write_text(c->out, 12, 24, "class=\"title\"", ridge__chart_label(c->chart->title));
+    ridge__svg_text(c, (ridge_svg_point){12, 24}, "class=\"title\"",
+                    ridge__chart_label(c->chart->title));
 }
 
 void ridge_chart_write_svg(const ridge_chart *chart, int width, int height,
                            ridge_buf *out)
 {
-    svg_chart c = {.chart = chart, .out = out};
+    ridge_svg_chart c = {.chart = chart, .out = out};
     c.width = fmin(fmax(width, WIDTH_LEAST), SIZE_MOST);
     c.height = fmin(fmax(height, HEIGHT_LEAST), SIZE_MOST);
     c.x = ridge__chart_axis_fit(chart, true, (int)fmin(c.width / 60, 20));
@@ -245,10 +217,12 @@ void ridge_chart_write_svg(const ridge_chart *chart, int width, int height,
     write_x_axis(&c);
     write_y_axis(&c);
     for (int m = 0; m < ridge__chart_marker_count(chart); m++)
-        write_marker(&c, &chart->markers[m]);
+        ridge__svg_marker_line(&c, &chart->markers[m]);
     for (int s = 0; s < ridge__chart_series_count(chart); s++) {
         write_path(&c, s);
         write_points(&c, s);
     }
+    for (int m = 0; m < ridge__chart_marker_count(chart); m++)
+        ridge__svg_marker_label(&c, &chart->markers[m]);
     ridge_buf_puts(out, "</svg>\n");
 }

@@ -28,7 +28,7 @@ static ridge_text value_text(double v, const char *unit)
         return ridge_format_bytes(v);
     if (strcmp(unit, "$") == 0 || strcmp(unit, "usd") == 0)
         return ridge_format_usd(v);
-    return ridge_format_si(v, unit);
+    return *unit ? ridge_format_si(v, unit) : ridge_format_count(v);
 }
 
 /** What all rows share. */

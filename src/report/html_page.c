@@ -15,10 +15,11 @@ static const char page_style[] =
     ".wide{overflow-x:auto}"
     "table{border-collapse:collapse;font-size:.9rem;font-variant-numeric:tabular-nums;"
     "margin:.6rem 0}"
-    "th,td{padding:.32rem .8rem;text-align:left;white-space:nowrap;"
+    "th,td{padding:.32rem .8rem;text-align:left;vertical-align:top;"
     "border-bottom:1px solid var(--grid)}"
     "th{color:var(--dim);font-weight:600}tbody tr:hover{background:var(--hover)}"
-    "th:first-child,td:first-child{padding-left:0}.r{text-align:right}"
+    "th:first-child,td:first-child{padding-left:0}"
+    ".r,th,td:first-child{white-space:nowrap}.r{text-align:right}"
     "figure{margin:1rem 0}"
     ".bars{display:grid;grid-template-columns:max-content 1fr max-content;"
     "gap:.4rem .9rem;align-items:center;font-size:.9rem;margin:.8rem 0}"
@@ -33,13 +34,9 @@ static const char page_style[] =
 
 static void write_style(ridge_buf *out)
 {
-    ridge_buf_puts(out, "<style>:root{color-scheme:light dark;--fg:#1d2430;"
-                        "--dim:#5c6673;--grid:#e3e7ec;--ground:#ffffff;"
-                        "--hover:#f4f6f9;");
+    ridge_buf_puts(out, "<style>:root{color-scheme:light dark;");
     ridge__palette_write(out, false);
-    ridge_buf_puts(out, "}@media (prefers-color-scheme:dark){:root{--fg:#e6eaf0;"
-                        "--dim:#9aa5b1;--grid:#2c333d;--ground:#14181e;"
-                        "--hover:#1c222b;");
+    ridge_buf_puts(out, "}@media (prefers-color-scheme:dark){:root{");
     ridge__palette_write(out, true);
     ridge_buf_puts(out, "}}");
     ridge_buf_puts(out, page_style);

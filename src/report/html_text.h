@@ -1,5 +1,5 @@
 /*
- * Escaped text in elements, and the series colours that charts and bars share.
+ * Escaped text in elements, and the colours that pages and charts share.
  */
 #ifndef RIDGE_HTML_TEXT_H
 #define RIDGE_HTML_TEXT_H
@@ -10,7 +10,8 @@
 void ridge__html_element(ridge_buf *out, const char *open, const char *text,
                          const char *close);
 
-/** Declarations "--s0:...;" of the series colours for a light or a dark ground. */
+/** Declarations of the colours --fg (text), --dim, --grid, --ground, --hover and --s0
+ *  to --s11 (series), for a light or a dark ground. */
 void ridge__palette_write(ridge_buf *out, bool is_dark);
 
 #endif

@@ -30,7 +30,7 @@ double ridge__model_state_bytes(const ridge_model *model, int precision)
 
 static void add_weights(ridge_ctx *cx, const ridge_model *model, ridge_sections *out)
 {
-    ridge_table *t = ridge__section_add(cx, out, "Weights", "format|>bytes|");
+    ridge_table *t = ridge__section_add(cx, out, "Weights", "format|>bytes|what");
     ridge_table_cell(t, "checkpoint");
     ridge_table_cell(t, ridge_format_bytes(ridge_model_weight_bytes(model)).s);
     ridge_table_cell(t, model->quant_method ? model->quant_method
@@ -40,7 +40,7 @@ static void add_weights(ridge_ctx *cx, const ridge_model *model, ridge_sections 
         ridge_table_cell(t, ridge_dtype_text(dtype));
         ridge_table_cell(
             t, ridge_format_bytes(ridge_model_weight_bytes_as(model, dtype)).s);
-        ridge_table_cell(t, "");
+        ridge_table_cell(t, "every weight");
     }
 }
 
@@ -109,8 +109,7 @@ static void add_tp(ridge_ctx *cx, const ridge_model *model, ridge_sections *out)
 {
     ridge_buf legal;
     ridge_buf_init(&legal, ridge_ctx_arena(cx));
-    ridge_table *t =
-        ridge__section_add(cx, out, "Tensor parallelism", ">tp|what it does");
+    ridge_table *t = ridge__section_add(cx, out, "Tensor parallelism", "");
     for (int tp = 1; tp <= RIDGE_SHOWN_TP_MOST; tp++) {
         ridge_tp_verdict verdict = ridge_model_tp(model, tp);
         bool is_power = (tp & (tp - 1)) == 0;
@@ -118,7 +117,6 @@ static void add_tp(ridge_ctx *cx, const ridge_model *model, ridge_sections *out)
             ridge_buf_printf(&legal, "%s%d", legal.n ? ", " : "", tp);
         if (!is_power)
             continue;
-        ridge_table_cellf(t, "%d", tp);
         ridge_table_cell(t, ridge_model_tp_text(ridge_ctx_arena(cx), model, tp));
     }
     ridge__section_note(out,

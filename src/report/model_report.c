@@ -65,6 +65,14 @@ static void add_part(ridge_table *t, const char *name, int64_t n, int64_t active
     ridge_table_cell(t, ridge_format_exact(active).s);
 }
 
+static void add_beside(ridge_ctx *cx, int64_t n, const char *what, ridge_sections *out)
+{
+    if (n)
+        ridge__section_note(out, ridge_sprintf(ridge_ctx_arena(cx),
+                                               "Beside the total: %s, %s.", what,
+                                               ridge_format_exact(n).s));
+}
+
 static void add_params(ridge_ctx *cx, const ridge_model *model, ridge_sections *out)
 {
     ridge_params p = ridge_model_params(model);
@@ -79,17 +87,11 @@ static void add_params(ridge_ctx *cx, const ridge_model *model, ridge_sections *
     add_part(t, "unembedding", p.unembedding, p.unembedding, p.total);
     ridge_table_rule(t);
     add_part(t, "total", p.total, p.active, p.total);
-    ridge_arena *arena = ridge_ctx_arena(cx);
-    if (p.mtp || p.vision)
-        ridge__section_note(
-            out, ridge_sprintf(arena,
-                               "Beside the total: %s of multi-token prediction, "
-                               "%s of the vision tower.",
-                               ridge_format_count((double)p.mtp).s,
-                               ridge_format_count((double)p.vision).s));
+    add_beside(cx, p.mtp, "multi-token prediction layers", out);
+    add_beside(cx, p.vision, "a vision tower", out);
     if (model->published_params)
         ridge__section_note(
-            out, ridge_sprintf(arena, "Published: %s.",
+            out, ridge_sprintf(ridge_ctx_arena(cx), "Published: %s.",
                                ridge_format_exact(model->published_params).s));
 }
 

@@ -1,6 +1,6 @@
 /*
- * The colours of series, as CSS custom properties: distinct in hue and lightness, so
- * that they differ for colour-blind readers and in grey.
+ * The colours of pages and charts, as CSS custom properties. Those of series are
+ * distinct in hue and lightness, so that they differ for colour-blind readers too.
  */
 #include "html_text.h"
 
@@ -17,6 +17,10 @@ _Static_assert(RIDGE_COUNT_OF(dark_colours) == RIDGE_SERIES_MAX, "one a series")
 
 void ridge__palette_write(ridge_buf *out, bool is_dark)
 {
+    ridge_buf_puts(out, is_dark ? "--fg:#e6eaf0;--dim:#9aa5b1;--grid:#2c333d;"
+                                  "--ground:#14181e;--hover:#1c222b;"
+                                : "--fg:#1d2430;--dim:#5c6673;--grid:#e3e7ec;"
+                                  "--ground:#ffffff;--hover:#f4f6f9;");
     for (int i = 0; i < RIDGE_SERIES_MAX; i++)
         ridge_buf_printf(out, "--s%d:%s;", i,
                          is_dark ? dark_colours[i] : light_colours[i]);
