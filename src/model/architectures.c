@@ -121,6 +121,11 @@ static const ridge__arch ARCHITECTURES[] = {
     {"|molmo|", RIDGE__A_HALF_FF, .norms = 2, .qkv_bias_key = "qkv_bias", .extra_rows = 128},
     {"|yuan|", RIDGE__A_LOCAL_FILTER, .norms = 2},
 
+    /* Models whose papers alone describe them. */
+    {"|palm|", RIDGE__A_TIED, .norm = RIDGE__NORM_LAYER_NO_BIAS, .norms = 1},
+    {"|gopher|", RIDGE__A_TIED | PLAIN_FF, .norms = 2},
+    {"|grok-1|grok1|", RIDGE__A_TIED, .norms = 4},
+
     {"|deepseek_v2|deepseek_v3|deepseek_v32|kimi_k2|glm_moe_dsa|glm4_moe_lite|minicpm3|",
      .norms = 2, ATTENTION_BIAS},
     {"|deepseek_v4|deepseek_ref|", RIDGE__A_SINKS, .norms = 2, ATTENTION_BIAS},
