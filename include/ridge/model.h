@@ -154,8 +154,7 @@ typedef struct ridge_model {
     const char *notes[RIDGE_NOTE_MAX];
 } ridge_model;
 
-/* ---- reading ------------------------------------------------------------------------
- */
+/* ---- reading -------------------------------------------------------------------- */
 
 /** The models built in and those of --data DIR. */
 typedef struct ridge_library ridge_library;
@@ -203,8 +202,7 @@ RIDGE_NODISCARD ridge_status ridge_checkpoint_check(ridge_ctx *cx,
 /** The checkpoint file beside a config path or in a folder, or NULL. */
 const char *ridge_checkpoint_find(ridge_ctx *cx, const char *path);
 
-/* ---- weights and parameters
- * ------------------------------------------------------------ */
+/* ---- weights and parameters ----------------------------------------------------- */
 
 typedef enum ridge_part {
     RIDGE_PART_ATTENTION, /* projections of any mixer */
@@ -265,8 +263,7 @@ double ridge_model_weight_bytes(const ridge_model *model);
 /** The same if every weight were in @p dtype. */
 double ridge_model_weight_bytes_as(const ridge_model *model, ridge_dtype dtype);
 
-/* ---- FLOPs
- * --------------------------------------------------------------------------------- */
+/* ---- FLOPs ---------------------------------------------------------------------- */
 
 /* How a source counts the FLOPs of a token in training; name, text */
 /* clang-format off */
@@ -336,7 +333,7 @@ double ridge_mixer_context_tokens(const ridge_mixer *mixer, double seq_tokens,
  *     SSM        4 heads P N + (2 N groups + 2 P heads) c  chunk of 256
  *
  * @note  Scans cost the same at every T beyond a chunk. A short convolution is no matmul.
- * @source dao2024 (state space duality, section 6), yang2024-gated-delta (chunks),
+ * @source dao2024-mamba2 (state space duality, section 6), yang2024-deltanet (chunks),
  *         qin2024 (lightning attention), deepseek-v32-2025 (sparse indexer)
  */
 double ridge_layer_scores_flops(const ridge_layer *layer, double seq_tokens,
@@ -359,8 +356,7 @@ double ridge_layer_scores_flops(const ridge_layer *layer, double seq_tokens,
 double ridge_model_flops_train(const ridge_model *model, double seq_tokens,
                                ridge_convention convention);
 
-/* ---- remat, activations, KV cache
- * ----------------------------------------------------------------- */
+/* ---- remat, activations, KV cache ----------------------------------------------- */
 
 /* clang-format off */
 #define RIDGE_REMAT_LIST(X)                                                             \
@@ -443,8 +439,7 @@ ridge_kv ridge_model_kv(const ridge_model *model, ridge_dtype dtype);
 double ridge_model_kv_bytes(const ridge_model *model, ridge_dtype dtype, double tokens,
                             bool is_unified);
 
-/* ---- which degrees are legal
- * -------------------------------------------------------------------------- */
+/* ---- which degrees are legal ---------------------------------------------------- */
 
 typedef enum ridge_tp_verdict {
     RIDGE_TP_OK,            /* query and KV heads split evenly */

@@ -71,7 +71,8 @@ static ridge_status read_window(ridge__config *c, const ridge__choice *choice,
                                 ridge_mixer *m)
 {
     enum { LLAMA4_CHUNK_TOKENS = 8192 };
-    if (choice->mix == RIDGE__MIX_CHUNKED)
+    m->is_window_chunked = choice->mix == RIDGE__MIX_CHUNKED;
+    if (m->is_window_chunked)
         return ridge__config_get(c, RIDGE__F_CHUNK, LLAMA4_CHUNK_TOKENS, &m->window);
     if (choice->mix != RIDGE__MIX_SLIDING)
         return RIDGE_OK;
