@@ -22,14 +22,20 @@ def mask(text: str) -> str:
 
 
 def run(ridge: str, command: str) -> tuple:
-    """Run a shell line in the tree's root, `ridge` being the built program.
+    """Run a shell line as if in the tree's root, `ridge` being the built program.
 
-    @return (exit code, stdout, stderr). The user's own settings are not seen.
+    It runs in a folder of its own that has the tree's entries as links, so that files it
+    writes vanish afterwards. @return (exit code, stdout, stderr). The user's own settings
+    are not seen.
     """
     with tempfile.TemporaryDirectory() as home:
-        os.symlink(os.path.abspath(ridge), os.path.join(home, "ridge"))
+        for name in os.listdir(ROOT):
+            if name not in ("build", ".git"):
+                os.symlink(os.path.join(ROOT, name), os.path.join(home, name))
+        os.mkdir(os.path.join(home, ".bin"))
+        os.symlink(os.path.abspath(ridge), os.path.join(home, ".bin", "ridge"))
         environment = {
-            "PATH": home + os.pathsep + os.environ.get("PATH", ""),
+            "PATH": os.path.join(home, ".bin") + os.pathsep + os.environ.get("PATH", ""),
             "HOME": home,
             "TMPDIR": home,
             "NO_COLOR": "1",
@@ -40,7 +46,7 @@ def run(ridge: str, command: str) -> tuple:
             if name.endswith("_OPTIONS"):  # those of the sanitizers
                 environment[name] = value
         done = subprocess.run(
-            ["bash", "-c", command], cwd=ROOT, env=environment, stdin=subprocess.DEVNULL,
+            ["bash", "-c", command], cwd=home, env=environment, stdin=subprocess.DEVNULL,
             capture_output=True, timeout=100, check=False)
     decode = [stream.decode("utf-8", "replace") for stream in (done.stdout, done.stderr)]
     return done.returncode, decode[0], decode[1]

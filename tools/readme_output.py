@@ -13,8 +13,8 @@ A block that is kept true:
     readme_output.py --ridge PROGRAM            fail if a block differs from the output
     readme_output.py --ridge PROGRAM --write    rewrite the blocks
 
-The command is one shell line that runs in the root of the tree. `lines 1-20:` before it
-keeps those lines of the output alone. How long a search took is masked when comparing.
+The command is one shell line that runs as if in the root of the tree; a line of several,
+joined by &&, is shown as several. `lines 1-20:` before it keeps those lines of the output alone. How long a search took is masked when comparing.
 """
 import argparse
 import difflib
@@ -40,7 +40,8 @@ def rendered(ridge: str, match) -> str:
     if first is not None:
         lines = lines[int(first) - 1:int(last)]
     text = "\n".join(line.rstrip() for line in lines)
-    return f"```console\n$ {command}\n{text}\n```\n"
+    shown = "\n$ ".join(command.split(" && "))
+    return f"```console\n$ {shown}\n{text}\n```\n"
 
 
 def differs(path: str, old: str, new: str) -> bool:
