@@ -2,8 +2,6 @@
 #include "collective_offer.h"
 
 #include <assert.h>
-#include <math.h>
-
 bool ridge__collective_is_double(ridge_collective kind)
 {
     return kind == RIDGE_COLLECTIVE_ALL_REDUCE;
@@ -22,7 +20,8 @@ ridge__offer *ridge__offer_add(ridge__offers *offers, ridge_algorithm algorithm,
     assert(offers->n < RIDGE_ALGORITHM_MAX);
     ridge__offer *offer = &offers->at[offers->n++];
     offer->cost.algorithm = algorithm;
-    offer->cost.bound_s = fmax(terms->bound_bandwidth_s, terms->bound_latency_s);
+    offer->cost.bound_s =
+        ridge__larger(terms->bound_bandwidth_s, terms->bound_latency_s);
     offer->cost.latency_s = terms->latency_s;
     offer->cost.bandwidth_s = terms->bandwidth_s;
     offer->cost.expected_s = terms->latency_s + terms->bandwidth_s;

@@ -4,8 +4,6 @@
  */
 #include "collective_offer.h"
 
-#include <math.h>
-
 /* Bytes out of one unit of a level. */
 static double unit_bytes(const ridge__reach *reach, int i, double unit,
                          ridge_collective kind, double bytes)
@@ -37,14 +35,13 @@ static ridge__terms level_terms(const ridge__reach *reach, int i, double unit,
     const ridge__level *level = &reach->level[i];
     const double passes = ridge__collective_is_double(kind) ? 2.0 : 1.0;
     const double out_bytes = unit_bytes(reach, i, unit, kind, bytes);
-    const double chips = level->unit_bytes_per_s / level->chip_bytes_per_s;
     const double rate = level->chip_bytes_per_s * level_efficiency(level, kind);
     const double steps = level->members - 1.0;
     return (ridge__terms){
         .bound_bandwidth_s = passes * out_bytes / level->unit_bytes_per_s,
         .bound_latency_s = passes * level->facts->latency_s,
-        .bandwidth_s =
-            passes * ridge__send_s(level->facts, rate, out_bytes / chips, steps),
+        .bandwidth_s = passes * ridge__send_s(level->facts, rate,
+                                              out_bytes / level->unit_chips, steps),
         .latency_s = passes * steps * level->facts->latency_s,
         .axis = level->axis,
     };
@@ -81,7 +78,8 @@ void ridge__hierarchy_offers(const ridge__reach *reach, ridge_collective kind,
             slowest_s = level.bandwidth_s;
             sum.axis = level.axis;
         }
-        sum.bound_bandwidth_s = fmax(sum.bound_bandwidth_s, level.bound_bandwidth_s);
+        sum.bound_bandwidth_s =
+            ridge__larger(sum.bound_bandwidth_s, level.bound_bandwidth_s);
         sum.bound_latency_s += level.bound_latency_s;
         sum.bandwidth_s += level.bandwidth_s;
         sum.latency_s += level.latency_s;

@@ -1,7 +1,6 @@
 /* The levels of a group: sharing of links, of NICs, of a mesh and of a bus. */
 #include "network_reach.h"
 
-#include <math.h>
 #include <string.h>
 
 static double share_or(double share, double fallback)
@@ -49,7 +48,7 @@ static double whole_members(const ridge_slice *slice, const ridge_axis *axis)
     for (int i = 0; system && i < system->n_levels; i++) {
         const ridge_axis *level = &system->levels[i].axis;
         if (strcmp(level->name, axis->name) == 0)
-            members = fmax(members, (double)level->size);
+            members = ridge__larger(members, (double)level->size);
     }
     return members;
 }
@@ -87,6 +86,7 @@ void ridge__reach_of(const ridge_slice *slice, const ridge_group *group,
         if (axis->kind == RIDGE_AXIS_MESH || axis->kind == RIDGE_AXIS_BUS)
             level->whole_members = whole_members(slice, axis);
         level->chip_bytes_per_s = chip_rate(axis, span, level->whole_members);
+        level->unit_chips = out->ranks;
         level->unit_bytes_per_s = level->chip_bytes_per_s * out->ranks;
         out->ranks *= level->members;
         if (axis->kind == RIDGE_AXIS_TORUS) {

@@ -17,6 +17,7 @@ typedef struct ridge__level {
     double stride;           /* torus: links between neighbours of the group */
     bool has_wraparound;     /* torus: the group closes a ring */
     double chip_bytes_per_s; /* one chip's part, one direction (torus: of one link) */
+    double unit_chips;       /* the group's chips in one unit */
     double unit_bytes_per_s; /* W: out of one unit, by the group's chips in it */
 } ridge__level;
 
@@ -42,6 +43,12 @@ double ridge__axis_reduce_efficiency(const ridge_axis *axis);
 
 /** Whether chips reach each other in one hop below the NICs: switch, mesh or bus. */
 bool ridge__axis_is_scale_up(const ridge_axis *axis);
+
+/** The larger of two times; inline, unlike fmax. Neither is NaN. */
+static inline double ridge__larger(double a, double b)
+{
+    return a > b ? a : b;
+}
 
 /** ceil(log2(n)) for n >= 1. */
 double ridge__log2_steps(double n);

@@ -2,8 +2,6 @@
  */
 #include "collective_offer.h"
 
-#include <math.h>
-
 /* What one link of a level carries to one peer. */
 static double link_rate(const ridge__level *level)
 {
@@ -30,10 +28,10 @@ void ridge__neighbour_offers(const ridge__reach *reach, double bytes,
         const bool is_torus = level->facts->kind == RIDGE_AXIS_TORUS;
         if (s > terms.bandwidth_s)
             terms.axis = level->axis;
-        terms.bound_bandwidth_s = fmax(terms.bound_bandwidth_s, bound_s);
-        terms.bandwidth_s = fmax(terms.bandwidth_s, s);
-        terms.bound_latency_s =
-            fmax(terms.bound_latency_s, is_torus ? latency_s : level->facts->latency_s);
+        terms.bound_bandwidth_s = ridge__larger(terms.bound_bandwidth_s, bound_s);
+        terms.bandwidth_s = ridge__larger(terms.bandwidth_s, s);
+        terms.bound_latency_s = ridge__larger(
+            terms.bound_latency_s, is_torus ? latency_s : level->facts->latency_s);
     }
     terms.latency_s = reach->startup_s + terms.bound_latency_s;
     ridge__offer_add(offers, RIDGE_ALGORITHM_POINT_TO_POINT, &terms);

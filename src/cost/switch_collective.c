@@ -30,7 +30,8 @@ static double port_rate(const ridge__level *level, port_use use)
      * each, up to what a pair of them reaches. */
     if (level->facts->kind == RIDGE_AXIS_BUS) {
         const double few = level->whole_members / (double)level->facts->size;
-        efficiency = fmax(efficiency, fmin(bus_pair_efficiency, efficiency * few));
+        efficiency =
+            ridge__larger(efficiency, fmin(bus_pair_efficiency, efficiency * few));
     }
     return level->chip_bytes_per_s * efficiency;
 }
@@ -46,14 +47,13 @@ typedef struct port_load {
 static void add_load(ridge__terms *terms, const ridge__level *level,
                      const port_load *load)
 {
-    const double chips = level->unit_bytes_per_s / level->chip_bytes_per_s;
     const double bound_s = load->bound_bytes / level->unit_bytes_per_s;
     const double s = ridge__send_s(level->facts, port_rate(level, load->use),
-                                   load->bytes / chips, load->messages);
+                                   load->bytes / level->unit_chips, load->messages);
     if (s > terms->bandwidth_s)
         terms->axis = level->axis;
-    terms->bound_bandwidth_s = fmax(terms->bound_bandwidth_s, bound_s);
-    terms->bandwidth_s = fmax(terms->bandwidth_s, s);
+    terms->bound_bandwidth_s = ridge__larger(terms->bound_bandwidth_s, bound_s);
+    terms->bandwidth_s = ridge__larger(terms->bandwidth_s, s);
 }
 
 /* Latency of going once around a ring of all ranks: how often each level is crossed. */
@@ -87,7 +87,7 @@ static double one_hop_latency_s(const ridge__reach *reach)
 {
     double s = 0.0;
     for (int i = 0; i < reach->n; i++)
-        s = fmax(s, reach->level[i].facts->latency_s);
+        s = ridge__larger(s, reach->level[i].facts->latency_s);
     return s;
 }
 
@@ -138,11 +138,11 @@ static void offer_tree(const ridge__reach *reach, ridge_collective kind, double 
     for (int i = 0; i < reach->n; i++) {
         const ridge__level *level = &reach->level[i];
         const double sends = is_double && level->members > 2.0 ? 2.0 : 1.0;
-        const double chips = level->unit_bytes_per_s / level->chip_bytes_per_s;
         const port_load load = {
             .bound_bytes = sends * bytes,
             .bytes = sends * bytes,
-            .messages = fmax(1.0, sends * bytes / chips / tree_chunk_bytes),
+            .messages = ridge__larger(1.0, sends * bytes / level->unit_chips /
+                                               tree_chunk_bytes),
         };
         add_load(&terms, level, &load);
     }
@@ -168,11 +168,11 @@ static void offer_in_network(const ridge__reach *reach, double bytes,
         const ridge__level *level = &reach->level[i];
         const bool adds = level->facts->can_reduce;
         const double sends = !adds && level->members > 2.0 ? 2.0 : 1.0;
-        const double chips = level->unit_bytes_per_s / level->chip_bytes_per_s;
         const port_load load = {
             .bound_bytes = sends * bytes,
             .bytes = sends * bytes,
-            .messages = fmax(1.0, sends * bytes / chips / tree_chunk_bytes),
+            .messages = ridge__larger(1.0, sends * bytes / level->unit_chips /
+                                               tree_chunk_bytes),
             .use = adds ? PORT_REDUCE : PORT_PLAIN,
         };
         add_load(&terms, level, &load);
@@ -181,8 +181,8 @@ static void offer_in_network(const ridge__reach *reach, double bytes,
     if (!can_reduce)
         return;
     terms.bound_latency_s = 2.0 * one_hop_latency_s(reach);
-    terms.latency_s =
-        reach->startup_s + fmax(terms.bound_latency_s, 2.0 * tree_latency_s(reach));
+    terms.latency_s = reach->startup_s +
+                      ridge__larger(terms.bound_latency_s, 2.0 * tree_latency_s(reach));
     ridge__offer_add(offers, RIDGE_ALGORITHM_IN_NETWORK, &terms);
 }
 

@@ -101,7 +101,7 @@ static ridge__terms alltoall_terms(const ridge__reach *reach, double bytes)
             terms.bound_bandwidth_s = bound_s;
             terms.axis = level->axis;
         }
-        terms.bandwidth_s = fmax(terms.bandwidth_s, s);
+        terms.bandwidth_s = ridge__larger(terms.bandwidth_s, s);
     }
     terms.bound_latency_s = total_hops_s(reach);
     terms.latency_s = reach->startup_s + terms.bound_latency_s;

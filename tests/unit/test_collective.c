@@ -247,6 +247,26 @@ static void a_message_pays_its_hops_and_its_ports(void **state)
     assert_near(ridge_point_to_point_time(&slice, 1e9, 0, 1).expected_s, 0.0, 0.0);
 }
 
+static void parts_of_axes_are_read(void **state)
+{
+    (void)state;
+    ridge_ctx *cx = ridge_ctx_open();
+    ridge_slice slice = test_slice();
+    test_torus(&slice, 16, true, 1e9);
+    test_torus(&slice, 8, true, 1e9);
+    ridge_group group;
+    assert_int_equal(ridge_group_parse(cx, &slice, "a=4, b", &group), RIDGE_OK);
+    assert_int_equal(group.ranks, 32);
+    assert_int_equal(group.spans[0].size, 4);
+    assert_int_equal(ridge_group_parse(cx, &slice, "a=1", &group), RIDGE_OK);
+    assert_int_equal(group.n_spans, 0);
+    static const char *const wrong[] = {
+        "a=3", "a=0", "a=-4", "a=", "a=x", "all=2", "a=32", "a=4,a=4"};
+    for (size_t i = 0; i < RIDGE_COUNT_OF(wrong); i++)
+        assert_int_equal(ridge_group_parse(cx, &slice, wrong[i], &group), RIDGE_E_ARG);
+    ridge_ctx_close(cx);
+}
+
 static void the_ridge_point_counts_all_links_of_a_group(void **state)
 {
     (void)state;
@@ -286,6 +306,7 @@ int main(void)
         cmocka_unit_test(slices_over_dcn_gather_inside_first),
         cmocka_unit_test(bus_bandwidth_is_counted_as_nccl_does),
         cmocka_unit_test(a_message_pays_its_hops_and_its_ports),
+        cmocka_unit_test(parts_of_axes_are_read),
         cmocka_unit_test(the_ridge_point_counts_all_links_of_a_group),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
