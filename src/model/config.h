@@ -150,6 +150,9 @@ bool ridge__config_marks(const ridge__config *c, const char *key, int64_t base,
 
 bool ridge__arch_has(const ridge__config *c, unsigned flag);
 
+/** Whether the layer's sizes are those of an encoder beside a decoder. */
+bool ridge__has_encoder(const ridge__config *c, const ridge__choice *choice);
+
 /** Add a note; those beyond RIDGE_NOTE_MAX are dropped. */
 RIDGE_PRINTF(2, 3) void ridge__config_note(ridge__config *c, const char *fmt, ...);
 

@@ -52,7 +52,8 @@ static ridge_status read_head_dim(ridge__config *c, const ridge__choice *choice,
 static ridge_status read_heads(ridge__config *c, const ridge__choice *choice,
                                ridge_mixer *m)
 {
-    ridge__field field = choice->is_encoder ? RIDGE__F_ENCODER_HEADS : RIDGE__F_HEADS;
+    ridge__field field =
+        ridge__has_encoder(c, choice) ? RIDGE__F_ENCODER_HEADS : RIDGE__F_HEADS;
     RIDGE_TRY(ridge__config_usual(c, field, c->arch->dims.heads, &m->heads));
     RIDGE_TRY(read_kv_heads(c, choice, m->heads, &m->kv_heads));
     if (m->heads % m->kv_heads != 0)

@@ -231,8 +231,20 @@ ridge_status ridge__config_embed(ridge__config *c)
     return read_head(c);
 }
 
+/* Prediction layers are dense where the architecture says so, have an indexer of their
+ * own if the model has any, and compress nothing. */
 static bool is_wanted(const ridge__config *c, const ridge_layer *layer)
 {
+    bool has_index = false, has_plain = false;
+    for (int k = 0; k < c->model->n_layers; k++) {
+        const ridge_mixer *m = &c->model->layers[k].mixer;
+        has_index = has_index || (m->index_heads > 0 && !m->is_latent_only);
+        has_plain = has_plain || (m->is_latent_only && m->compress_ratio == 0);
+    }
+    if (has_index && layer->mixer.index_heads == 0)
+        return false;
+    if (has_plain && layer->mixer.compress_ratio > 0)
+        return false;
     return !ridge__arch_has(c, RIDGE__A_MTP_DENSE) ||
            layer->ffn.kind == RIDGE_FFN_DENSE;
 }

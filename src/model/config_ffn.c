@@ -53,7 +53,8 @@ static ridge_status read_width(ridge__config *c, const ridge__choice *choice,
                                int64_t *out)
 {
     int64_t derived = 0;
-    ridge__field field = choice->is_encoder ? RIDGE__F_ENCODER_D_FF : RIDGE__F_D_FF;
+    ridge__field field =
+        ridge__has_encoder(c, choice) ? RIDGE__F_ENCODER_D_FF : RIDGE__F_D_FF;
     RIDGE_TRY(derive_width(c, &derived));
     if (derived > 0)
         RIDGE_TRY(ridge__config_get(c, field, derived, out));

@@ -4,6 +4,7 @@
  * beside it) for groups of linear weights. Bits include the scales.
  */
 #include "config.h"
+#include "quant_part.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -41,35 +42,7 @@ static const format ALGORITHMS[] = {
     {"W4A8_AWQ", 4 + 16.0 / 128, 128, RIDGE_DTYPE_INT4},
     {"INT4_AWQ", 4 + 16.0 / 128, 128, RIDGE_DTYPE_INT4},
 };
-
-/* Parts by words in a module's name; the first that is found counts. */
-static const struct {
-    const char *word;
-    int part; /* ridge_quant_part; -1: never quantised, or not of the language model */
-} WORDS[] = {
-    {"norm", -1}, {"bias", -1}, {"embed", -1}, {"indexer", -1}, {"vision", -1},
-    {"visual", -1}, {"projector", -1}, {"mtp", -1}, {"router", -1}, {"wte", -1},
-    {"shared_expert_gate", -1},
-    {"shared_expert", RIDGE_QUANT_SHARED}, {"share_expert", RIDGE_QUANT_SHARED},
-    {"experts", RIDGE_QUANT_EXPERTS},
-    {"attn", RIDGE_QUANT_ATTENTION}, {"attention", RIDGE_QUANT_ATTENTION},
-    {"mixer", RIDGE_QUANT_ATTENTION},
-    {"head", RIDGE_QUANT_HEAD}, {"output_layer", RIDGE_QUANT_HEAD},
-    {"transformer.ff_out", RIDGE_QUANT_HEAD},
-    {"_proj", RIDGE_QUANT_DENSE}, {"mlp.gate", -1}, {"moe.gate", -1},
-    {"mlp", RIDGE_QUANT_DENSE}, {"feed_forward", RIDGE_QUANT_DENSE},
-    {"ffn", RIDGE_QUANT_DENSE},
-};
 /* clang-format on */
-
-static int part_of(const char *module)
-{
-    for (size_t i = 0; i < RIDGE_COUNT_OF(WORDS); i++) {
-        if (strstr(module, WORDS[i].word) != NULL)
-            return WORDS[i].part;
-    }
-    return -1;
-}
 
 static const char *text_of(ridge_node parent, const char *key, const char *otherwise)
 {
@@ -223,7 +196,7 @@ static void apply_targets(quant *q, ridge_node targets, const format *f)
         if (strchr(name, '.') == NULL && strcmp(name, "lm_head") != 0)
             continue;
         names_classes = false;
-        int part = part_of(name);
+        int part = ridge__quant_part_of(name);
         if (part >= 0)
             q->parts[part] = *f;
     }
@@ -259,7 +232,7 @@ static void read_quantized_layers(quant *q)
     for (size_t i = 0; i < n && i < MODULE_MAX; i++) {
         ridge_node layer = ridge_json_member(&layers, i);
         const format *f = find_algorithm(text_of(layer, "quant_algo", ""));
-        int part = layer.key == NULL ? -1 : part_of(layer.key);
+        int part = layer.key == NULL ? -1 : ridge__quant_part_of(layer.key);
         if (f != NULL && part >= 0)
             q->parts[part] = *f;
     }
@@ -282,23 +255,12 @@ static ridge_status read_modelopt(quant *q)
     return RIDGE_OK;
 }
 
-/* Modules kept as they are: a part is, if they cover a quarter of the layers or more,
- * or name none (hybrid models have the part in few layers). */
-static void apply_ignored(quant *q, ridge_node list)
+static void keep_parts(quant *q, ridge_node list)
 {
-    int64_t named[RIDGE_QUANT_PART_COUNT] = {0};
-    for (size_t i = 0; i < ridge_json_size(list); i++) {
-        const char *name = "";
-        if (!ridge_json_text(ridge_json_at(&list, i), &name))
-            continue;
-        const int part = part_of(name);
-        const char *layer = strstr(name, "layers.");
-        const bool is_one = layer != NULL && isdigit((unsigned char)layer[7]);
-        if (part >= 0)
-            named[part] += is_one ? 1 : q->c->layer_count;
-    }
+    bool kept[RIDGE_QUANT_PART_COUNT] = {false};
+    ridge__quant_kept(q->c, list, kept);
     for (int part = 0; part < RIDGE_QUANT_PART_COUNT; part++) {
-        if (4 * named[part] >= q->c->layer_count && named[part] > 0)
+        if (kept[part])
             q->parts[part] = (format){0};
     }
 }
@@ -340,8 +302,10 @@ static ridge_status read_method(quant *q)
         if (strcmp(METHODS[i].name, q->method) != 0)
             continue;
         RIDGE_TRY(METHODS[i].read(q));
-        for (size_t k = 0; k < RIDGE_COUNT_OF(IGNORED); k++)
-            apply_ignored(q, ridge_json_get(&q->node, IGNORED[k]));
+        /* With a format of the experts' own, what it ignores has the method's. */
+        const bool is_mixed = text_of(q->node, "moe_quant_algo", NULL) != NULL;
+        for (size_t k = 0; !is_mixed && k < RIDGE_COUNT_OF(IGNORED); k++)
+            keep_parts(q, ridge_json_get(&q->node, IGNORED[k]));
         return RIDGE_OK;
     }
     note_unknown(q, q->method[0] == '\0' ? "(no quant_method)" : q->method);
@@ -350,26 +314,17 @@ static ridge_status read_method(quant *q)
 }
 
 /* The format of most weights stands for the model: experts', else the dense ones'. */
-static const format *main_format(const quant *q, bool has_experts)
+static const format *main_format(const quant *q, bool with_experts)
 {
     static const ridge_quant_part ORDER[] = {RIDGE_QUANT_DENSE, RIDGE_QUANT_ATTENTION,
                                              RIDGE_QUANT_SHARED, RIDGE_QUANT_HEAD};
-    if (has_experts && q->parts[RIDGE_QUANT_EXPERTS].bits > 0)
+    if (with_experts && q->parts[RIDGE_QUANT_EXPERTS].bits > 0)
         return &q->parts[RIDGE_QUANT_EXPERTS];
     for (size_t i = 0; i < RIDGE_COUNT_OF(ORDER); i++) {
         if (q->parts[ORDER[i]].bits > 0)
             return &q->parts[ORDER[i]];
     }
     return NULL;
-}
-
-static bool has_experts(const ridge_model *model)
-{
-    for (int k = 0; k < model->n_layers; k++) {
-        if (model->layers[k].ffn.kind == RIDGE_FFN_MOE)
-            return true;
-    }
-    return false;
 }
 
 /* "modelopt nvfp4": the method, and the format unless it is the same word. */
@@ -388,12 +343,12 @@ static const char *method_text(const quant *q, const format *f)
 static void store_parts(quant *q)
 {
     ridge_model *m = q->c->model;
-    const format *f = main_format(q, has_experts(m));
+    const format *f = main_format(q, ridge__has_experts(m));
     if (f == NULL)
         return;
     for (int part = 0; part < RIDGE_QUANT_PART_COUNT; part++)
         m->quant_bits[part] = q->parts[part].bits;
-    if (!has_experts(m)) {
+    if (!ridge__has_experts(m)) {
         m->quant_bits[RIDGE_QUANT_EXPERTS] = 0;
         m->quant_bits[RIDGE_QUANT_SHARED] = 0;
     }
@@ -408,8 +363,9 @@ static void store_parts(quant *q)
     m->is_quant_head = m->quant_bits[RIDGE_QUANT_HEAD] > 0;
 }
 
-/* torch_dtype, of the language model's part or the whole. */
-static void read_dtype(ridge__config *c)
+/* torch_dtype, of the language model's part or the whole. "fp8" in DeepSeek's own files
+ * means linear weights alone. @return whether it is that */
+static bool read_dtype(ridge__config *c)
 {
     static const char *const KEYS[] = {"torch_dtype", "dtype"};
     static const struct {
@@ -433,11 +389,14 @@ static void read_dtype(ridge__config *c)
         if (strcmp(NAMES[i].name, text) != 0)
             continue;
         c->model->rest_dtype = NAMES[i].dtype;
-        return;
+        return false;
     }
+    if (strcmp(text, "fp8") == 0)
+        return true;
     ridge__config_note(c, "%s: weights taken as bf16",
                        text[0] == '\0' ? "torch_dtype is absent"
                                        : "unknown torch_dtype");
+    return false;
 }
 
 static ridge_node find_section(const ridge__config *c)
@@ -456,13 +415,13 @@ static ridge_node find_section(const ridge__config *c)
 
 ridge_status ridge__config_quant(ridge__config *c)
 {
-    read_dtype(c);
+    const bool is_fp8 = read_dtype(c);
     c->model->weight_dtype = c->model->rest_dtype;
     c->model->weight_bits = 8 * ridge_dtype_bytes(c->model->rest_dtype);
     quant q = {.c = c, .node = find_section(c)};
-    if (ridge_json_is_absent(q.node))
+    if (ridge_json_is_absent(q.node) && !is_fp8)
         return RIDGE_OK;
-    q.method = method_of(q.node);
+    q.method = ridge_json_is_absent(q.node) ? "fp8" : method_of(q.node);
     RIDGE_TRY(read_method(&q));
     if (q.method != NULL)
         store_parts(&q);

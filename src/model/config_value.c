@@ -80,6 +80,11 @@ bool ridge__arch_has(const ridge__config *c, unsigned flag)
     return (c->arch->flags & flag) != 0;
 }
 
+bool ridge__has_encoder(const ridge__config *c, const ridge__choice *choice)
+{
+    return choice->is_encoder && ridge__arch_has(c, RIDGE__A_ENCODER_DECODER);
+}
+
 /* The member of an object within text. The object's node must outlive the result, so it
  * is kept in the arena. */
 static ridge_node find_within(const ridge__config *c, const char *key, const char *dot)

@@ -218,7 +218,9 @@ static void note_left_out(ridge__config *c)
         const char *key, *what;
     } PARTS[] = {{"audio_config", "audio tower"},
                  {"mm_vision_tower", "vision tower"},
-                 {"speech_config", "speech tower"}};
+                 {"speech_config", "speech tower"},
+                 {"vision_num_cross_attention_layers",
+                  "vision tower, with the cross-attention layers to it,"}};
     for (size_t i = 0; i < RIDGE_COUNT_OF(PARTS); i++) {
         if (!ridge_json_is_absent(ridge_json_get(&c->root, PARTS[i].key)))
             ridge__config_note(c, "the %s is left out", PARTS[i].what);
