@@ -169,11 +169,16 @@ typedef struct ridge_axis {
     bool can_reduce;          /* in-network reduction (NVLS, SHARP) */
     double bytes_per_s;       /* > 0 */
     double latency_s;         /* per hop (torus) or per message; >= 0 */
-    double efficiency;        /* share of bytes_per_s that large messages reach; 0..1 */
-    double reduce_efficiency; /* the same for an in-network all-reduce; 0: as above */
+    double efficiency;        /* limit of large messages over bytes_per_s; 0..1. A bus:
+                               * with all of its chips at work */
+    double reduce_efficiency; /* in-network all-reduce: array bytes per second over
+                               * bytes_per_s; 0: as above */
     double alltoall_efficiency; /* the same for an all-to-all; 0: as above */
     double startup_s;           /* software start of one collective; >= 0 */
-    double half_rate_bytes; /* message at which half of the top rate is reached; >= 0 */
+    /* >= 0. Through NICs: the message that takes twice its time at the top rate, each
+     * message anew. Inside a node: bytes that a chip sends; what filling the pipeline
+     * costs a large transfer, at most doubling a small one's time. */
+    double half_rate_bytes;
 } ridge_axis;
 
 enum { RIDGE_AXIS_MAX = 6, RIDGE_LEVEL_MAX = 4 };
@@ -267,7 +272,7 @@ struct ridge_slice {
     int n_axes; /* only axes of size > 1 */
     ridge_axis axes[RIDGE_AXIS_MAX];
     const ridge_slice *next; /* the next pool of a mixed fleet, or NULL */
-    const char *note; /* what the model leaves out of this shape, or NULL */
+    const char *note;        /* what the model leaves out of this shape, or NULL */
 };
 
 /**
@@ -314,8 +319,8 @@ enum { RIDGE_MESH_AXIS_MAX = 8 };
 bool ridge_placement_fill(const ridge_slice *slice, const int *order,
                           const int64_t *sizes, int n, ridge_group *groups);
 
-/** Spans of axes named "x", "ici-x", "nvlink", …, whole or a part ("x=4": groups of four
- * neighbours); or "all".
+/** Spans of axes named "x", "ici-x", "nvlink", …, whole or a part ("x=4": groups of
+ * four neighbours); or "all".
  * @param text  names joined by commas
  * @errors E_ARG with the slice's axis names, or a part that does not divide its axis */
 RIDGE_NODISCARD ridge_status ridge_group_parse(ridge_ctx *cx, const ridge_slice *slice,
