@@ -204,18 +204,22 @@ typedef struct ridge_op {
     double flops_each, bytes_each;
 } ridge_op;
 
+/** An operation as it was written. */
+typedef struct ridge_op_request {
+    const char *text; /* MxKxN, an einsum, attention:decode, add:N */
+    const char *dims; /* sizes of an einsum or of attention: "b=4,t=4096"; or NULL */
+    ridge_formats formats;
+    bool is_format_given; /* otherwise add takes fp32 */
+} ridge_op_request;
+
 /**
- * Read an operation: MxKxN, an einsum, attention:prefill, attention:decode, add:N,
- * elementwise:N, dot:N.
- * @param dims     "b=4,t=4096", sizes of an einsum or of attention (b t s n k h v w,
- *                 causal), or NULL
- * @param formats  of the operands; add takes fp32 unless @p is_format_given
+ * Read an operation: MxKxN, an einsum, attention:prefill or attention:decode with dims
+ * b t s n k h v w and causal, add:N, elementwise:N, dot:N.
  * @errors E_PARSE, E_ARG with what is wrong and how it is written
  */
-RIDGE_NODISCARD ridge_status ridge_op_parse(ridge_ctx *cx, const char *text,
-                                            const char *dims,
-                                            const ridge_formats *formats,
-                                            bool is_format_given, ridge_op *out);
+RIDGE_NODISCARD ridge_status ridge_op_parse(ridge_ctx *cx,
+                                            const ridge_op_request *request,
+                                            ridge_op *out);
 /** Give one dim by its name another size, for a sweep. @return false: no such dim */
 bool ridge_op_resize(ridge_op *op, const char *dim, double size);
 ridge_op_cost ridge_op_price(const ridge_chip *chip, const ridge_op *op);

@@ -13,9 +13,10 @@ static const char *join_dims(const cli_run *run)
     ridge_buf_init(&b, ridge_ctx_arena(run->cx));
     if (dims)
         ridge_buf_puts(&b, dims);
-    for (int i = 0; i < run->n_knobs; i++)
+    for (int i = 0; i < run->n_knobs; i++) {
         ridge_buf_printf(&b, "%s%s=%s", b.n ? "," : "", run->knobs[i].key,
                          run->knobs[i].value);
+    }
     return ridge_buf_text(&b);
 }
 
@@ -31,12 +32,14 @@ static ridge_status read_formats(cli_run *run, ridge_formats *out)
 
 static ridge_status read_op(cli_run *run, ridge_op *out)
 {
-    ridge_formats formats;
-    RIDGE_TRY(read_formats(run, &formats));
-    const bool is_format_given =
-        cli_option_text(run, "dtype") || cli_option_text(run, "activations");
-    RIDGE_TRY(ridge_op_parse(run->cx, run->args[0], join_dims(run), &formats,
-                             is_format_given, out));
+    ridge_op_request request = {
+        .text = run->args[0],
+        .dims = join_dims(run),
+        .is_format_given =
+            cli_option_text(run, "dtype") || cli_option_text(run, "activations"),
+    };
+    RIDGE_TRY(read_formats(run, &request.formats));
+    RIDGE_TRY(ridge_op_parse(run->cx, &request, out));
     const char *memory = cli_option_text(run, "memory");
     return memory ? ridge_memory_parse(run->cx, memory, &out->memory) : RIDGE_OK;
 }

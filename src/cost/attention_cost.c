@@ -4,29 +4,27 @@
 
 #include <math.h>
 
-/* Cycles to the first word from DRAM. Source: luo2024. */
-static const double GPU_MEMORY_LATENCY_CYCLES = 480;
-
 /*
  * Vector operations of one score: scale, subtract the running maximum, maximum,
  * exponential, sum. The bound takes the exponential as one, as a polynomial on the FMA
  * units could nearly be; kernels wait for the special function unit instead. A GPU's
  * does an exponential in the time of 16 fp32 FLOPs (H100: 3.9e12 a second beside 67e12
- * FLOP/s; source flash-attention-3-2024); elsewhere it is taken as one operation of
- * each of four vector ALUs.
+ * FLOP/s); elsewhere it is taken as one operation of each of four vector ALUs.
+ * @source flash-attention-3-2024
  */
 static const double SCORE_FLOPS = 5;
 static const double EXP_WAIT_FLOPS_GPU = 15;
 static const double EXP_WAIT_FLOPS_OTHER = 3;
 
-/* Query rows of a block: 128 on GPUs (dao2023), 512 in TPU splash attention
- * (maxtext-2024 default of sa_block_q). */
+/* Query rows of a block: on GPUs, and of splash attention on TPUs (sa_block_q).
+ * @source dao2023; maxtext-2024 */
 enum { BLOCK_GPU = 128, BLOCK_TPU = 512 };
 
 /* Head dim at which achievable.attention is measured. */
 enum { REFERENCE_HEAD_DIM = 128 };
 
-/* Least keys that one block of a split decode kernel takes. Source: dao2023decode. */
+/* Least keys that one block of a split decode kernel takes.
+ * @source dao2023decode */
 enum { SPLIT_KEYS = 256 };
 
 /* Queries, contexts and what the kernel computes of them. */
@@ -82,10 +80,11 @@ static attention_span attention_span_find(const ridge_chip *chip,
         span.computed_rows = ceil(t / block) * block;
     /* whole blocks of keys at the edges: one with a mask, two with a window */
     const double edge = fmin(t, block) - 1;
-    if (span.longest < op->context_tokens)
+    if (span.longest < op->context_tokens) {
         span.computed_context = span.context + edge;
-    else
+    } else {
         span.computed_context = span.context + (op->is_causal ? edge / 2 : 0);
+    }
     span.computed_context = fmin(op->context_tokens, span.computed_context);
     return span;
 }
@@ -94,10 +93,11 @@ static attention_span attention_span_find(const ridge_chip *chip,
 static double padded_head_dim(const ridge_chip *chip, double head_dim)
 {
     double unit = 1;
-    if (chip->kind == RIDGE_CHIP_GPU)
+    if (chip->kind == RIDGE_CHIP_GPU) {
         unit = 32;
-    else if (chip->matmul_rows > 0)
+    } else if (chip->matmul_rows > 0) {
         unit = chip->matmul_rows;
+    }
     return ceil(head_dim / unit) * unit;
 }
 
@@ -147,10 +147,11 @@ static attention_grid attention_grid_find(const ridge_chip *chip,
     if (chip->kind != RIDGE_CHIP_GPU || chip->cores <= 0)
         return g;
     const double sms = chip->cores;
-    if (op->query_tokens * op->heads / op->kv_heads <= BLOCK_GPU)
+    if (op->query_tokens * op->heads / op->kv_heads <= BLOCK_GPU) {
         g.blocks = op->batch * op->kv_heads;
-    else
+    } else {
         g.blocks *= ceil(op->query_tokens / BLOCK_GPU);
+    }
     const double most = fmax(1, floor(op->context_tokens / SPLIT_KEYS));
     g.splits = fmin(most, ceil(sms / g.blocks));
     g.busy_share = fmin(1, g.blocks * g.splits / sms);
@@ -181,10 +182,7 @@ static double attention_wave_efficiency(const ridge_chip *chip,
             job_s * fmax(1, span->longest / span->computed_context);
         makespan_s = fmax(work_s, longest_s);
     }
-    const double clock_hz =
-        chip->boost_clock_hz > 0 ? chip->boost_clock_hz : chip->clock_hz;
-    if (clock_hz > 0)
-        makespan_s += rounds * 2 * GPU_MEMORY_LATENCY_CYCLES / clock_hz;
+    makespan_s += rounds * ridge__block_start_s(chip);
     return fmin(1, work_s / makespan_s);
 }
 
@@ -207,7 +205,7 @@ static double attention_bytes_per_s(const ridge_chip *chip, const attention_grid
  * B sequences, T queries and S keys of each, N, K query and KV heads, H, Hv head dims
  * of keys and values, a, w bytes an element of activations and of the cache.
  * Left out: rotary and norms of queries and keys, page tables, writing the cache.
- * Source: scaling-book-2025 chapter 4; dao2022.
+ * @source scaling-book-2025 chapter 4; dao2022
  */
 ridge_op_cost ridge_attention_cost(const ridge_chip *chip, const ridge_attention *op)
 {

@@ -80,6 +80,14 @@ double ridge__share(double efficiency)
     return efficiency > 0 && efficiency <= 1 ? efficiency : 1;
 }
 
+double ridge__block_start_s(const ridge_chip *chip)
+{
+    enum { TRIPS = 2, TRIP_CYCLES = 480 };
+    const double clock_hz =
+        chip->boost_clock_hz > 0 ? chip->boost_clock_hz : chip->clock_hz;
+    return clock_hz > 0 ? TRIPS * TRIP_CYCLES / clock_hz : 0;
+}
+
 /* The largest of the three; the earlier one when they are equal. */
 static double slowest(double compute_s, double memory_s, double vector_s,
                       ridge_bound *which)

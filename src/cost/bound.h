@@ -33,4 +33,12 @@ double ridge__share(double efficiency);
 /** Rate at which operands stream from a memory; HBM's where the other is not known. */
 double ridge__stream_bytes_per_s(const ridge_chip *chip, ridge_memory memory);
 
+/**
+ * What a block of a GPU kernel takes beside its work: two trips to DRAM, for the first
+ * load and the last store, of 480 cycles each (measured 466 on A100, 479 on H100).
+ * @return seconds; 0 when the clock is not known
+ * @source luo2024
+ */
+double ridge__block_start_s(const ridge_chip *chip);
+
 #endif

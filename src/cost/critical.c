@@ -10,7 +10,7 @@
  *
  * a, w, o bytes an element of activation, weight, output. When the denominator is not
  * positive, activations and output alone take longer than the arithmetic, at any m.
- * Source: scaling-book-2025 chapter 1.
+ * @source scaling-book-2025 chapter 1
  */
 double ridge_matmul_critical_rows(const ridge_chip *chip, const ridge_matmul *op,
                                   ridge_memory memory)
@@ -21,7 +21,7 @@ double ridge_matmul_critical_rows(const ridge_chip *chip, const ridge_matmul *op
                          op->k * ridge_dtype_bytes(op->activation) -
                          op->n * ridge_dtype_bytes(op->output);
     if (spare <= 0)
-        return INFINITY;
+        return HUGE_VAL;
     return op->k * op->n * ridge_dtype_bytes(op->weight) / spare;
 }
 
@@ -41,6 +41,7 @@ double ridge_matmul_critical_rows_limit(const ridge_chip *chip, const ridge_matm
  *
  * c = T without a mask, (T + 1) / 2 with the causal one. N, K query and KV heads, a
  * and w bytes an element of activations and of the cache.
+ * @source scaling-book-2025 chapter 4, question 4
  */
 double ridge_attention_critical_tokens(const ridge_chip *chip,
                                        const ridge_attention *op)
@@ -51,7 +52,7 @@ double ridge_attention_critical_tokens(const ridge_chip *chip,
                             op->kv_heads * ridge_dtype_bytes(op->cache)) /
                            (2 * op->heads);
     if (op->window > 0 && op->window <= context)
-        return INFINITY;
+        return HUGE_VAL;
     const double tokens = op->is_causal ? 2 * context - 1 : context;
     if (op->window <= 0 || !op->is_causal || tokens <= op->window)
         return tokens;

@@ -57,9 +57,10 @@ static ridge_status read_letter(ridge_ctx *cx, const char *text, size_t at, int 
         e->sizes[dim] = 1;
     }
     uint32_t *mask = part == 2 ? &e->output : &e->inputs[part];
-    if (*mask & (1u << dim))
+    if (*mask & (1u << dim)) {
         return fail_at(cx, text, at,
                        "a dim twice in one array: diagonals are not taken");
+    }
     *mask |= 1u << dim;
     return RIDGE_OK;
 }
@@ -89,9 +90,10 @@ static ridge_status read_notation(ridge_ctx *cx, const char *text, ridge_einsum 
                            "btd,df->btf");
         }
     }
-    if (part != 2)
+    if (part != 2) {
         return fail_at(cx, text, at,
                        "the output is missing: write ->, as in ij,jk->ik");
+    }
     if (e->n_dims == 0)
         return fail_at(cx, text, 0, "no dims");
     return RIDGE_OK;
@@ -130,21 +132,24 @@ static ridge_status read_size(ridge_ctx *cx, ridge_str item, ridge_einsum *e,
 {
     ridge_str value = item;
     const ridge_str name = ridge_str_trim(ridge_str_cut(&value, '='));
-    if (name.n != 1 || !is_letter(name.p[0]) || !value.p)
+    if (name.n != 1 || !is_letter(name.p[0]) || !value.p) {
         return ridge_fail(cx, RIDGE_E_ARG, "dims: '%s' is not a size: write b=4,t=4096",
                           word_of(item).s);
+    }
     const int dim = dim_of(e, name.p[0]);
-    if (dim < 0)
+    if (dim < 0) {
         return ridge_fail(cx, RIDGE_E_ARG, "dims: '%c' is no dim of the einsum",
                           name.p[0]);
+    }
     if (*given & (1u << dim))
         return ridge_fail(cx, RIDGE_E_ARG, "dims: '%c' is given twice", name.p[0]);
     double size = 0;
     if (!ridge_parse_count(ridge_str_trim(value), &size) || size < 1 || size > 0x1p53 ||
-        size != (double)(int64_t)size)
+        size != (double)(int64_t)size) {
         return ridge_fail(cx, RIDGE_E_ARG,
                           "dims: %c=%s: a size is a whole number from 1 to 2^53",
                           name.p[0], word_of(value).s);
+    }
     e->sizes[dim] = (int64_t)size;
     *given |= 1u << dim;
     return RIDGE_OK;
@@ -157,14 +162,16 @@ static ridge_status read_sizes(ridge_ctx *cx, const char *dims, ridge_einsum *e)
     while (rest.p && rest.n > 0)
         RIDGE_TRY(read_size(cx, ridge_str_cut(&rest, ','), e, &given));
     for (int i = 0; i < e->n_dims; i++) {
-        if (!(given & (1u << i)))
+        if (!(given & (1u << i))) {
             return ridge_fail(cx, RIDGE_E_ARG,
                               "dim '%c' has no size: give --dims %c=N with the others",
                               e->letters[i], e->letters[i]);
+        }
     }
-    if (!measure(e))
+    if (!measure(e)) {
         return ridge_fail(cx, RIDGE_E_ARG,
                           "the product of the dims is beyond 2^63: make them smaller");
+    }
     return RIDGE_OK;
 }
 

@@ -9,7 +9,7 @@
  *
  * Left out: converting weights to the arithmetic's format, scales of quantised
  * formats, and operands that stay in a cache between calls.
- * Source: scaling-book-2025 chapter 1.
+ * @source scaling-book-2025 chapter 1
  */
 ridge_op_cost ridge_matmul_cost(const ridge_chip *chip, const ridge_matmul *op,
                                 ridge_memory memory)

@@ -6,12 +6,8 @@
 
 #include <math.h>
 
-/* Cycles to the first word from DRAM, measured on A100 (466) and H100 (479).
- * Source: luo2024. */
-static const double GPU_MEMORY_LATENCY_CYCLES = 480;
-
-/* Rows that a systolic array takes in a pass and its cycles. Source:
- * scaling-book-2025 chapter 2. */
+/* Rows that a systolic array takes in a pass, and its cycles.
+ * @source scaling-book-2025 chapter 2 */
 enum { PASS_ROWS = 8, PASS_CYCLES = 8 };
 
 enum {
@@ -42,7 +38,8 @@ static const ridge_matmul_shape *shape_rate(ridge_matmul_shape *s, double wave)
  *
  *     cycles = fill + ceil(passes / arrays) 8,   fill = 2 rows + cols
  *
- * Later weights load behind the arithmetic. Source: scaling-book-2025 chapter 2.
+ * Later weights load behind the arithmetic.
+ * @source scaling-book-2025 chapter 2
  */
 static ridge_matmul_shape systolic_shape(const ridge_chip *chip, const ridge_matmul *op)
 {
@@ -121,8 +118,6 @@ static tile_grid tile_grid_make(const ridge_chip *chip, const ridge_matmul *op)
 {
     ridge_dtype used = op->compute;
     const double peak = ridge_chip_peak(chip, op->compute, &used);
-    const double clock_hz =
-        chip->boost_clock_hz > 0 ? chip->boost_clock_hz : chip->clock_hz;
     tile_grid g = {
         .op = op,
         .sms = chip->cores > 0 ? chip->cores : 1,
@@ -131,7 +126,7 @@ static tile_grid tile_grid_make(const ridge_chip *chip, const ridge_matmul *op)
             chip->l2_bytes_per_s > 0 ? chip->l2_bytes_per_s : chip->hbm_bytes_per_s,
     };
     g.sm_flops_per_s = peak / g.sms;
-    g.start_s = clock_hz > 0 ? 2 * GPU_MEMORY_LATENCY_CYCLES / clock_hz : 0;
+    g.start_s = ridge__block_start_s(chip);
     g.supply_ridge = chip->l2_bytes_per_s > 0 ? peak / chip->l2_bytes_per_s : 0;
     g.full_supply = tile_supply(&g, chip->tile_m, chip->tile_n);
     return g;
@@ -157,17 +152,18 @@ static void tile_try(const tile_grid *g, double tile_m, double tile_n, double *b
 
 /*
  * The libraries choose among a few tiles: the chip's own, and halves and quarters of
- * its sides, either way up (nvidia-matmul-guide lists those of cuBLAS). The fastest
+ * its sides, either way up. The fastest
  * is taken, with K split over idle SMs where tiles are few.
  *
  *     t = ceil(tiles / SMs) (2 tm tn K / (rate of an SM, supply) + start) + reduction
  *
  * Left out: stream-K, clusters, and the clock that rises when SMs idle.
+ * @source nvidia-matmul-guide, sections on tile and wave quantisation
  */
 static ridge_matmul_shape tiled_shape(const ridge_chip *chip, const ridge_matmul *op)
 {
     const tile_grid g = tile_grid_make(chip, op);
-    double best_s = INFINITY;
+    double best_s = HUGE_VAL;
     ridge_matmul_shape best = {.tile_efficiency = 1};
     for (int i = 1; i <= 4; i *= 2) {
         for (int j = 1; j <= 4; j *= 2) {

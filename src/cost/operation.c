@@ -40,14 +40,16 @@ static ridge_status read_stream(ridge_ctx *cx, ridge_str name, ridge_str count,
     for (size_t i = 0; i < RIDGE_COUNT_OF(streams); i++) {
         if (!ridge_str_is(name, streams[i].name))
             continue;
-        if (!read_count(count, &op->elements))
+        if (!read_count(count, &op->elements)) {
             return ridge_fail(cx, RIDGE_E_ARG,
                               "%s:N wants a whole number of elements, not '%s'",
                               streams[i].name, word_of(count).s);
+        }
         op->kind = RIDGE_OP_STREAM;
-        if (streams[i].is_fp32 && !is_format_given)
+        if (streams[i].is_fp32 && !is_format_given) {
             op->formats = (ridge_formats){RIDGE_DTYPE_FP32, RIDGE_DTYPE_FP32,
                                           RIDGE_DTYPE_FP32, RIDGE_DTYPE_FP32};
+        }
         op->flops_each = streams[i].flops_each;
         op->bytes_each = streams[i].arrays * ridge_dtype_bytes(op->formats.activation);
         return RIDGE_OK;
@@ -91,16 +93,18 @@ static ridge_status read_attention_dim(ridge_ctx *cx, ridge_str item, ridge_op *
         return RIDGE_OK;
     }
     double *field = attention_field(&op->attention, dim);
-    if (!field)
+    if (!field) {
         return ridge_fail(cx, RIDGE_E_ARG,
                           "attention: unknown dim '%s': it has b sequences, t queries, "
                           "s keys, n heads, k KV heads, h head dim, v value head dim, "
                           "w window, causal=0",
                           word_of(name).s);
-    if (!is_number || !is_size(size))
+    }
+    if (!is_number || !is_size(size)) {
         return ridge_fail(cx, RIDGE_E_ARG,
                           "attention: %s wants a whole number, not '%s'", dim,
                           word_of(value).s);
+    }
     *field = size;
     return RIDGE_OK;
 }
@@ -108,19 +112,22 @@ static ridge_status read_attention_dim(ridge_ctx *cx, ridge_str item, ridge_op *
 static ridge_status check_attention(ridge_ctx *cx, const ridge_op *op)
 {
     const ridge_attention *a = &op->attention;
-    if (a->query_tokens <= 0 || a->context_tokens <= 0)
+    if (a->query_tokens <= 0 || a->context_tokens <= 0) {
         return ridge_fail(cx, RIDGE_E_ARG, "attention:%s wants %s",
                           op->is_decode ? "decode" : "prefill",
                           op->is_decode ? "s=TOKENS, the context" : "t=TOKENS");
-    if (a->query_tokens > a->context_tokens && a->is_causal)
+    }
+    if (a->query_tokens > a->context_tokens && a->is_causal) {
         return ridge_fail(cx, RIDGE_E_ARG,
                           "attention: t=%.0f queries do not fit in a causal context of "
                           "s=%.0f tokens",
                           a->query_tokens, a->context_tokens);
-    if (fmod(a->heads, a->kv_heads) != 0)
+    }
+    if (fmod(a->heads, a->kv_heads) != 0) {
         return ridge_fail(cx, RIDGE_E_ARG,
                           "attention: k=%.0f KV heads must divide n=%.0f heads",
                           a->kv_heads, a->heads);
+    }
     return RIDGE_OK;
 }
 
@@ -129,10 +136,11 @@ static ridge_status read_attention(ridge_ctx *cx, ridge_str phase, const char *d
 {
     op->kind = RIDGE_OP_ATTENTION;
     op->is_decode = ridge_str_is(phase, "decode");
-    if (!op->is_decode && phase.n > 0 && !ridge_str_is(phase, "prefill"))
+    if (!op->is_decode && phase.n > 0 && !ridge_str_is(phase, "prefill")) {
         return ridge_fail(cx, RIDGE_E_ARG,
                           "attention:%s: it is attention:prefill or attention:decode",
                           word_of(phase).s);
+    }
     op->attention = (ridge_attention){
         .batch = 1,
         .query_tokens = op->is_decode ? 1 : 0,
@@ -167,14 +175,16 @@ static ridge_status read_matmul(ridge_ctx *cx, ridge_str text, ridge_op *op)
     ridge_str rest = text;
     for (int i = 0; i < 3; i++) {
         const ridge_str part = ridge_str_cut(&rest, 'x');
-        if (!part.p || !read_count(part, &dims[i]) || (i < 2 && !rest.p))
+        if (!part.p || !read_count(part, &dims[i]) || (i < 2 && !rest.p)) {
             return ridge_fail(cx, RIDGE_E_PARSE, "operation '%.60s': %s", op->text,
                               how);
+        }
     }
-    if (rest.p)
+    if (rest.p) {
         return ridge_fail(cx, RIDGE_E_PARSE,
                           "operation '%.60s': a matmul has three dims, MxKxN",
                           op->text);
+    }
     op->kind = RIDGE_OP_MATMUL;
     op->matmul = (ridge_matmul){
         .batch = 1,
@@ -200,11 +210,13 @@ static ridge_status fail_dims(ridge_ctx *cx, const char *dims)
                       dims);
 }
 
-ridge_status ridge_op_parse(ridge_ctx *cx, const char *text, const char *dims,
-                            const ridge_formats *formats, bool is_format_given,
+ridge_status ridge_op_parse(ridge_ctx *cx, const ridge_op_request *request,
                             ridge_op *out)
 {
-    ridge_op op = {.text = text, .formats = *formats, .memory = RIDGE_MEMORY_HBM};
+    const char *text = request->text;
+    const char *dims = request->dims;
+    ridge_op op = {
+        .text = text, .formats = request->formats, .memory = RIDGE_MEMORY_HBM};
     const bool has_dims = dims && dims[0] != '\0';
     ridge_str rest = ridge_str_trim(ridge_str_of(text));
     if (strchr(text, ',') || strstr(text, "->")) {
@@ -223,7 +235,7 @@ ridge_status ridge_op_parse(ridge_ctx *cx, const char *text, const char *dims,
     } else if (is_matmul) {
         RIDGE_TRY(read_matmul(cx, whole, &op));
     } else {
-        RIDGE_TRY(read_stream(cx, name, rest, is_format_given, &op));
+        RIDGE_TRY(read_stream(cx, name, rest, request->is_format_given, &op));
     }
     *out = op;
     return RIDGE_OK;

@@ -24,9 +24,10 @@ static ridge_status check_memory(ridge_ctx *cx, const ridge_chip *chip,
 {
     if (op->memory == RIDGE_MEMORY_HBM)
         return RIDGE_OK;
-    if (op->kind == RIDGE_OP_ATTENTION)
+    if (op->kind == RIDGE_OP_ATTENTION) {
         return ridge_fail(cx, RIDGE_E_ARG,
                           "attention is priced from hbm alone: leave --memory out");
+    }
     if (ridge_memory_bytes_per_s(chip, op->memory) > 0)
         return RIDGE_OK;
     return ridge_fail(
@@ -63,10 +64,11 @@ static double critical_of_sweep(const ridge_roofline *r, const char *dim)
     for (int i = 0; i < e->n_dims; i++) {
         if (!(e->inputs[0] & (1u << i)) || ridge_einsum_role(e, i) != RIDGE_DIM_FREE)
             continue;
-        if (e->letters[i] == dim[0])
+        if (e->letters[i] == dim[0]) {
             is_row = true;
-        else
+        } else {
             others *= (double)e->sizes[i];
+        }
     }
     return is_row ? r->critical_size / others : 0;
 }
@@ -91,10 +93,11 @@ static ridge_status run_sweep(ridge_ctx *cx, const ridge_chip *chip,
     for (double size = floor(sweep->from); size <= sweep->to && n < RIDGE_SWEEP_MAX;
          size = next_size(sweep, size)) {
         ridge_op op = r->op;
-        if (!ridge_op_resize(&op, dim, size))
+        if (!ridge_op_resize(&op, dim, size)) {
             return ridge_fail(cx, RIDGE_E_ARG,
                               "sweep: '%s' has no dim %s that can be %.0f", r->op.text,
                               dim, size);
+        }
         points[n++] = (ridge_roofline_point){size, ridge_op_price(chip, &op)};
     }
     r->sweep_dim = dim;

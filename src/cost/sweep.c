@@ -46,17 +46,20 @@ ridge_status ridge_sweep_parse(ridge_ctx *cx, const char *text, ridge_sweep *out
         return ridge_fail(cx, RIDGE_E_PARSE, "sweep '%.60s': no '..': %s", text, how);
     const ridge_str from = {range.p, dots};
     const ridge_str end = {range.p + dots + 2, range.n - dots - 2};
-    if (!ridge_parse_count(ridge_str_trim(from), &s.from) || !read_end(end, &s))
+    if (!ridge_parse_count(ridge_str_trim(from), &s.from) || !read_end(end, &s)) {
         return ridge_fail(cx, RIDGE_E_PARSE, "sweep '%.60s': not a number: %s", text,
                           how);
+    }
     if (s.from < 1 || s.to < s.from || s.to > 0x1p53 ||
-        (s.is_factor ? s.step <= 1 : s.step <= 0))
+        (s.is_factor ? s.step <= 1 : s.step <= 0)) {
         return ridge_fail(cx, RIDGE_E_ARG,
                           "sweep '%.60s': it must start at 1 or above and rise", text);
-    if (!(sweep_count(&s) <= RIDGE_SWEEP_MAX))
+    }
+    if (!(sweep_count(&s) <= RIDGE_SWEEP_MAX)) {
         return ridge_fail(cx, RIDGE_E_ARG,
                           "sweep '%.60s': more than %d sizes: take a larger step", text,
                           RIDGE_SWEEP_MAX);
+    }
     *out = s;
     return RIDGE_OK;
 }

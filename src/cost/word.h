@@ -15,7 +15,7 @@ static inline cost_word word_of(ridge_str text)
 {
     cost_word w = {""};
     const size_t n = text.n < sizeof w.s ? text.n : sizeof w.s - 1;
-    if (n > 0)
+    if (text.p && n > 0)
         memcpy(w.s, text.p, n);
     return w;
 }

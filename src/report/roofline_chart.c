@@ -79,10 +79,11 @@ bool ridge__roofline_chart_sweep(ridge_ctx *cx, const ridge_roofline *roofline,
         .n_series = 2,
     };
     const double critical = roofline->sweep_critical;
-    if (critical >= x[0] && critical <= x[n - 1])
+    if (critical >= x[0] && critical <= x[n - 1]) {
         add_marker(out,
                    ridge_sprintf(arena, "critical %s", ridge_format_double(critical).s),
                    critical, true);
+    }
     if (is_rate)
         add_marker(out, "peak", roofline->peak_flops_per_s, false);
     return true;

@@ -56,23 +56,26 @@ static const char *critical_note(ridge_ctx *cx, const ridge_roofline *r)
 {
     ridge_arena *arena = ridge_ctx_arena(cx);
     const char *things = r->op.kind == RIDGE_OP_ATTENTION ? "tokens" : "rows";
-    if (!r->critical_dim)
+    if (!r->critical_dim) {
         return r->op.kind == RIDGE_OP_ATTENTION
                    ? "No batch makes decode compute bound: each sequence has a cache "
                      "of "
                      "its own."
                    : "No size makes it compute bound: its intensity does not grow.";
-    if (isinf(r->critical_size) && r->critical_limit > 0)
+    }
+    if (isinf(r->critical_size) && r->critical_limit > 0) {
         return ridge_sprintf(arena,
                              "Never compute bound: with this k and n the activations "
                              "alone take longer than the arithmetic (with much larger "
                              "ones it would be from m = %.0f rows on).",
                              ceil(r->critical_limit));
+    }
     if (isinf(r->critical_size))
         return "Never compute bound: the window keeps the intensity below the ridge.";
-    if (r->critical_limit <= 0)
+    if (r->critical_limit <= 0) {
         return ridge_sprintf(arena, "Compute bound from %s = %.0f %s on.",
                              r->critical_dim, ceil(r->critical_size), things);
+    }
     return ridge_sprintf(
         arena,
         "Compute bound from m = %.0f rows on (%.0f if k and n were much "
@@ -84,14 +87,16 @@ static const char *rate_of(ridge_ctx *cx, const ridge_roofline *r, double second
 {
     ridge_arena *arena = ridge_ctx_arena(cx);
     const double rate = r->flops / seconds;
-    if (r->flops <= 0 || r->peak_flops_per_s <= 0)
+    if (r->flops <= 0 || r->peak_flops_per_s <= 0) {
         return ridge_sprintf(arena, "%s",
                              ridge_format_si(r->cost.bytes / seconds, "B/s").s);
-    if (!r->is_matmul)
+    }
+    if (!r->is_matmul) {
         return ridge_sprintf(
             arena, "%s, %s of the bandwidth",
             ridge_format_si(r->cost.bytes / seconds, "B/s").s,
             ridge_format_percent(r->cost.bytes / seconds / r->bytes_per_s).s);
+    }
     return ridge_sprintf(arena, "%s, %s of the peak", ridge_format_si(rate, "FLOP/s").s,
                          ridge_format_percent(rate / r->peak_flops_per_s).s);
 }
@@ -112,9 +117,10 @@ static const char *sizes_text(ridge_ctx *cx, const ridge_op *op)
     ridge_buf b;
     ridge_buf_init(&b, ridge_ctx_arena(cx));
     if (op->kind == RIDGE_OP_EINSUM) {
-        for (int i = 0; i < op->einsum.n_dims; i++)
+        for (int i = 0; i < op->einsum.n_dims; i++) {
             ridge_buf_printf(&b, "%s%c=%lld", i ? " " : "", op->einsum.letters[i],
                              (long long)op->einsum.sizes[i]);
+        }
     } else if (op->kind == RIDGE_OP_ATTENTION) {
         ridge_buf_printf(&b, "b=%.0f t=%.0f s=%.0f n=%.0f k=%.0f h=%.0f v=%.0f",
                          a->batch, a->query_tokens, a->context_tokens, a->heads,
@@ -136,10 +142,11 @@ static void add_work(ridge_ctx *cx, const ridge_roofline *r, ridge_sections *out
     ridge_table *t = ridge__section_add(cx, out, "Work", "|>");
     ridge__table_pair(t, "FLOPs",
                       ridge_sprintf(arena, "%s", ridge_format_si(r->flops, "FLOP").s));
-    if (r->is_matmul && c->vector_flops > 0)
+    if (r->is_matmul && c->vector_flops > 0) {
         ridge__table_pair(
             t, "vector FLOPs",
             ridge_sprintf(arena, "%s", ridge_format_si(c->vector_flops, "FLOP").s));
+    }
     ridge__table_pair(t, "bytes",
                       ridge_sprintf(arena, "%s", ridge_format_bytes(c->bytes).s));
     ridge__table_pair(
@@ -175,18 +182,20 @@ static void add_shape(ridge_ctx *cx, const ridge_roofline *r, ridge_sections *ou
         return;
     ridge_table *t = ridge__section_add(cx, out, "Shape", "|>|");
     const char *layout = "";
-    if (s->tile_m > 0)
+    if (s->tile_m > 0) {
         layout =
             ridge_sprintf(arena, "tiles of %.0f x %.0f, computed as %.0f x %.0f x %.0f",
                           s->tile_m, s->tile_n, s->padded_m, s->padded_k, s->padded_n);
-    else if (s->padded_m > 0)
+    } else if (s->padded_m > 0) {
         layout = ridge_sprintf(arena, "computed as %.0f x %.0f x %.0f", s->padded_m,
                                s->padded_k, s->padded_n);
+    }
     ridge_buf waves;
     ridge_buf_init(&waves, arena);
-    if (s->waves > 0)
+    if (s->waves > 0) {
         ridge_buf_printf(&waves, "%.0f tiles, %.0f waves over %d SMs", s->tiles,
                          s->waves, r->chip->cores);
+    }
     if (s->split_k > 1)
         ridge_buf_printf(&waves, ", K split in %.0f", s->split_k);
     ridge_table_cell(t, "padding");
@@ -233,14 +242,16 @@ static ridge_sections sections_of(ridge_ctx *cx, const ridge_roofline_view *view
     add_shape(cx, r, &out);
     ridge__section_add(cx, &out, "Critical size", "");
     ridge__section_note(&out, critical_note(cx, r));
-    if (r->op.memory == RIDGE_MEMORY_HOST)
+    if (r->op.memory == RIDGE_MEMORY_HOST) {
         ridge__section_note(&out,
                             "Every operand streams from the host; with activations "
                             "kept on the chip the larger-k-and-n figure holds.");
-    if (view->slice->chips > 1)
+    }
+    if (view->slice->chips > 1) {
         ridge__section_note(
             &out, "One chip of the slice does it all: the verb shard splits it "
                   "over more.");
+    }
     add_sweep(cx, r, &out);
     return out;
 }

@@ -20,7 +20,11 @@ static void run_one(ridge_ctx *cx, uint8_t which, const char *text, const char *
     if (which % 2 == 0 && ridge_einsum_parse(cx, text, dims, &einsum) == RIDGE_OK)
         (void)ridge_einsum_cost(&chip, &einsum, &formats, RIDGE_MEMORY_HBM);
     const bool has_sweep = ridge_sweep_parse(cx, dims, &sweep) == RIDGE_OK;
-    if (ridge_op_parse(cx, text, has_sweep ? "" : dims, &formats, which % 3 == 0, &op))
+    const ridge_op_request request = {.text = text,
+                                      .dims = has_sweep ? "" : dims,
+                                      .formats = formats,
+                                      .is_format_given = which % 3 == 0};
+    if (ridge_op_parse(cx, &request, &op))
         return;
     if (ridge_roofline_find(cx, &chip, &op, has_sweep ? &sweep : NULL, &roofline))
         return;

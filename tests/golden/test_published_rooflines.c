@@ -354,11 +354,10 @@ static void check_add(const row *r)
 {
     ridge_chip chip = chip_of(r, RIDGE_DTYPE_BF16);
     chip.vector_flops_per_s = input(r, "vector_flops_per_s", NULL, 0);
-    const ridge_formats fp32 = {RIDGE_DTYPE_FP32, RIDGE_DTYPE_FP32, RIDGE_DTYPE_FP32,
-                                RIDGE_DTYPE_FP32};
     ridge_op op;
     ridge_roofline roofline;
-    assert_int_equal(ridge_op_parse(r->cx, "add:1", NULL, &fp32, false, &op), RIDGE_OK);
+    const ridge_op_request request = {.text = "add:1"};
+    assert_int_equal(ridge_op_parse(r->cx, &request, &op), RIDGE_OK);
     assert_true(ridge_op_resize(&op, "n", input(r, "elements", NULL, 0)));
     assert_int_equal(ridge_roofline_find(r->cx, &chip, &op, NULL, &roofline), RIDGE_OK);
     expect(r, "time_s", roofline.cost.bound_s);

@@ -22,8 +22,9 @@ static const ridge_formats bf16 = {RIDGE_DTYPE_BF16, RIDGE_DTYPE_BF16, RIDGE_DTY
 
 static ridge_op op_of(void **state, const char *text, const char *dims)
 {
+    const ridge_op_request request = {.text = text, .dims = dims, .formats = bf16};
     ridge_op op;
-    if (ridge_op_parse(*state, text, dims, &bf16, false, &op) != RIDGE_OK)
+    if (ridge_op_parse(*state, &request, &op) != RIDGE_OK)
         fail_msg("%s", ridge_ctx_message(*state));
     return op;
 }
@@ -44,9 +45,10 @@ static void adding_fp32_vectors_moves_twelve_bytes_an_element(void **state)
     const ridge_op_cost c = ridge_op_price(&chip, &op);
     assert_near(c.bytes, 12 * 65536, 0);
     assert_near(c.vector_flops, 65536, 0);
+    const ridge_op_request half = {
+        .text = "add:100", .formats = bf16, .is_format_given = true};
     ridge_op narrow;
-    assert_int_equal(ridge_op_parse(*state, "add:100", NULL, &bf16, true, &narrow),
-                     RIDGE_OK);
+    assert_int_equal(ridge_op_parse(*state, &half, &narrow), RIDGE_OK);
     assert_near(ridge_op_price(&chip, &narrow).bytes, 600, 0);
 }
 
@@ -102,10 +104,10 @@ static void bad_operations_are_explained(void **state)
         {"attention:decode", "s=64,n=6,k=4", "must divide"},
     };
     for (size_t i = 0; i < RIDGE_COUNT_OF(cases); i++) {
+        const ridge_op_request request = {
+            .text = cases[i].text, .dims = cases[i].dims, .formats = bf16};
         ridge_op op;
-        assert_int_not_equal(
-            ridge_op_parse(*state, cases[i].text, cases[i].dims, &bf16, false, &op),
-            RIDGE_OK);
+        assert_int_not_equal(ridge_op_parse(*state, &request, &op), RIDGE_OK);
         if (!strstr(ridge_ctx_message(*state), cases[i].want))
             fail_msg("'%s': %s", cases[i].text, ridge_ctx_message(*state));
     }

@@ -24,10 +24,11 @@ static const ridge_formats bf16 = {RIDGE_DTYPE_BF16, RIDGE_DTYPE_BF16, RIDGE_DTY
 static ridge_roofline roofline_of(void **state, const ridge_chip *chip,
                                   const char *text, const char *dims, const char *range)
 {
+    const ridge_op_request request = {.text = text, .dims = dims, .formats = bf16};
     ridge_op op;
     ridge_sweep sweep;
     ridge_roofline r = {0};
-    if (ridge_op_parse(*state, text, dims, &bf16, false, &op) ||
+    if (ridge_op_parse(*state, &request, &op) ||
         (range && ridge_sweep_parse(*state, range, &sweep)) ||
         ridge_roofline_find(*state, chip, &op, range ? &sweep : NULL, &r))
         fail_msg("%s", ridge_ctx_message(*state));
@@ -99,11 +100,13 @@ static void decode_has_no_critical_size(void **state)
 static void what_cannot_be_answered_is_refused(void **state)
 {
     const ridge_chip chip = plain_gpu();
+    const ridge_op_request matmul = {.text = "1x2x3", .formats = bf16};
+    const ridge_op_request decode = {
+        .text = "attention:decode", .dims = "s=64", .formats = bf16};
     ridge_op op;
     ridge_sweep sweep;
     ridge_roofline r;
-    assert_int_equal(ridge_op_parse(*state, "1x2x3", NULL, &bf16, false, &op),
-                     RIDGE_OK);
+    assert_int_equal(ridge_op_parse(*state, &matmul, &op), RIDGE_OK);
     op.memory = RIDGE_MEMORY_FAST;
     assert_int_equal(ridge_roofline_find(*state, &chip, &op, NULL, &r), RIDGE_E_ARG);
     assert_non_null(
@@ -112,9 +115,7 @@ static void what_cannot_be_answered_is_refused(void **state)
     assert_int_equal(ridge_sweep_parse(*state, "q=1..8", &sweep), RIDGE_OK);
     assert_int_equal(ridge_roofline_find(*state, &chip, &op, &sweep, &r), RIDGE_E_ARG);
     assert_non_null(strstr(ridge_ctx_message(*state), "has no dim q"));
-    assert_int_equal(
-        ridge_op_parse(*state, "attention:decode", "s=64", &bf16, false, &op),
-        RIDGE_OK);
+    assert_int_equal(ridge_op_parse(*state, &decode, &op), RIDGE_OK);
     op.memory = RIDGE_MEMORY_HOST;
     assert_int_equal(ridge_roofline_find(*state, &chip, &op, NULL, &r), RIDGE_E_ARG);
 }

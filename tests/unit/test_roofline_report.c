@@ -19,11 +19,12 @@ static const ridge_formats bf16 = {RIDGE_DTYPE_BF16, RIDGE_DTYPE_BF16, RIDGE_DTY
 static void stage(scene *s, ridge_chip chip, const char *text, const char *dims,
                   const char *range)
 {
+    const ridge_op_request request = {.text = text, .dims = dims, .formats = bf16};
     ridge_op op;
     ridge_sweep sweep;
     *s = (scene){.cx = ridge_ctx_open(), .chip = chip};
     s->slice = (ridge_slice){.text = "plain:1", .chip = &s->chip, .chips = 1};
-    if (ridge_op_parse(s->cx, text, dims, &bf16, false, &op) ||
+    if (ridge_op_parse(s->cx, &request, &op) ||
         (range && ridge_sweep_parse(s->cx, range, &sweep)) ||
         ridge_roofline_find(s->cx, &s->chip, &op, range ? &sweep : NULL, &s->roofline))
         fail_msg("%s", ridge_ctx_message(s->cx));
