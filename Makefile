@@ -32,7 +32,6 @@ check: ## sanitised build, quick tests, layout, layers, house rules
 	scripts/install-deps --for check
 	$(call preset,asan)
 	cmake --build --preset asan -j $(JOBS) --target all_verify_interface_header_sets
-	$(sources) | xargs -r clang-format --dry-run -Werror
 	ctest --preset quick
 
 check-all: ## all tests under ASan, gcc and clang with -Werror, and lint
@@ -62,8 +61,7 @@ bench: ## every benchmark, one JSON line each
 	@$(call preset,release) >/dev/null
 	@scripts/bench build/release/bench
 
-lint: tidy cppcheck ## clang-format, clang-tidy, cppcheck and the checks of tools/
-	$(sources) | xargs -r clang-format --dry-run -Werror
+lint: tidy cppcheck ## clang-tidy, cppcheck and the checks of tools/
 	@for check in tools/check_*.py; do echo "$$check"; python3 "$$check"; done
 
 tidy:

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Each check of tools/ passes on a small sound tree and fails on one thing gone wrong."""
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -120,6 +121,11 @@ class Checks(unittest.TestCase):
         cases = "".join(f"    case {i}:\n        return {i};\n" for i in range(40))
         text = "/* */\nint f(int a)\n{\n    switch (a) {\n" + cases + "    }\n}\n"
         self.passes("sizes", {"src/base/one.c": text})
+
+    @unittest.skipUnless(shutil.which("clang-format"), "needs clang-format")
+    def test_another_layout_fails(self):
+        self.fails("format", {"src/base/one.c": "/* */\nint  a ;\n"}, "src/base/one.c:2")
+        self.passes("format", {"src/base/one.c": "/* */\nint a;\n"})
 
     def test_words_of_one_machine_fail(self):
         home = "/" + "home/me/ridge"
