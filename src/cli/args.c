@@ -47,10 +47,11 @@ static ridge_status fail_unknown(const cli_run *run, ridge_str name, const char 
     const char *near[1];
     if (!wrong)
         return ridge_fail_nomem(run->cx);
-    if (dashes[1] && ridge_nearest_names(wrong, names, n, 1, near))
+    if (dashes[1] && ridge_nearest_names(wrong, names, n, 1, near)) {
         return ridge_fail(run->cx, RIDGE_E_ARG,
                           "unknown option %s%s: did you mean %s%s?", dashes, wrong,
                           near[0][1] ? "--" : "-", near[0]);
+    }
     return ridge_fail(run->cx, RIDGE_E_ARG, "unknown option %s%s: see ridge %s --help",
                       dashes, wrong, run->verb->name);
 }
@@ -58,9 +59,10 @@ static ridge_status fail_unknown(const cli_run *run, ridge_str name, const char 
 static ridge_status push_knob(const cli_run *run, cli_knob *knobs, int *n,
                               const char *key, const char *value)
 {
-    if (*n == CLI_ARG_MAX)
+    if (*n == CLI_ARG_MAX) {
         return ridge_fail(run->cx, RIDGE_E_ARG, "more than %d options: leave some out",
                           CLI_ARG_MAX);
+    }
     knobs[(*n)++] = (cli_knob){key, value};
     return RIDGE_OK;
 }
@@ -70,16 +72,17 @@ static ridge_status store_option(cli_run *run, const cli_option *option,
 {
     if (!find_option(cli_common_options, ridge_str_of(option->name)))
         return push_knob(run, run->options, &run->n_options, option->name, value);
-    if (strcmp(option->name, "json") == 0)
+    if (strcmp(option->name, "json") == 0) {
         run->is_json = true;
-    else if (strcmp(option->name, "html") == 0)
+    } else if (strcmp(option->name, "html") == 0) {
         run->html_path = value;
-    else if (strcmp(option->name, "o") == 0)
+    } else if (strcmp(option->name, "o") == 0) {
         run->out_path = value;
-    else if (strcmp(option->name, "data") == 0)
+    } else if (strcmp(option->name, "data") == 0) {
         run->data_dir = value;
-    else if (strcmp(option->name, "no-colour") == 0)
+    } else if (strcmp(option->name, "no-colour") == 0) {
         run->has_colour = false;
+    }
     return RIDGE_OK;
 }
 
@@ -93,9 +96,10 @@ static ridge_status take_value(args_reader *reader, const cli_option *option,
                                ridge_str attached, const char **out)
 {
     const cli_run *run = reader->run;
-    if (!option->value && attached.p)
+    if (!option->value && attached.p) {
         return ridge_fail(run->cx, RIDGE_E_ARG, "%s%s takes no value: leave out =%s",
                           dashes_of(option), option->name, attached.p);
+    }
     if (!option->value) {
         *out = "";
         return RIDGE_OK;
@@ -106,10 +110,11 @@ static ridge_status take_value(args_reader *reader, const cli_option *option,
         attached = ridge_str_of(next);
         reader->at++;
     }
-    if (!attached.p || attached.n == 0)
+    if (!attached.p || attached.n == 0) {
         return ridge_fail(run->cx, RIDGE_E_ARG, "%s%s needs a value: %s%s %s",
                           dashes_of(option), option->name, dashes_of(option),
                           option->name, option->value);
+    }
     *out = attached.p;
     return RIDGE_OK;
 }
@@ -132,9 +137,10 @@ static ridge_status read_option(args_reader *reader, const char *word)
     const cli_option *option = find_option(run->verb->options, name);
     if (!option)
         option = find_option(cli_common_options, name);
-    if (!option || is_long != (option->name[1] != '\0'))
+    if (!option || is_long != (option->name[1] != '\0')) {
         return fail_unknown(run, is_long ? name : ridge_str_of(word + 1),
                             is_long ? "--" : "-");
+    }
     const char *value = NULL;
     RIDGE_TRY(take_value(reader, option, rest, &value));
     return store_option(run, option, value);
@@ -154,9 +160,10 @@ static ridge_status read_knob(cli_run *run, const char *word)
     const char *copy = ridge_str_dup(ridge_ctx_arena(run->cx), key);
     if (!copy)
         return ridge_fail_nomem(run->cx);
-    if (value.n == 0)
+    if (value.n == 0) {
         return ridge_fail(run->cx, RIDGE_E_ARG, "%s= has no value: write %s=VALUE",
                           copy, copy);
+    }
     return push_knob(run, run->knobs, &run->n_knobs, copy, value.p);
 }
 
@@ -176,19 +183,21 @@ ridge_status cli_args_parse(cli_run *run, int argc, const char *const *argv)
     bool is_ended = false;
     while (reader.at < argc) {
         const char *word = argv[reader.at++];
-        if (!is_ended && strcmp(word, "--") == 0)
+        if (!is_ended && strcmp(word, "--") == 0) {
             is_ended = true;
-        else if (!is_ended && word[0] == '-' && word[1])
+        } else if (!is_ended && word[0] == '-' && word[1]) {
             RIDGE_TRY(read_option(&reader, word));
-        else if (!is_ended && run->verb->takes_knobs && is_knob(word))
+        } else if (!is_ended && run->verb->takes_knobs && is_knob(word)) {
             RIDGE_TRY(read_knob(run, word));
-        else
+        } else {
             RIDGE_TRY(read_argument(run, word));
+        }
     }
-    if (run->n_args < run->verb->min_args)
+    if (run->n_args < run->verb->min_args) {
         return ridge_fail(run->cx, RIDGE_E_ARG, "%s: ridge %s %s",
                           run->n_args ? "an argument is missing" : "nothing to work on",
                           run->verb->name, run->verb->synopsis);
+    }
     return RIDGE_OK;
 }
 

@@ -16,10 +16,11 @@ static ridge_status find_chips(cli_run *run, ridge_chips_view *out)
     if (!chips)
         return ridge_fail_nomem(run->cx);
     for (size_t i = 0; i < out->n; i++) {
-        if (out->has_details)
+        if (out->has_details) {
             RIDGE_TRY(ridge_chip_find(run->cx, out->catalog, run->args[i], &chips[i]));
-        else
+        } else {
             chips[i] = ridge_catalog_chip(out->catalog, i);
+        }
     }
     out->chips = chips;
     return RIDGE_OK;

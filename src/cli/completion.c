@@ -126,10 +126,11 @@ static void write_fish_option(const cli_verb *verb, const cli_option *option,
     if (verb)
         ridge_buf_printf(out, " -n '__fish_seen_subcommand_from %s'", verb->name);
     ridge_buf_printf(out, " %s %s", option->name[1] ? "-l" : "-s", option->name);
-    if (names)
+    if (names) {
         ridge_buf_printf(out, " -x -a '(ridge names %s)'", names);
-    else if (option->value)
+    } else if (option->value) {
         ridge_buf_puts(out, is_file(option->value) ? " -r -F" : " -x");
+    }
     ridge_buf_puts(out, " -d '");
     write_fish_text(option->help, out);
     ridge_buf_puts(out, "'\n");
@@ -142,11 +143,12 @@ static void write_fish_verb(const cli_verb *verb, ridge_buf *out)
                      verb->name);
     write_fish_text(verb->summary, out);
     ridge_buf_puts(out, "'\n");
-    if (names)
+    if (names) {
         ridge_buf_printf(out,
                          "complete -c ridge -n '__fish_seen_subcommand_from %s' "
                          "-a '(ridge names %s)'\n",
                          verb->name, names);
+    }
     for (const cli_option *o = verb->options; o && o->name; o++)
         write_fish_option(verb, o, out);
 }

@@ -95,10 +95,11 @@ static ridge_status write_man(cli_run *run, const char *argument, ridge_buf *out
 
 static ridge_status write_version(cli_run *run, const char *argument, ridge_buf *out)
 {
-    if (argument)
+    if (argument) {
         return ridge_fail(run->cx, RIDGE_E_ARG,
                           "unexpected argument '%s': ridge --version stands alone",
                           argument);
+    }
     ridge_buf_puts(out, "ridge " RIDGE_VERSION "\n");
     return RIDGE_OK;
 }

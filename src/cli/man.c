@@ -13,12 +13,13 @@ static void write_roff(ridge_buf *out, const char *text)
     for (; *text; text++) {
         if (is_line_start && (*text == '.' || *text == '\''))
             ridge_buf_puts(out, "\\&");
-        if (*text == '\\')
+        if (*text == '\\') {
             ridge_buf_puts(out, "\\e");
-        else if (*text == '-')
+        } else if (*text == '-') {
             ridge_buf_puts(out, "\\-");
-        else
+        } else {
             ridge_buf_add(out, (ridge_str){text, 1});
+        }
         is_line_start = *text == '\n';
     }
 }

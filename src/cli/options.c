@@ -20,10 +20,11 @@ ridge_status cli_option_count(cli_run *run, const char *name, double fallback,
 {
     const char *text = cli_option_text(run, name);
     double v = fallback;
-    if (text && !ridge_parse_count(ridge_str_of(text), &v))
+    if (text && !ridge_parse_count(ridge_str_of(text), &v)) {
         return ridge_fail(run->cx, RIDGE_E_ARG,
                           "--%s '%s' is not a count: write 4096, 4M or 15T", name,
                           text);
+    }
     *out = v;
     return RIDGE_OK;
 }
@@ -33,10 +34,11 @@ ridge_status cli_option_bytes(cli_run *run, const char *name, double fallback,
 {
     const char *text = cli_option_text(run, name);
     double v = fallback;
-    if (text && !ridge_parse_bytes(ridge_str_of(text), &v))
+    if (text && !ridge_parse_bytes(ridge_str_of(text), &v)) {
         return ridge_fail(run->cx, RIDGE_E_ARG,
                           "--%s '%s' is not a size: write 64MiB, 1GB or 512", name,
                           text);
+    }
     *out = v;
     return RIDGE_OK;
 }
@@ -58,10 +60,11 @@ ridge_status cli_option_dtype(cli_run *run, const char *name, ridge_dtype fallba
 ridge_status cli_slice(cli_run *run, const ridge_slice **out)
 {
     const char *text = cli_option_text(run, "on");
-    if (!text)
+    if (!text) {
         return ridge_fail(run->cx, RIDGE_E_ARG,
                           "--on SLICE is missing: for example --on v5p:8x8x8 or "
                           "--on h100:4x8");
+    }
     const ridge_catalog *catalog = NULL;
     RIDGE_TRY(cli_catalog(run, &catalog));
     return ridge_slice_parse(run->cx, catalog, text, out);

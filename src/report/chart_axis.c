@@ -51,11 +51,12 @@ ridge_text ridge__chart_number(double v, int digits)
     if (!e || !ridge_parse_i64(ridge_str_of(e[1] == '+' ? e + 2 : e + 1), &exponent))
         exponent = 0;
     int64_t step = exponent >= 0 ? exponent / 3 : -((2 - exponent) / 3);
-    if (step + UNITY < 0 || step + UNITY >= (int64_t)RIDGE_COUNT_OF(prefixes))
+    if (step + UNITY < 0 || step + UNITY >= (int64_t)RIDGE_COUNT_OF(prefixes)) {
         snprintf(text.s, sizeof text.s, "%.*g", digits, v);
-    else
+    } else {
         snprintf(text.s, sizeof text.s, "%.*g%s", digits, v / pow(1000.0, (double)step),
                  prefixes[step + UNITY]);
+    }
     return text;
 }
 
@@ -178,18 +179,19 @@ static void fit_linear(ridge_chart_axis *axis, int most)
 ridge_chart_axis ridge__chart_axis_fit(const ridge_chart *chart, bool is_x, int most)
 {
     ridge_chart_axis axis = {.is_log = is_x ? chart->is_x_log : chart->is_y_log,
-                             .low = INFINITY,
-                             .high = -INFINITY};
+                             .low = HUGE_VAL,
+                             .high = -HUGE_VAL};
     extend_by_series(&axis, chart, is_x);
     for (int m = 0; m < ridge__chart_marker_count(chart); m++) {
         if (chart->markers[m].is_vertical == is_x)
             extend(&axis, chart->markers[m].at);
     }
     most = most < 2 ? 2 : most > RIDGE_CHART_TICK_MAX ? RIDGE_CHART_TICK_MAX : most;
-    if (axis.is_log)
+    if (axis.is_log) {
         fit_log(&axis, most);
-    else
+    } else {
         fit_linear(&axis, most);
+    }
     return axis;
 }
 

@@ -35,7 +35,7 @@ static void set_dot(ridge_canvas *canvas, int x, int y, int pen)
         return;
     cell->glyph[0] = '\0'; /* what was there lies below the line */
     cell->dots |= bits[y % 4][x % 2];
-    cell->pen = (signed char)pen;
+    cell->pen = (short)pen;
 }
 
 static int clamp(int v, int most)
@@ -64,9 +64,10 @@ void ridge__canvas_line(ridge_canvas *canvas, ridge_canvas_dot from,
     int dx = to.x - from.x;
     int dy = to.y - from.y;
     int steps = abs(dx) > abs(dy) ? abs(dx) : abs(dy);
-    for (int i = 0; i <= steps; i++)
+    for (int i = 0; i <= steps; i++) {
         set_dot(canvas, from.x + step_of(dx, i, steps), from.y + step_of(dy, i, steps),
                 pen);
+    }
 }
 
 size_t ridge__canvas_character(const char *z)
@@ -88,7 +89,7 @@ void ridge__canvas_glyph(ridge_canvas *canvas, int column, int row, const char *
     size_t n = ridge__canvas_character(glyph);
     memcpy(cell->glyph, glyph, n);
     cell->glyph[n] = '\0';
-    cell->pen = (signed char)pen;
+    cell->pen = (short)pen;
 }
 
 void ridge__canvas_text(ridge_canvas *canvas, int column, int row, const char *text,

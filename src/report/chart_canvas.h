@@ -8,7 +8,7 @@
 
 typedef struct ridge_canvas_cell {
     unsigned char dots; /* Braille pattern; ignored under a glyph */
-    signed char pen;    /* series whose colour it has; -1: plain, -2: dim */
+    short pen;          /* series whose colour it has; -1: plain, -2: dim */
     char glyph[5];      /* one UTF-8 character, "" for none */
 } ridge_canvas_cell;
 

@@ -120,11 +120,12 @@ static void write_path(const ridge_svg_chart *c, int s)
                      s);
     for (size_t i = 0; i < series->n; i++) {
         bool is_drawn = ridge__svg_can_draw(c, series, i);
-        if (is_drawn)
+        if (is_drawn) {
             ridge_buf_printf(
                 c->out, "%s%.1f %.1f", is_open ? "L" : "M",
                 ridge__svg_x_px(c, ridge__chart_axis_place(&c->x, series->x[i])),
                 ridge__svg_y_px(c, ridge__chart_axis_place(&c->y, series->y[i])));
+        }
         is_open = is_drawn;
     }
     ridge__html_element(c->out, "\"><title>", ridge__chart_label(series->name),

@@ -36,10 +36,11 @@ static void write_cut(ridge_buf *out, const char *text, int columns)
     bool is_cut = ridge_text_width(text) > (size_t)columns;
     for (int left = is_cut ? columns - 1 : columns; *text && left > 0; left--) {
         size_t n = ridge__canvas_character(text);
-        if ((unsigned char)*text < ' ')
+        if ((unsigned char)*text < ' ') {
             ridge_buf_puts(out, " ");
-        else
+        } else {
             ridge_buf_add(out, (ridge_str){text, n});
+        }
         text += n;
     }
     if (is_cut && columns > 0)
@@ -108,10 +109,11 @@ static void draw_marker_label(text_chart *t, const ridge_marker *marker)
         !ridge__chart_axis_takes(axis->is_log, marker->at))
         return;
     double place = ridge__chart_axis_place(axis, marker->at);
-    if (marker->is_vertical)
+    if (marker->is_vertical) {
         label_vertical(t, column_of(t, place), label);
-    else
+    } else {
         label_horizontal(t, row_of(t, place), label);
+    }
 }
 
 static ridge_canvas_dot dot_of(const text_chart *t, double x, double y)

@@ -5,10 +5,11 @@
 
 static void set_known(ridge_json *object, const char *key, double v)
 {
-    if (v > 0)
+    if (v > 0) {
         ridge_json_set_double(object, key, v);
-    else
+    } else {
         ridge_json_set_null(object, key);
+    }
 }
 
 static void set_peaks(ridge_ctx *cx, const ridge_chip *chip, ridge_json *object)

@@ -209,9 +209,10 @@ static void add_overview(ridge_ctx *cx, const ridge_chips_view *view,
     ridge_table *t = ridge__section_add(cx, out, "Chip", columns_of(cx, view, ""));
     for (size_t r = 0; r < RIDGE_COUNT_OF(chip_rows); r++) {
         bool is_known = false;
-        for (size_t i = 0; i < view->n; i++)
+        for (size_t i = 0; i < view->n; i++) {
             is_known =
                 is_known || strcmp(chip_rows[r].text(cx, view->chips[i]), "-") != 0;
+        }
         if (!is_known)
             continue;
         ridge_table_cell(t, chip_rows[r].name);
@@ -235,12 +236,13 @@ static void add_peaks(ridge_ctx *cx, const ridge_chips_view *view, ridge_section
         ridge_table_cell(t, ridge_dtype_text(dtype));
         for (size_t i = 0; i < view->n; i++) {
             const ridge_chip *chip = view->chips[i];
-            if (chip->has_peak[dtype])
+            if (chip->has_peak[dtype]) {
                 ridge_table_cellf(t, "%s, ridge %.0f",
                                   own_peak(cx, chip, dtype, "FLOP/s"),
                                   ridge_chip_ridge_point(chip, dtype));
-            else
+            } else {
                 ridge_table_cell(t, "-");
+            }
         }
     }
 }
@@ -273,12 +275,13 @@ static void add_network(ridge_ctx *cx, const ridge_chips_view *view,
                           ridge__axis_ridge_point(system, i, RIDGE_DTYPE_BF16));
         ridge_table_cell(t, axis.can_reduce ? "in network" : "-");
     }
-    if (system->torus_dims)
+    if (system->torus_dims) {
         ridge__section_note(
             out, ridge_sprintf(arena,
                                "Torus of %d axes; the ridge counts both ways of "
                                "a ring on one axis.",
                                system->torus_dims));
+    }
 }
 
 static void add_prices(ridge_ctx *cx, const ridge_chip *chip, ridge_sections *out)

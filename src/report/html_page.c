@@ -83,9 +83,10 @@ void ridge_html_table(ridge_buf *out, const ridge_table *table)
     ridge_buf_puts(out, "<div class=\"wide\"><table>\n");
     if (has_titles) {
         ridge_buf_puts(out, "<thead><tr>");
-        for (size_t c = 0; c < columns; c++)
+        for (size_t c = 0; c < columns; c++) {
             ridge__html_element(out, open_cell(table, c, true),
                                 ridge_table_title(table, c), "</th>");
+        }
         ridge_buf_puts(out, "</tr></thead>\n");
     }
     ridge_buf_puts(out, "<tbody>\n");
@@ -93,9 +94,10 @@ void ridge_html_table(ridge_buf *out, const ridge_table *table)
         if (!ridge_table_get(table, row, 0))
             continue; /* a rule: every row has its line here */
         ridge_buf_puts(out, "<tr>");
-        for (size_t c = 0; c < columns; c++)
+        for (size_t c = 0; c < columns; c++) {
             ridge__html_element(out, open_cell(table, c, false),
                                 ridge_table_get(table, row, c), "</td>");
+        }
         ridge_buf_puts(out, "</tr>\n");
     }
     ridge_buf_puts(out, "</tbody>\n</table></div>\n");

@@ -51,12 +51,13 @@ void ridge_html_text(ridge_buf *out, const char *text)
         const unsigned char *bytes = (const unsigned char *)p;
         size_t n = utf8_length(bytes);
         const char *entity = entity_of(c);
-        if (entity)
+        if (entity) {
             ridge_buf_puts(out, entity);
-        else if (n == 0 || (c < ' ' && c != '\n' && c != '\t'))
+        } else if (n == 0 || (c < ' ' && c != '\n' && c != '\t')) {
             ridge_buf_puts(out, REPLACEMENT);
-        else
+        } else {
             ridge_buf_add(out, (ridge_str){p, n});
+        }
         p += n ? n : 1;
     }
 }

@@ -61,9 +61,10 @@ const char *ridge__mixer_text(ridge_ctx *cx, const ridge_mixer *mixer)
     add_kind(mixer, &b);
     if (mixer->window)
         ridge_buf_printf(&b, ", window %s", ridge_format_exact(mixer->window).s);
-    if (mixer->index_topk)
+    if (mixer->index_topk) {
         ridge_buf_printf(&b, ", top %s tokens",
                          ridge_format_exact(mixer->index_topk).s);
+    }
     if (mixer->is_cross)
         ridge_buf_puts(&b, ", cross");
     if (mixer->has_shared_kv)

@@ -29,14 +29,16 @@ static void set_weights(ridge_ctx *cx, const ridge_model *model, ridge_json *obj
 {
     ridge_json_set_double(object, "weight_bytes", ridge_model_weight_bytes(model));
     ridge_json *by = ridge_json_set_object(cx, object, "weight_bytes_by_dtype");
-    for (int i = 0; i < RIDGE_SHOWN_DTYPES; i++)
+    for (int i = 0; i < RIDGE_SHOWN_DTYPES; i++) {
         ridge_json_set_double(
             by, ridge_dtype_text(ridge__shown_dtypes[i]),
             ridge_model_weight_bytes_as(model, ridge__shown_dtypes[i]));
+    }
     ridge_json *state = ridge_json_set_object(cx, object, "training_state_bytes");
-    for (int i = 0; i < RIDGE_PRECISION_COUNT; i++)
+    for (int i = 0; i < RIDGE_PRECISION_COUNT; i++) {
         ridge_json_set_double(state, ridge_precision_policy((ridge_precision)i)->text,
                               ridge__model_state_bytes(model, i));
+    }
 }
 
 static void set_flops(ridge_ctx *cx, const ridge_model_view *view, ridge_json *object)

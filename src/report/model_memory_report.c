@@ -13,10 +13,11 @@ const ridge_dtype ridge__shown_dtypes[RIDGE_SHOWN_DTYPES] = {
 double ridge__model_activation_bytes(const ridge_model *model, ridge_remat remat)
 {
     double bytes = 0;
-    for (int i = 0; i < model->n_layers; i++)
+    for (int i = 0; i < model->n_layers; i++) {
         bytes +=
             (double)model->layers[i].count *
             ridge_layer_activation_bytes(model, &model->layers[i], remat, 1, false);
+    }
     return bytes;
 }
 

@@ -67,10 +67,11 @@ static void add_part(ridge_table *t, const char *name, int64_t n, int64_t active
 
 static void add_beside(ridge_ctx *cx, int64_t n, const char *what, ridge_sections *out)
 {
-    if (n)
+    if (n) {
         ridge__section_note(out, ridge_sprintf(ridge_ctx_arena(cx),
                                                "Beside the total: %s, %s.", what,
                                                ridge_format_exact(n).s));
+    }
 }
 
 static void add_params(ridge_ctx *cx, const ridge_model *model, ridge_sections *out)
@@ -89,10 +90,11 @@ static void add_params(ridge_ctx *cx, const ridge_model *model, ridge_sections *
     add_part(t, "total", p.total, p.active, p.total);
     add_beside(cx, p.mtp, "multi-token prediction layers", out);
     add_beside(cx, p.vision, "a vision tower", out);
-    if (model->published_params)
+    if (model->published_params) {
         ridge__section_note(
             out, ridge_sprintf(ridge_ctx_arena(cx), "Published: %s.",
                                ridge_format_exact(model->published_params).s));
+    }
 }
 
 /* ---- FLOPs

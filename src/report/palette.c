@@ -21,7 +21,8 @@ void ridge__palette_write(ridge_buf *out, bool is_dark)
                                   "--ground:#14181e;--hover:#1c222b;"
                                 : "--fg:#1d2430;--dim:#5c6673;--grid:#e3e7ec;"
                                   "--ground:#ffffff;--hover:#f4f6f9;");
-    for (int i = 0; i < RIDGE_SERIES_MAX; i++)
+    for (int i = 0; i < RIDGE_SERIES_MAX; i++) {
         ridge_buf_printf(out, "--s%d:%s;", i,
                          is_dark ? dark_colours[i] : light_colours[i]);
+    }
 }

@@ -22,19 +22,21 @@ ridge_table *ridge__section_add(ridge_ctx *cx, ridge_sections *sections,
 {
     ridge_table *table = ridge_table_new(ridge_ctx_arena(cx));
     add_columns(cx, table, columns);
-    if (sections->n < RIDGE_SECTION_MAX)
+    if (sections->n < RIDGE_SECTION_MAX) {
         sections->items[sections->n++] =
             (ridge_section){.title = title, .table = table};
+    }
     return table;
 }
 
 void ridge__section_note(ridge_sections *sections, const char *note)
 {
     bool is_last_free = sections->n > 0 && !sections->items[sections->n - 1].note;
-    if (is_last_free)
+    if (is_last_free) {
         sections->items[sections->n - 1].note = note;
-    else if (sections->n < RIDGE_SECTION_MAX)
+    } else if (sections->n < RIDGE_SECTION_MAX) {
         sections->items[sections->n++] = (ridge_section){.title = "", .note = note};
+    }
 }
 
 void ridge__table_pair(ridge_table *table, const char *name, const char *value)
@@ -62,9 +64,10 @@ void ridge__sections_write_text(const ridge_sections *sections, bool with_colour
             ridge_buf_puts(out, out->n ? "\n" : "");
             write_bold(section->title, with_colour, out);
         }
-        if (section->table)
+        if (section->table) {
             ridge_table_write(section->table, *section->title ? 2 : 0, with_colour,
                               out);
+        }
         if (section->note)
             ridge_buf_printf(out, "  %s\n", section->note);
     }

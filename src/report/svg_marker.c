@@ -69,10 +69,11 @@ void ridge__svg_marker_line(const ridge_svg_chart *c, const ridge_marker *marker
     double place = 0;
     if (!axis_place(c, marker, &place))
         return;
-    if (marker->is_vertical)
+    if (marker->is_vertical) {
         ridge__svg_upright(c, "marker", ridge__svg_x_px(c, place));
-    else
+    } else {
         ridge__svg_level(c, "marker", ridge__svg_y_px(c, place));
+    }
 }
 
 void ridge__svg_marker_label(const ridge_svg_chart *c, const ridge_marker *marker)
@@ -93,7 +94,7 @@ void ridge__svg_marker_label(const ridge_svg_chart *c, const ridge_marker *marke
         {far, y - 5}, {far, y + 15}, {c->left + 6, y - 5}, {c->left + 6, y + 15}};
     const ridge_svg_point *places = marker->is_vertical ? upright : level;
     ridge_svg_point best = places[0];
-    double least = INFINITY;
+    double least = HUGE_VAL;
     for (int i = 0; i < 4; i++) {
         box b = box_at(places[i], width);
         bool is_inside = b.x0 >= c->left && b.x1 <= c->right && b.y0 >= c->top - 4 &&

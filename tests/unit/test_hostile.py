@@ -8,8 +8,6 @@ import tempfile
 import time
 import unittest
 
-SOON_S = 2.0
-
 
 class Hostile(unittest.TestCase):
     def setUp(self):
@@ -25,7 +23,7 @@ class Hostile(unittest.TestCase):
         start = time.monotonic()
         done = subprocess.run([ARGS.ridge, "model", path], capture_output=True, timeout=60,
                               check=False)
-        self.assertLess(time.monotonic() - start, SOON_S)
+        self.assertLess(time.monotonic() - start, ARGS.refusal_s)
         self.assertEqual(done.returncode, 2, done.stderr[-500:])
         self.assertEqual(done.stdout, b"")
         self.assertTrue(done.stderr.startswith(b"ridge: "))
@@ -67,6 +65,6 @@ class Hostile(unittest.TestCase):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--ridge", required=True)
-    parser.add_argument("--chart")
+    parser.add_argument("--refusal-s", type=float, default=2.0)
     ARGS, rest = parser.parse_known_args()
     unittest.main(argv=sys.argv[:1] + rest)
