@@ -169,8 +169,11 @@ ridge_status ridge_checkpoint_check(ridge_ctx *cx, const ridge_model *model,
     ridge_buf words;
     ridge_buf_init(&words, ridge_ctx_arena(cx));
     write_verdict(model, &sums, &check, &words);
-    if (!ends_with(path, ".safetensors"))
+    const bool is_index = !ends_with(path, ".safetensors");
+    if (is_index)
         check_stated_params(model, &check, &words);
+    else if (!check.agrees && check.total_bytes < check.predicted_bytes)
+        ridge_buf_puts(&words, "; if this is one shard of several, give their index");
     if (sums.documents > 1)
         ridge_buf_printf(&words,
                          "; the file holds %d JSON documents, the first was read",

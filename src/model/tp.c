@@ -122,7 +122,9 @@ static tp_finding check_block(const ridge_model *model, const ridge_layer *layer
         size = w->in;
     else if (w->split != RIDGE_SPLIT_NONE && has_square_blocks(model))
         size = w->out;
-    if (size % ways != 0 || size / ways % model->quant_block == 0)
+    /* Gates of a block or less are left unquantised by those who release models. */
+    if (size <= model->quant_block || size % ways != 0 ||
+        size / ways % model->quant_block == 0)
         return fine();
     return (tp_finding){RIDGE_TP_BLOCK, width_name(w), size, model->quant_block};
 }

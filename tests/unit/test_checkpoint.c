@@ -123,6 +123,22 @@ static void what_is_no_index_is_refused(void **state)
     }
 }
 
+static void one_shard_asks_for_the_index(void **state)
+{
+    const ridge_model *m = fixture_model(*state, FORM, "");
+    const char file[] = "\x42\0\0\0\0\0\0\0"
+                        "{\"w\": {\"dtype\": \"BF16\", \"shape\": [2],"
+                        " \"data_offsets\": [0, 4]}}      "
+                        "data";
+    const char *path = RIDGE_BUILD_DIR "/unit-test-shard.safetensors";
+    ridge_checkpoint c;
+    assert_ok(*state,
+              ridge_file_write(*state, path, (ridge_str){file, sizeof file - 1}));
+    assert_ok(*state, ridge_checkpoint_check(*state, m, path, &c));
+    assert_verdict(c, false, "one shard of several");
+    assert_int_equal(c.total_params, 2);
+}
+
 static void index_is_found_beside_a_config(void **state)
 {
     const char *folder = RIDGE_BUILD_DIR "/checkpoint-find";
@@ -149,6 +165,7 @@ int main(void)
         cmocka_unit_test(two_documents_are_said_to_be_two),
         cmocka_unit_test(packed_count_is_no_parameter_count),
         cmocka_unit_test(what_is_no_index_is_refused),
+        cmocka_unit_test(one_shard_asks_for_the_index),
         cmocka_unit_test(index_is_found_beside_a_config),
     };
     return cmocka_run_group_tests(tests, fixture_open, fixture_close);

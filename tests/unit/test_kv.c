@@ -15,6 +15,8 @@ static void head_dim_is_read_not_derived(void **state)
         " 'intermediate_size': 14336, 'vocab_size': 131072,"
         " 'sliding_window': null}");
     assert_near(per_token(m, RIDGE_DTYPE_BF16), 163840, 0);
+    /* a window of null is none */
+    assert_near(ridge_model_kv(m, RIDGE_DTYPE_BF16).bytes_per_token_long, 163840, 0);
 }
 
 static void latent_is_stored_once(void **state)

@@ -87,6 +87,12 @@ static void experts_may_be_dealt_out_whole(void **state)
     assert_int_equal(ridge_model_expert_tp(m, 4), RIDGE_TP_OK);
 }
 
+static void small_gates_are_no_obstacle(void **state)
+{
+    const ridge_model *m = fixture_named(*state, "qwen3.5-397b-a17b-fp8");
+    assert_int_equal(ridge_model_tp(m, 8), RIDGE_TP_REPLICATES_KV);
+}
+
 static void odd_width_does_not_divide(void **state)
 {
     const ridge_model *m = fixture_model(
@@ -121,6 +127,7 @@ int main(void)
         cmocka_unit_test(groups_of_4_bit_weights_are_not_cut),
         cmocka_unit_test(vision_heads_do_not_limit),
         cmocka_unit_test(experts_may_be_dealt_out_whole),
+        cmocka_unit_test(small_gates_are_no_obstacle),
         cmocka_unit_test(odd_width_does_not_divide),
         cmocka_unit_test(state_space_groups_are_replicated),
         cmocka_unit_test(degree_zero_is_refused),
