@@ -24,7 +24,7 @@ typedef struct list {
 } list;
 
 static void add_matrix(list *l, const char *name, ridge_split split, int64_t in,
-                       int64_t out, int64_t bias)
+                       int64_t out)
 {
     l->out[l->n++] = (ridge_weight){.name = name,
                                     .part = RIDGE_PART_ATTENTION,
@@ -32,9 +32,16 @@ static void add_matrix(list *l, const char *name, ridge_split split, int64_t in,
                                     .in = in,
                                     .out = out,
                                     .copies = 1,
-                                    .active_copies = 1,
-                                    .vector_params = bias,
-                                    .active_vector_params = bias};
+                                    .active_copies = 1};
+}
+
+/* Vector parameters of the last weight. */
+static void add_bias(list *l, bool has_bias, int64_t params)
+{
+    if (!has_bias)
+        return;
+    l->out[l->n - 1].vector_params = params;
+    l->out[l->n - 1].active_vector_params = params;
 }
 
 static void add_vector(list *l, const char *name, ridge_part part, ridge_split split,
@@ -42,14 +49,15 @@ static void add_vector(list *l, const char *name, ridge_part part, ridge_split s
 {
     if (params == 0)
         return;
-    add_matrix(l, name, split, 0, 0, params);
+    add_matrix(l, name, split, 0, 0);
+    add_bias(l, true, params);
     l->out[l->n - 1].part = part;
 }
 
 static void add_mlp_matrix(list *l, const char *name, ridge_split split, int64_t in,
-                           int64_t out, int64_t bias)
+                           int64_t out)
 {
-    add_matrix(l, name, split, in, out, bias);
+    add_matrix(l, name, split, in, out);
     l->out[l->n - 1].part = RIDGE_PART_MLP;
 }
 
@@ -61,23 +69,23 @@ static void add_index(list *l, const ridge_mixer *m)
     if (m->index_heads == 0)
         return;
     if (m->kind == RIDGE_MIXER_ATTENTION) {
-        add_matrix(l, "index_q", RIDGE_SPLIT_NONE, l->d_model, width, 0);
-        add_matrix(l, "index_k", RIDGE_SPLIT_NONE, l->d_model, m->index_head_dim, 0);
+        add_matrix(l, "index_q", RIDGE_SPLIT_NONE, l->d_model, width);
+        add_matrix(l, "index_k", RIDGE_SPLIT_NONE, l->d_model, m->index_head_dim);
         add_vector(l, "index_norm", RIDGE_PART_NORM, RIDGE_SPLIT_NONE,
                    2 * m->index_head_dim);
         return;
     }
     const int64_t source = m->q_lora_rank > 0 ? m->q_lora_rank : l->d_model;
-    add_matrix(l, "index_q", RIDGE_SPLIT_NONE, source, width, 0);
-    add_matrix(l, "index_weights", RIDGE_SPLIT_NONE, l->d_model, m->index_heads, 0);
+    add_matrix(l, "index_q", RIDGE_SPLIT_NONE, source, width);
+    add_matrix(l, "index_weights", RIDGE_SPLIT_NONE, l->d_model, m->index_heads);
     if (m->is_latent_only) {
         const int64_t doubled = 2 * m->index_head_dim;
-        add_matrix(l, "index_compress", RIDGE_SPLIT_NONE, l->d_model, 2 * doubled,
-                   m->compress_ratio * doubled);
+        add_matrix(l, "index_compress", RIDGE_SPLIT_NONE, l->d_model, 2 * doubled);
+        add_bias(l, true, m->compress_ratio * doubled);
         add_vector(l, "index_norm", RIDGE_PART_NORM, RIDGE_SPLIT_NONE,
                    m->index_head_dim);
     } else {
-        add_matrix(l, "index_k", RIDGE_SPLIT_NONE, l->d_model, m->index_head_dim, 0);
+        add_matrix(l, "index_k", RIDGE_SPLIT_NONE, l->d_model, m->index_head_dim);
         add_vector(l, "index_norm", RIDGE_PART_NORM, RIDGE_SPLIT_NONE,
                    2 * m->index_head_dim);
     }
@@ -90,24 +98,25 @@ static void add_keys_values(list *l, const ridge_mixer *m)
     const int64_t v_width = m->kv_heads * m->v_head_dim;
     if (m->has_shared_kv)
         return;
-    add_matrix(l, "wk", RIDGE_SPLIT_KV, l->d_model, k_width,
-               m->has_qkv_bias && !m->is_key_unbiased ? k_width : 0);
-    if (!m->has_joint_kv)
-        add_matrix(l, "wv", RIDGE_SPLIT_KV, l->d_model, v_width,
-                   m->has_qkv_bias ? v_width : 0);
+    add_matrix(l, "wk", RIDGE_SPLIT_KV, l->d_model, k_width);
+    add_bias(l, m->has_qkv_bias && !m->is_key_unbiased, k_width);
+    if (m->has_joint_kv)
+        return;
+    add_matrix(l, "wv", RIDGE_SPLIT_KV, l->d_model, v_width);
+    add_bias(l, m->has_qkv_bias, v_width);
 }
 
 static void add_attention(list *l, const ridge_mixer *m)
 {
     const int64_t width = m->heads * m->head_dim;
     const int64_t q_width = m->has_out_gate ? 2 * width : width;
-    add_matrix(l, "wq", RIDGE_SPLIT_HEADS, l->d_model, q_width,
-               m->has_qkv_bias ? q_width : 0);
+    add_matrix(l, "wq", RIDGE_SPLIT_HEADS, l->d_model, q_width);
+    add_bias(l, m->has_qkv_bias, q_width);
     add_keys_values(l, m);
     if (m->gate_width > 0)
-        add_matrix(l, "wg", RIDGE_SPLIT_HEADS, l->d_model, m->gate_width, 0);
-    add_matrix(l, "wo", RIDGE_SPLIT_IN, m->heads * m->v_head_dim, l->d_model,
-               m->has_out_bias ? l->d_model : 0);
+        add_matrix(l, "wg", RIDGE_SPLIT_HEADS, l->d_model, m->gate_width);
+    add_matrix(l, "wo", RIDGE_SPLIT_IN, m->heads * m->v_head_dim, l->d_model);
+    add_bias(l, m->has_out_bias, l->d_model);
     add_vector(l, "qk_norm", RIDGE_PART_NORM, RIDGE_SPLIT_NONE, m->qk_norm_width);
     add_index(l, m);
 }
@@ -117,13 +126,13 @@ static void add_latent_queries(list *l, const ridge_mixer *m)
 {
     const int64_t width = m->heads * m->head_dim;
     if (m->q_lora_rank == 0) {
-        add_matrix(l, "wq", RIDGE_SPLIT_HEADS, l->d_model, width, 0);
+        add_matrix(l, "wq", RIDGE_SPLIT_HEADS, l->d_model, width);
         return;
     }
-    add_matrix(l, "q_a", RIDGE_SPLIT_NONE, l->d_model, m->q_lora_rank,
-               m->has_qkv_bias ? m->q_lora_rank : 0);
+    add_matrix(l, "q_a", RIDGE_SPLIT_NONE, l->d_model, m->q_lora_rank);
+    add_bias(l, m->has_qkv_bias, m->q_lora_rank);
     add_vector(l, "q_a_norm", RIDGE_PART_NORM, RIDGE_SPLIT_NONE, m->q_lora_rank);
-    add_matrix(l, "q_b", RIDGE_SPLIT_HEADS, m->q_lora_rank, width, 0);
+    add_matrix(l, "q_b", RIDGE_SPLIT_HEADS, m->q_lora_rank, width);
 }
 
 /* @source deepseek-v2-2024, section 2.1 */
@@ -132,15 +141,15 @@ static void add_mla(list *l, const ridge_mixer *m)
     const int64_t cached = m->kv_lora_rank + m->rope_head_dim;
     const int64_t nope = m->head_dim - m->rope_head_dim;
     add_latent_queries(l, m);
-    add_matrix(l, "kv_a", RIDGE_SPLIT_NONE, l->d_model, cached,
-               m->has_qkv_bias ? cached : 0);
+    add_matrix(l, "kv_a", RIDGE_SPLIT_NONE, l->d_model, cached);
+    add_bias(l, m->has_qkv_bias, cached);
     add_vector(l, "kv_a_norm", RIDGE_PART_NORM, RIDGE_SPLIT_NONE, m->kv_lora_rank);
     add_matrix(l, "kv_b", RIDGE_SPLIT_HEADS, m->kv_lora_rank,
-               m->heads * (nope + m->v_head_dim), 0);
+               m->heads * (nope + m->v_head_dim));
     if (m->gate_width > 0)
-        add_matrix(l, "wg", RIDGE_SPLIT_HEADS, l->d_model, m->gate_width, 0);
-    add_matrix(l, "wo", RIDGE_SPLIT_IN, m->heads * m->v_head_dim, l->d_model,
-               m->has_out_bias ? l->d_model : 0);
+        add_matrix(l, "wg", RIDGE_SPLIT_HEADS, l->d_model, m->gate_width);
+    add_matrix(l, "wo", RIDGE_SPLIT_IN, m->heads * m->v_head_dim, l->d_model);
+    add_bias(l, m->has_out_bias, l->d_model);
     add_index(l, m);
 }
 
@@ -151,8 +160,8 @@ static void add_compressor(list *l, const ridge_mixer *m)
     const int64_t width = m->compress_ratio == 4 ? 2 * m->head_dim : m->head_dim;
     if (m->compress_ratio == 0)
         return;
-    add_matrix(l, "compress", RIDGE_SPLIT_NONE, l->d_model, 2 * width,
-               m->compress_ratio * width);
+    add_matrix(l, "compress", RIDGE_SPLIT_NONE, l->d_model, 2 * width);
+    add_bias(l, true, m->compress_ratio * width);
     add_vector(l, "compress_norm", RIDGE_PART_NORM, RIDGE_SPLIT_NONE, m->head_dim);
 }
 
@@ -161,12 +170,12 @@ static void add_latent(list *l, const ridge_mixer *m)
     const int64_t width = m->heads * m->head_dim;
     const int64_t low = m->o_groups * m->o_lora_rank;
     add_latent_queries(l, m);
-    add_matrix(l, "wkv", RIDGE_SPLIT_NONE, l->d_model, m->head_dim, 0);
+    add_matrix(l, "wkv", RIDGE_SPLIT_NONE, l->d_model, m->head_dim);
     add_vector(l, "kv_norm", RIDGE_PART_NORM, RIDGE_SPLIT_NONE, m->head_dim);
     add_compressor(l, m);
     /* Each group's heads map to its own rank: width x o_lora_rank weights. */
-    add_matrix(l, "o_a", RIDGE_SPLIT_HEADS, width / m->o_groups, low, 0);
-    add_matrix(l, "o_b", RIDGE_SPLIT_IN, low, l->d_model, 0);
+    add_matrix(l, "o_a", RIDGE_SPLIT_HEADS, width / m->o_groups, low);
+    add_matrix(l, "o_b", RIDGE_SPLIT_IN, low, l->d_model);
     add_index(l, m);
 }
 
@@ -174,14 +183,14 @@ static void add_delta(list *l, const ridge_mixer *m)
 {
     const int64_t keys = m->key_heads * m->key_head_dim;
     const int64_t values = m->value_heads * m->value_head_dim;
-    add_matrix(l, "in_qkvz", RIDGE_SPLIT_HEADS, l->d_model, 2 * keys + 2 * values, 0);
-    add_matrix(l, "in_ba", RIDGE_SPLIT_HEADS, l->d_model, 2 * m->value_heads, 0);
+    add_matrix(l, "in_qkvz", RIDGE_SPLIT_HEADS, l->d_model, 2 * keys + 2 * values);
+    add_matrix(l, "in_ba", RIDGE_SPLIT_HEADS, l->d_model, 2 * m->value_heads);
     add_vector(l, "conv", RIDGE_PART_ATTENTION, RIDGE_SPLIT_HEADS,
                (2 * keys + values) * m->conv_kernel);
     /* Decay and time step by head. */
     add_vector(l, "decay", RIDGE_PART_ATTENTION, RIDGE_SPLIT_HEADS, 2 * m->value_heads);
     add_vector(l, "out_norm", RIDGE_PART_NORM, RIDGE_SPLIT_NONE, m->value_head_dim);
-    add_matrix(l, "out", RIDGE_SPLIT_IN, values, l->d_model, 0);
+    add_matrix(l, "out", RIDGE_SPLIT_IN, values, l->d_model);
 }
 
 /* A map to a width, straight or through a rank. */
@@ -189,29 +198,29 @@ static void add_through_rank(list *l, const char *first, const char *second,
                              int64_t rank, int64_t width)
 {
     if (rank > 0)
-        add_matrix(l, first, RIDGE_SPLIT_NONE, l->d_model, rank, 0);
-    add_matrix(l, second, RIDGE_SPLIT_HEADS, rank > 0 ? rank : l->d_model, width, 0);
+        add_matrix(l, first, RIDGE_SPLIT_NONE, l->d_model, rank);
+    add_matrix(l, second, RIDGE_SPLIT_HEADS, rank > 0 ? rank : l->d_model, width);
 }
 
 static void add_lightning(list *l, const ridge_mixer *m)
 {
     const int64_t keys = m->key_heads * m->key_head_dim;
     const int64_t values = m->value_heads * m->value_head_dim;
-    add_matrix(l, "wq", RIDGE_SPLIT_HEADS, l->d_model, keys, 0);
-    add_matrix(l, "wk", RIDGE_SPLIT_HEADS, l->d_model, keys, 0);
-    add_matrix(l, "wv", RIDGE_SPLIT_HEADS, l->d_model, values, 0);
+    add_matrix(l, "wq", RIDGE_SPLIT_HEADS, l->d_model, keys);
+    add_matrix(l, "wk", RIDGE_SPLIT_HEADS, l->d_model, keys);
+    add_matrix(l, "wv", RIDGE_SPLIT_HEADS, l->d_model, values);
     add_vector(l, "conv", RIDGE_PART_ATTENTION, RIDGE_SPLIT_HEADS,
                (2 * keys + values) * m->conv_kernel);
     if (m->decay_rank > 0) { /* a decay each channel, a step each head */
         add_through_rank(l, "decay_a", "decay_b", m->decay_rank, keys);
         add_vector(l, "decay", RIDGE_PART_ATTENTION, RIDGE_SPLIT_HEADS,
                    m->key_heads + keys);
-        add_matrix(l, "step", RIDGE_SPLIT_HEADS, l->d_model, m->key_heads, 0);
+        add_matrix(l, "step", RIDGE_SPLIT_HEADS, l->d_model, m->key_heads);
     }
     add_through_rank(l, "gate_a", "gate", m->gate_rank, values);
     add_vector(l, "out_norm", RIDGE_PART_NORM, RIDGE_SPLIT_NONE,
                m->decay_rank > 0 ? m->value_head_dim : values);
-    add_matrix(l, "out", RIDGE_SPLIT_IN, values, l->d_model, 0);
+    add_matrix(l, "out", RIDGE_SPLIT_IN, values, l->d_model);
 }
 
 static void add_state_space(list *l, const ridge_mixer *m)
@@ -219,24 +228,26 @@ static void add_state_space(list *l, const ridge_mixer *m)
     const int64_t inner = m->heads * m->head_dim;
     const int64_t conv = inner + 2 * m->state_groups * m->state_size;
     const int64_t in_width = inner + conv + m->heads;
-    add_matrix(l, "in_proj", RIDGE_SPLIT_HEADS, l->d_model, in_width,
-               m->has_proj_bias ? in_width : 0);
+    add_matrix(l, "in_proj", RIDGE_SPLIT_HEADS, l->d_model, in_width);
+    add_bias(l, m->has_proj_bias, in_width);
     add_vector(l, "conv", RIDGE_PART_ATTENTION, RIDGE_SPLIT_HEADS,
                conv * m->conv_kernel + (m->has_conv_bias ? conv : 0));
     /* Decay, time step and skip by head. */
     add_vector(l, "decay", RIDGE_PART_ATTENTION, RIDGE_SPLIT_HEADS, 3 * m->heads);
     add_vector(l, "out_norm", RIDGE_PART_NORM, RIDGE_SPLIT_NONE, inner);
-    add_matrix(l, "out", RIDGE_SPLIT_IN, inner, l->d_model,
-               m->has_proj_bias ? l->d_model : 0);
+    add_matrix(l, "out", RIDGE_SPLIT_IN, inner, l->d_model);
+    add_bias(l, m->has_proj_bias, l->d_model);
 }
 
 static void add_convolution(list *l, const ridge_mixer *m)
 {
     const int64_t d = l->d_model;
-    add_matrix(l, "in_proj", RIDGE_SPLIT_OUT, d, 3 * d, m->has_proj_bias ? 3 * d : 0);
+    add_matrix(l, "in_proj", RIDGE_SPLIT_OUT, d, 3 * d);
+    add_bias(l, m->has_proj_bias, 3 * d);
     add_vector(l, "conv", RIDGE_PART_ATTENTION, RIDGE_SPLIT_OUT,
                d * m->conv_kernel + (m->has_conv_bias ? d : 0));
-    add_matrix(l, "out", RIDGE_SPLIT_IN, d, d, m->has_proj_bias ? d : 0);
+    add_matrix(l, "out", RIDGE_SPLIT_IN, d, d);
+    add_bias(l, m->has_proj_bias, d);
 }
 
 static void add_mixer(list *l, const ridge_mixer *m)
@@ -271,52 +282,53 @@ static void add_mixer(list *l, const ridge_mixer *m)
     add_vector(l, "extra", RIDGE_PART_ATTENTION, RIDGE_SPLIT_NONE, m->extra_params);
 }
 
-static void add_feed_forward(list *l, const char *const names[3], bool is_gated,
-                             int64_t width, bool has_bias)
+/* Three matrices, or two if not gated. */
+static void add_feed_forward(list *l, const char *const names[3], const ridge_ffn *f,
+                             int64_t width)
 {
-    const int64_t bias = has_bias ? width : 0;
-    if (is_gated)
-        add_mlp_matrix(l, names[0], RIDGE_SPLIT_OUT, l->d_model, width, bias);
-    add_mlp_matrix(l, names[1], RIDGE_SPLIT_OUT, l->d_model, width, bias);
-    add_mlp_matrix(l, names[2], RIDGE_SPLIT_IN, width, l->d_model,
-                   has_bias ? l->d_model : 0);
+    for (int i = f->is_gated ? 0 : 1; i < 2; i++) {
+        add_mlp_matrix(l, names[i], RIDGE_SPLIT_OUT, l->d_model, width);
+        add_bias(l, f->has_bias, width);
+    }
+    add_mlp_matrix(l, names[2], RIDGE_SPLIT_IN, width, l->d_model);
+    add_bias(l, f->has_bias, l->d_model);
 }
 
-static void add_expert_matrix(list *l, const ridge_ffn *f, const char *name,
-                              ridge_split split, int64_t in, int64_t out)
+/* The same for each of E experts, of which a token meets k. */
+static void add_expert_matrices(list *l, const ridge_ffn *f, int64_t width)
 {
-    const int64_t bias = f->has_bias ? out : 0;
-    l->out[l->n++] =
-        (ridge_weight){.name = name,
-                       .part = RIDGE_PART_EXPERTS,
-                       .split = split,
-                       .in = in,
-                       .out = out,
-                       .copies = f->experts,
-                       .active_copies = f->experts_per_token,
-                       .vector_params = f->experts * bias,
-                       .active_vector_params = f->experts_per_token * bias};
+    static const char *const NAMES[3] = {"expert_gate", "expert_up", "expert_down"};
+    const int start = l->n;
+    const int64_t outer = l->d_model;
+    l->d_model = width;
+    add_feed_forward(l, NAMES, f, f->expert_d_ff);
+    l->d_model = outer;
+    for (int i = start; i < l->n; i++) {
+        ridge_weight *w = &l->out[i];
+        w->part = RIDGE_PART_EXPERTS;
+        w->copies = f->experts;
+        w->active_copies = f->experts_per_token;
+        w->active_vector_params = f->experts_per_token * w->vector_params;
+        w->vector_params *= f->experts;
+    }
 }
 
 static void add_experts(list *l, const ridge_ffn *f)
 {
     static const char *const SHARED[3] = {"shared_gate", "shared_up", "shared_down"};
     const int64_t width = f->latent_width > 0 ? f->latent_width : l->d_model;
-    add_matrix(l, "router", RIDGE_SPLIT_NONE, l->d_model, f->experts,
-               f->has_router_bias ? f->experts : 0);
+    add_matrix(l, "router", RIDGE_SPLIT_NONE, l->d_model, f->experts);
+    add_bias(l, f->has_router_bias, f->experts);
     l->out[l->n - 1].part = RIDGE_PART_ROUTER;
     if (f->latent_width > 0)
-        add_mlp_matrix(l, "latent_down", RIDGE_SPLIT_NONE, l->d_model, width, 0);
-    if (f->is_gated)
-        add_expert_matrix(l, f, "expert_gate", RIDGE_SPLIT_OUT, width, f->expert_d_ff);
-    add_expert_matrix(l, f, "expert_up", RIDGE_SPLIT_OUT, width, f->expert_d_ff);
-    add_expert_matrix(l, f, "expert_down", RIDGE_SPLIT_IN, f->expert_d_ff, width);
+        add_mlp_matrix(l, "latent_down", RIDGE_SPLIT_NONE, l->d_model, width);
+    add_expert_matrices(l, f, width);
     if (f->latent_width > 0)
-        add_mlp_matrix(l, "latent_up", RIDGE_SPLIT_NONE, width, l->d_model, 0);
+        add_mlp_matrix(l, "latent_up", RIDGE_SPLIT_NONE, width, l->d_model);
     if (f->shared_d_ff > 0)
-        add_feed_forward(l, SHARED, f->is_gated, f->shared_d_ff, f->has_bias);
+        add_feed_forward(l, SHARED, f, f->shared_d_ff);
     if (f->has_shared_gate)
-        add_mlp_matrix(l, "shared_scale", RIDGE_SPLIT_NONE, l->d_model, 1, 0);
+        add_mlp_matrix(l, "shared_scale", RIDGE_SPLIT_NONE, l->d_model, 1);
 }
 
 static void add_ffn(list *l, const ridge_ffn *f)
@@ -325,7 +337,7 @@ static void add_ffn(list *l, const ridge_ffn *f)
     if (f->kind == RIDGE_FFN_MOE)
         add_experts(l, f);
     if (f->d_ff > 0)
-        add_feed_forward(l, DENSE, f->is_gated, f->d_ff, f->has_bias);
+        add_feed_forward(l, DENSE, f, f->d_ff);
 }
 
 /* A second attention, from the decoder to the encoder's output. */
@@ -344,9 +356,9 @@ static void add_per_layer(list *l, int64_t width)
 {
     if (width == 0)
         return;
-    add_mlp_matrix(l, "per_layer_in", RIDGE_SPLIT_NONE, l->d_model, width, 0);
-    add_mlp_matrix(l, "per_layer_gate", RIDGE_SPLIT_NONE, l->d_model, width, 0);
-    add_mlp_matrix(l, "per_layer_out", RIDGE_SPLIT_NONE, width, l->d_model, 0);
+    add_mlp_matrix(l, "per_layer_in", RIDGE_SPLIT_NONE, l->d_model, width);
+    add_mlp_matrix(l, "per_layer_gate", RIDGE_SPLIT_NONE, l->d_model, width);
+    add_mlp_matrix(l, "per_layer_out", RIDGE_SPLIT_NONE, width, l->d_model);
 }
 
 int ridge_layer_weights(const ridge_model *model, const ridge_layer *layer,
