@@ -161,7 +161,10 @@ static attention_grid attention_grid_find(const ridge_chip *chip,
 /*
  * Useful share of the SMs: equal blocks run in waves; causal ones, longest first, end
  * when the SMs are all used up or when the longest has run. Every round pays the first
- * load and the last store.
+ * load and the last store. In prefill a block works on one tile of keys while it
+ * prepares the next: the first scores and the last values overlap with nothing, one
+ * tile's time in all.
+ * @source flash-attention-3-2024, section 3.2
  */
 static double attention_wave_efficiency(const ridge_chip *chip,
                                         const ridge_attention *op,
@@ -182,6 +185,8 @@ static double attention_wave_efficiency(const ridge_chip *chip,
             job_s * fmax(1, span->longest / span->computed_context);
         makespan_s = fmax(work_s, longest_s);
     }
+    if (op->query_tokens > BLOCK_GPU)
+        makespan_s *= 1 + BLOCK_GPU / span->computed_context;
     makespan_s += rounds * ridge__block_start_s(chip);
     return fmin(1, work_s / makespan_s);
 }

@@ -249,8 +249,7 @@ static ridge_sections sections_of(ridge_ctx *cx, const ridge_roofline_view *view
     }
     if (view->slice->chips > 1) {
         ridge__section_note(
-            &out, "One chip of the slice does it all: the verb shard splits it "
-                  "over more.");
+            &out, "One chip of the slice does it all: nothing is sharded here.");
     }
     add_sweep(cx, r, &out);
     return out;
