@@ -220,7 +220,9 @@ typedef struct ridge_system {
 
 /* ---- catalogue ------------------------------------------------------------------ */
 
-/** Chips and systems: built in, then DIR of --data, then ~/.config/ridge. Immutable. */
+/** Chips and systems: built in, then DIR of --data, then ~/.config/ridge. Immutable to
+ *  its users, who may share it between threads: built-in files are read under a lock,
+ *  when they are first asked for. */
 typedef struct ridge_catalog ridge_catalog;
 
 /**
@@ -242,6 +244,7 @@ RIDGE_NODISCARD ridge_status ridge_catalog_open_data(ridge_ctx *cx,
                                                      const ridge_catalog **out);
 
 size_t ridge_catalog_chip_count(const ridge_catalog *catalog);
+/** In order of names. @return NULL beyond the last, or out of memory */
 const ridge_chip *ridge_catalog_chip(const ridge_catalog *catalog, size_t index);
 size_t ridge_catalog_system_count(const ridge_catalog *catalog);
 const ridge_system *ridge_catalog_system(const ridge_catalog *catalog, size_t index);
@@ -286,6 +289,17 @@ RIDGE_NODISCARD ridge_status ridge_slice_parse(ridge_ctx *cx,
                                                const ridge_catalog *catalog,
                                                const char *text,
                                                const ridge_slice **out);
+
+/**
+ * The slice that @p chips of a system make up when the shape is not told: the most
+ * compact legal torus, or as few slices over DCN as will do; nodes as full as can be.
+ * @errors E_ARG when no legal slices have that many chips
+ */
+RIDGE_NODISCARD ridge_status ridge_slice_of_chips(ridge_ctx *cx,
+                                                  const ridge_catalog *catalog,
+                                                  const ridge_system *system,
+                                                  int64_t chips,
+                                                  const ridge_slice **out);
 
 /** Longest distance between two chips of one slice, in hops (torus). */
 int64_t ridge_slice_diameter_hops(const ridge_slice *slice);

@@ -1,0 +1,172 @@
+/* Model of a measured row: a config written from its dimensions, or a name of the
+ * catalogue where the row has none. */
+#include "measured_row.h"
+
+#include <string.h>
+
+typedef struct field {
+    const char *row_key;
+    const char *config_key;
+} field;
+
+static const field common_fields[] = {
+    {"n_layers", "num_hidden_layers"},
+    {"d_model", "hidden_size"},
+    {"n_heads", "num_attention_heads"},
+    {"n_kv_heads", "num_key_value_heads"},
+    {"head_dim", "head_dim"},
+    {"d_ff", "intermediate_size"},
+    {"vocab", "vocab_size"},
+    {"n_experts", "n_routed_experts"},
+    {"n_shared_experts", "n_shared_experts"},
+    {"n_dense_layers", "first_k_dense_replace"},
+    {"experts_per_token", "num_experts_per_tok"},
+    {"expert_d_ff", "moe_intermediate_size"},
+};
+
+static void set_count(ridge_json *config, const char *key, int64_t value)
+{
+    ridge_json_set_i64(config, key, value);
+}
+
+/* The number behind a word of "MLA (q_lora 1536, kv_lora 512, ...)"; 0: absent. */
+static int64_t number_after(const char *text, const char *word)
+{
+    const char *at = strstr(text, word);
+    if (at == NULL)
+        return 0;
+    ridge_str rest = ridge_str_of(at + strlen(word));
+    rest = ridge_str_trim(rest);
+    size_t n = 0;
+    while (n < rest.n && rest.p[n] >= '0' && rest.p[n] <= '9')
+        n++;
+    int64_t v = 0;
+    return ridge_parse_i64((ridge_str){rest.p, n}, &v) ? v : 0;
+}
+
+static void set_mla(ridge_json *config, const char *attention)
+{
+    int64_t q_lora = number_after(attention, "(q_lora");
+    if (q_lora > 0)
+        set_count(config, "q_lora_rank", q_lora);
+    else
+        ridge_json_set_null(config, "q_lora_rank");
+    set_count(config, "kv_lora_rank", number_after(attention, "kv_lora"));
+    set_count(config, "qk_nope_head_dim", number_after(attention, "qk_nope"));
+    set_count(config, "qk_rope_head_dim", number_after(attention, "qk_rope"));
+    set_count(config, "v_head_dim", number_after(attention, ", v"));
+}
+
+/* The architecture whose config has the fields that the row needs. */
+static const char *model_type(const measured_row *row, const char *attention)
+{
+    int64_t experts;
+    bool is_gated = true;
+    if (attention != NULL && strncmp(attention, "MLA", 3) == 0)
+        return "deepseek_v3";
+    if (measured_count(&row->model, "n_experts", &experts))
+        return "glm4_moe";
+    ridge_json_bool(ridge_json_get(&row->model, "gated_mlp"), &is_gated);
+    return is_gated ? "llama" : "nemotron";
+}
+
+/* What a row leaves out of the dimensions and what is usual then: heads of 128, a
+ * feed-forward of 4 D, the vocabulary of GPT-2. */
+static void assume_dimensions(const measured_row *row, measured_gaps *gaps,
+                              ridge_json *config)
+{
+    int64_t v;
+    int64_t d_model = 0;
+    measured_count(&row->model, "d_model", &d_model);
+    if (!measured_count(&row->model, "d_ff", &v)) {
+        if (measured_count(&row->model, "expert_d_ff", &v)) {
+            set_count(config, "intermediate_size", v); /* no layer is dense */
+        } else {
+            set_count(config, "intermediate_size", 4 * d_model);
+            measured_assume(gaps, "feed-forward width");
+        }
+    }
+    if (!measured_count(&row->model, "n_heads", &v)) {
+        set_count(config, "num_attention_heads", d_model < 128 ? 1 : d_model / 128);
+        measured_assume(gaps, "heads");
+    }
+    if (!measured_count(&row->model, "vocab", &v)) {
+        set_count(config, "vocab_size", 50257);
+        measured_assume(gaps, "vocabulary");
+    }
+}
+
+static ridge_json *config_of(ridge_ctx *cx, const measured_row *row,
+                             measured_gaps *gaps)
+{
+    ridge_json *config = ridge_json_object(cx);
+    const char *attention = measured_text(&row->model, "attention");
+    const char *type = model_type(row, attention);
+    bool is_tied = false;
+    ridge_json_set_text(config, "model_type", type);
+    for (size_t i = 0; i < RIDGE_COUNT_OF(common_fields); i++) {
+        int64_t v;
+        ridge_node n = ridge_json_get(&row->model, common_fields[i].row_key);
+        if (ridge_json_i64(n, &v) && v >= 0)
+            set_count(config, common_fields[i].config_key, v);
+    }
+    assume_dimensions(row, gaps, config);
+    if (!ridge_json_bool(ridge_json_get(&row->model, "tied_embeddings"), &is_tied))
+        measured_assume(gaps, "tied embeddings");
+    ridge_json_set_bool(config, "tie_word_embeddings", is_tied);
+    if (strcmp(type, "deepseek_v3") == 0)
+        set_mla(config, attention);
+    return config;
+}
+
+static ridge_status from_dimensions(ridge_ctx *cx, const measured_row *row,
+                                    measured_gaps *gaps, const ridge_model **out)
+{
+    ridge_buf text;
+    ridge_node config;
+    ridge_buf_init(&text, ridge_ctx_arena(cx));
+    RIDGE_TRY(ridge_json_write(cx, config_of(cx, row, gaps), &text));
+    RIDGE_TRY(ridge_json_parse(cx, (ridge_str){text.p, text.n}, row->id, &config));
+    ridge_node *kept = ridge_new(ridge_ctx_arena(cx), ridge_node, 1);
+    if (kept == NULL)
+        return ridge_fail_nomem(cx);
+    *kept = config;
+    return ridge_model_from_config(cx, *kept, row->model_name, out);
+}
+
+/* "Megatron-Turing NLG 530B" is no catalogue name; "gpt-3 175b" nearly is. */
+static ridge_status from_name(ridge_ctx *cx, const ridge_library *library,
+                              const char *name, const ridge_model **out)
+{
+    char tidy[96];
+    size_t n = 0;
+    for (; name[n] != '\0' && n + 1 < sizeof tidy; n++) {
+        char c = name[n];
+        tidy[n] = c == ' ' ? '-' : (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+    }
+    tidy[n] = '\0';
+    if (!ridge_path_exists(tidy) &&
+        ridge_model_load(cx, library, tidy, out) == RIDGE_OK)
+        return RIDGE_OK;
+    return ridge_fail(cx, RIDGE_E_NOTFOUND, "the model's dimensions are not stated");
+}
+
+ridge_status measured_model(ridge_ctx *cx, const ridge_library *library,
+                            const measured_row *row, measured_gaps *gaps,
+                            const ridge_model **out)
+{
+    int64_t layers;
+    int64_t width;
+    if (!measured_count(&row->model, "n_layers", &layers) ||
+        !measured_count(&row->model, "d_model", &width))
+        return from_name(cx, library, row->model_name, out);
+    const char *attention = measured_text(&row->model, "attention");
+    const char *left_out[] = {"sliding", "chunked", "local"};
+    for (size_t i = 0; attention != NULL && i < RIDGE_COUNT_OF(left_out); i++) {
+        if (strstr(attention, left_out[i]) == NULL)
+            continue;
+        measured_assume(gaps, "full attention in windowed layers");
+        break;
+    }
+    return from_dimensions(cx, row, gaps, out);
+}

@@ -1,0 +1,156 @@
+/* Plan of a measured row: the knobs that it states; the others are left to the search,
+ * which then stands for the practice of whoever measured it. */
+#include "measured_row.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct word_value {
+    const char *word; /* found in the row's text */
+    int value;
+} word_value;
+
+/* The first word that occurs decides. */
+static const word_value precisions[] = {
+    {"nvfp4", RIDGE_PRECISION_FP4},      {"fp4", RIDGE_PRECISION_FP4},
+    {"fp8", RIDGE_PRECISION_FP8},        {"float8", RIDGE_PRECISION_FP8},
+    {"PURE", RIDGE_PRECISION_BF16_PURE}, {"fp16", RIDGE_PRECISION_FP16},
+    {"bf16", RIDGE_PRECISION_BF16},      {"tf32", RIDGE_PRECISION_TF32},
+    {"fp32", RIDGE_PRECISION_FP32},
+};
+
+static const word_value remats[] = {
+    {"full", RIDGE_REMAT_FULL},        {"none", RIDGE_REMAT_NONE},
+    {"minimal", RIDGE_REMAT_MATMULS},  {"rest recomputed", RIDGE_REMAT_FULL},
+    {"save_dot", RIDGE_REMAT_MATMULS}, {"selective", RIDGE_REMAT_SELECTIVE},
+};
+
+static const word_value zeros[] = {
+    {"zero-3", 3},   {"FULL_SHARD", 3}, {"SHARD_GRAD_OP", 2}, {"zero-2", 2},
+    {"zero-1/2", 2}, {"zero-1", 1},     {"zero-0", 0},        {"ddp", 0},
+    {"none", 0},     {"fsdp", 3},
+};
+
+static bool find_word(const char *text, const word_value *words, size_t n, int *out)
+{
+    for (size_t i = 0; text != NULL && i < n; i++) {
+        if (strstr(text, words[i].word) != NULL) {
+            *out = words[i].value;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void read_degrees(const measured_row *row, measured_gaps *gaps, ridge_knobs *k)
+{
+    const struct {
+        const char *key;
+        int64_t *field;
+        bool is_one_when_absent;
+    } degrees[] = {
+        {"tp", &k->tp, false},  {"cp", &k->cp, true},
+        {"pp", &k->pp, false},  {"ep", &k->ep, false},
+        {"vpp", &k->vpp, true}, {"microbatch_seqs", &k->microbatch_seqs, false},
+    };
+    int64_t experts = 0;
+    measured_count(&row->model, "n_experts", &experts);
+    for (size_t i = 0; i < RIDGE_COUNT_OF(degrees); i++) {
+        if (measured_count(&row->plan, degrees[i].key, degrees[i].field))
+            continue;
+        if (degrees[i].is_one_when_absent)
+            *degrees[i].field = 1;
+        else if (degrees[i].field != &k->ep || experts > 0)
+            measured_assume(gaps, degrees[i].key);
+    }
+    if (k->vpp > 1 && k->pp == 1)
+        k->vpp = 1;
+    if (experts == 0)
+        k->ep = 1;
+}
+
+/* The first whole number in "fsdp over 256 chips per slice"; 0: none. */
+static int64_t number_over(const char *text)
+{
+    const char *at = strstr(text, "over ");
+    if (at == NULL)
+        return 0;
+    ridge_str rest = ridge_str_of(at + strlen("over "));
+    ridge_str word = ridge_str_cut(&rest, ' ');
+    int64_t v;
+    return ridge_parse_i64(word, &v) && v > 0 ? v : 0;
+}
+
+/* Ranks that share one copy of the state. "cores" of TPUs come two to a chip. */
+static void read_sharding(const measured_row *row, const ridge_slice *slice,
+                          measured_gaps *gaps, ridge_knobs *k)
+{
+    const char *text = measured_text(&row->plan, "fsdp_or_zero_stage");
+    int64_t data = slice->chips / (k->tp > 0 ? k->tp : 1) / (k->pp > 0 ? k->pp : 1) /
+                   (k->cp > 0 ? k->cp : 1);
+    if (text == NULL || k->tp <= 0 || k->pp <= 0) {
+        if (data > 1)
+            measured_assume(gaps, "sharding");
+        return;
+    }
+    int zero = 3;
+    find_word(text, zeros, RIDGE_COUNT_OF(zeros), &zero);
+    int64_t shards = number_over(text);
+    if (strstr(text, "cores") != NULL)
+        shards /= 2;
+    if (strstr(text, "hybrid") != NULL)
+        shards = slice->system->chips_per_node;
+    if (shards <= 0 || shards > data || data % shards != 0)
+        shards = data;
+    k->fsdp = zero == 0 ? 1 : shards;
+    k->dp = data / k->fsdp;
+    k->zero_stage = k->fsdp == 1 && k->cp <= 1 ? 0 : zero;
+}
+
+static void read_policies(const measured_row *row, measured_gaps *gaps, ridge_knobs *k)
+{
+    int value = 0;
+    const char *text = measured_text(&row->plan, "remat");
+    if (find_word(text, remats, RIDGE_COUNT_OF(remats), &value))
+        k->remat = value;
+    if (text == NULL || strstr(text, "custom") != NULL ||
+        strstr(text, "offload") != NULL || k->remat < 0)
+        measured_assume(gaps, "remat");
+    text = measured_text(&row->plan, "precision");
+    if (find_word(text, precisions, RIDGE_COUNT_OF(precisions), &value))
+        k->precision = (ridge_precision)value;
+    else
+        measured_assume(gaps, "precision");
+    /* Whether SP was on is seldom said; since 2022 it comes with TP. */
+    k->has_sp = RIDGE_FLAG_FREE;
+}
+
+/* Without a global batch: one microbatch on each replica. */
+static ridge_status read_batch(ridge_ctx *cx, const measured_row *row,
+                               measured_gaps *gaps, ridge_train_request *r)
+{
+    int64_t seqs;
+    const ridge_knobs *k = &r->knobs;
+    if (!measured_count(&row->plan, "global_batch_seqs", &seqs)) {
+        if (k->microbatch_seqs == 0 || k->tp == 0 || k->pp == 0 || k->pp > 1)
+            return ridge_fail(cx, RIDGE_E_ARG, "the global batch is not stated");
+        seqs = k->microbatch_seqs * (r->slice->chips / k->tp / (k->cp > 0 ? k->cp : 1));
+        measured_assume(gaps, "no gradient accumulation");
+    }
+    r->batch_tokens = (double)seqs * r->seq_tokens;
+    return RIDGE_OK;
+}
+
+ridge_status measured_request(ridge_ctx *cx, const measured_row *row,
+                              measured_gaps *gaps, ridge_train_request *r)
+{
+    r->knobs = ridge_knobs_free();
+    r->top = 1;
+    if (!measured_number(&row->plan, "seq_len", &r->seq_tokens))
+        return ridge_fail(cx, RIDGE_E_ARG, "the sequence length is not stated");
+    read_degrees(row, gaps, &r->knobs);
+    read_sharding(row, r->slice, gaps, &r->knobs);
+    RIDGE_TRY(read_batch(cx, row, gaps, r));
+    read_policies(row, gaps, &r->knobs);
+    return RIDGE_OK;
+}

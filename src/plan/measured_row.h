@@ -1,0 +1,56 @@
+/*
+ * A row of measured training runs, as in JSON Lines files of published measurements:
+ * id, source {title}, model {dimensions}, hardware {chip, n_chips, ...}, plan {degrees,
+ * ...}, measured {step_time_s, tokens_per_s_per_chip, ...}. null: the source is silent.
+ */
+#ifndef RIDGE_PLAN_MEASURED_ROW_H
+#define RIDGE_PLAN_MEASURED_ROW_H
+
+#include "ridge/plan.h"
+
+/** What a row says; a 0 or NULL stands for null. */
+typedef struct measured_row {
+    const char *id, *source, *chip, *model_name;
+    ridge_node model; /* the row's own objects; their parent is root */
+    ridge_node hardware;
+    ridge_node plan;
+    ridge_node measured;
+    ridge_node root;
+} measured_row;
+
+/** @param out  must stay where it is: its nodes point into it
+ *  @errors E_PARSE with file:line for text that is no such row */
+RIDGE_NODISCARD ridge_status measured_row_read(ridge_ctx *cx, ridge_str line,
+                                               const char *file, int number,
+                                               measured_row *out);
+
+/** Members that may be null. @return false then */
+bool measured_count(const ridge_node *object, const char *key, int64_t *out);
+bool measured_number(const ridge_node *object, const char *key, double *out);
+const char *measured_text(const ridge_node *object, const char *key);
+
+/** What had to be assumed, as text "remat, sharding". */
+typedef struct measured_gaps {
+    ridge_buf text;
+} measured_gaps;
+
+void measured_assume(measured_gaps *gaps, const char *what);
+
+/** The slice of a row. @errors E_ARG, E_NOTFOUND: why it cannot be told */
+RIDGE_NODISCARD ridge_status measured_slice(ridge_ctx *cx, const ridge_catalog *catalog,
+                                            const measured_row *row,
+                                            measured_gaps *gaps,
+                                            const ridge_slice **out);
+
+/** The model of a row, from its dimensions or by its name. @errors as above */
+RIDGE_NODISCARD ridge_status measured_model(ridge_ctx *cx, const ridge_library *library,
+                                            const measured_row *row,
+                                            measured_gaps *gaps,
+                                            const ridge_model **out);
+
+/** The request of a row: batch, sequence and the knobs that it states. */
+RIDGE_NODISCARD ridge_status measured_request(ridge_ctx *cx, const measured_row *row,
+                                              measured_gaps *gaps,
+                                              ridge_train_request *out);
+
+#endif

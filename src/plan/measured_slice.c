@@ -1,0 +1,124 @@
+/* Hardware of a measured row: its chip, the system that joins such chips, and the
+ * network that the row names. */
+#include "measured_row.h"
+
+#include <string.h>
+
+static ridge_status find_chip(ridge_ctx *cx, const ridge_catalog *catalog,
+                              const char *name, measured_gaps *gaps,
+                              const ridge_chip **out)
+{
+    if (ridge_chip_find(cx, catalog, name, out) == RIDGE_OK)
+        return RIDGE_OK;
+    /* "V100 (memory not named)": what stands before the remark. */
+    const char *open_bracket = strchr(name, '(');
+    if (open_bracket == NULL)
+        return ridge_fail(cx, RIDGE_E_NOTFOUND, "chip '%s' is not known", name);
+    ridge_str head = ridge_str_trim((ridge_str){name, (size_t)(open_bracket - name)});
+    const char *short_name = ridge_str_dup(ridge_ctx_arena(cx), head);
+    if (short_name == NULL)
+        return ridge_fail_nomem(cx);
+    measured_assume(gaps, "chip variant");
+    if (ridge_chip_find(cx, catalog, short_name, out) == RIDGE_OK)
+        return RIDGE_OK;
+    return ridge_fail(cx, RIDGE_E_NOTFOUND, "chip '%s' is not named exactly", name);
+}
+
+/* The default system, or one of the same chip with the row's chips in a node. */
+static const ridge_system *choose_system(const ridge_catalog *catalog,
+                                         const ridge_chip *chip, int64_t per_node,
+                                         bool is_domain_of_racks)
+{
+    const ridge_system *chosen = NULL;
+    for (size_t i = 0; i < ridge_catalog_system_count(catalog); i++) {
+        const ridge_system *s = ridge_catalog_system(catalog, i);
+        if (s == NULL || s->chip != chip)
+            continue;
+        bool is_default = strcmp(s->name, chip->default_system) == 0;
+        bool is_node = per_node > 0 && s->chips_per_node == per_node;
+        if (is_default && (chosen == NULL || is_domain_of_racks || per_node == 0))
+            chosen = s;
+        if (is_node && !is_domain_of_racks &&
+            (chosen == NULL || chosen->chips_per_node != per_node || is_default))
+            chosen = s;
+    }
+    return chosen;
+}
+
+/* "8x HDR InfiniBand 200 Gbit/s per node", "RDMA 400 Gbit/s per GPU": the number before
+ * "Gbit/s", times the one before "x". @return bytes/s of a node or of a chip; 0:
+ * unknown */
+static double stated_bytes_per_s(const char *text, bool *is_per_node)
+{
+    const char *unit = text == NULL ? NULL : strstr(text, "Gbit/s");
+    if (unit == NULL)
+        return 0;
+    *is_per_node = strstr(unit, "per node") != NULL;
+    double rate = 0;
+    double times = 1;
+    ridge_str rest = {text, (size_t)(unit - text)};
+    while (rest.p != NULL) {
+        double v;
+        ridge_str word = ridge_str_cut(&rest, ' ');
+        while (word.n > 0 && (word.p[0] == '(' || word.p[0] == ','))
+            word = (ridge_str){word.p + 1, word.n - 1};
+        if (word.n > 1 && word.p[word.n - 1] == 'x' &&
+            ridge_parse_double((ridge_str){word.p, word.n - 1}, &v))
+            times = v;
+        else if (ridge_parse_double(word, &v))
+            rate = v;
+    }
+    return rate * times * 1e9 / 8;
+}
+
+/* A copy of the slice whose scale-out network has the rate that the row states. */
+static ridge_status with_stated_network(ridge_ctx *cx, const measured_row *row,
+                                        const ridge_slice *slice, measured_gaps *gaps,
+                                        const ridge_slice **out)
+{
+    bool has_fabric = false;
+    for (int i = 0; i < slice->n_axes; i++)
+        has_fabric = has_fabric || slice->axes[i].kind == RIDGE_AXIS_FABRIC;
+    *out = slice;
+    if (!has_fabric)
+        return RIDGE_OK;
+    bool is_per_node = false;
+    double rate =
+        stated_bytes_per_s(measured_text(&row->hardware, "inter_node"), &is_per_node);
+    if (rate <= 0) {
+        measured_assume(gaps, "network between nodes");
+        return RIDGE_OK;
+    }
+    ridge_slice *copy = ridge_new(ridge_ctx_arena(cx), ridge_slice, 1);
+    if (copy == NULL)
+        return ridge_fail_nomem(cx);
+    *copy = *slice;
+    double chips = is_per_node ? (double)slice->system->chips_per_node : 1;
+    for (int i = 0; i < copy->n_axes; i++) {
+        if (copy->axes[i].kind == RIDGE_AXIS_FABRIC)
+            copy->axes[i].bytes_per_s = rate / chips;
+    }
+    *out = copy;
+    return RIDGE_OK;
+}
+
+ridge_status measured_slice(ridge_ctx *cx, const ridge_catalog *catalog,
+                            const measured_row *row, measured_gaps *gaps,
+                            const ridge_slice **out)
+{
+    const ridge_chip *chip;
+    const ridge_slice *slice;
+    int64_t chips;
+    int64_t per_node = 0;
+    RIDGE_TRY(find_chip(cx, catalog, row->chip, gaps, &chip));
+    if (!measured_count(&row->hardware, "n_chips", &chips))
+        return ridge_fail(cx, RIDGE_E_ARG, "the number of chips is not stated");
+    measured_count(&row->hardware, "chips_per_node", &per_node);
+    const char *inner = measured_text(&row->hardware, "intra_node");
+    bool is_racks = inner != NULL && strstr(inner, "NVL72") != NULL;
+    const ridge_system *system = choose_system(catalog, chip, per_node, is_racks);
+    if (system == NULL)
+        return ridge_fail(cx, RIDGE_E_NOTFOUND, "no system of %s is known", chip->name);
+    RIDGE_TRY(ridge_slice_of_chips(cx, catalog, system, chips, &slice));
+    return with_stated_network(cx, row, slice, gaps, out);
+}

@@ -1,0 +1,289 @@
+/* Predictions held against measured runs: one row at a time, then the distribution of
+ * the errors by chip and by source. */
+#include "measured_row.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FILE_BYTES_MOST = 256 << 20, ROWS_MOST = 1000000 };
+
+/* ---- one row ------------------------------------------------------------------------
+ */
+
+/* FLOPs a token as the row's source counts them. Words of the rows' own description. */
+static double flops_per_token(const measured_row *row, const ridge_train_request *r,
+                              measured_gaps *gaps)
+{
+    const char *text = measured_text(&row->root, "flops_convention");
+    ridge_convention c = RIDGE_CONVENTION_PALM;
+    if (text != NULL && strstr(text, "causal half") != NULL)
+        c = RIDGE_CONVENTION_PALM_CAUSAL;
+    else if (text != NULL && strstr(text, "no attention") != NULL)
+        c = RIDGE_CONVENTION_SIX_N;
+    measured_assume(gaps, "FLOPs convention");
+    double flops = ridge_model_flops_train(r->model, r->seq_tokens, c);
+    bool is_hardware = text != NULL && strstr(text, "hardware FLOPs") != NULL;
+    if (is_hardware && r->knobs.remat == RIDGE_REMAT_FULL)
+        flops *= 4.0 / 3.0; /* the forward pass again */
+    return flops;
+}
+
+/* The measured step, as printed, or from tokens/s or FLOP/s that were. */
+static bool measured_step(const measured_row *row, const ridge_train_request *r,
+                          measured_gaps *gaps, double *out)
+{
+    double rate;
+    if (measured_number(&row->measured, "step_time_s", out))
+        return true;
+    double chips = (double)r->slice->chips;
+    if (measured_number(&row->measured, "tokens_per_s_per_chip", &rate)) {
+        *out = r->batch_tokens / (rate * chips);
+        return true;
+    }
+    double peak = ridge_chip_peak(r->slice->chip, RIDGE_DTYPE_BF16, NULL);
+    double share;
+    if (measured_number(&row->measured, "tflops_per_chip", &rate))
+        rate *= 1e12;
+    else if (measured_number(&row->measured, "mfu", &share))
+        rate = share * peak;
+    else
+        return false;
+    *out = r->batch_tokens * flops_per_token(row, r, gaps) / (rate * chips);
+    return true;
+}
+
+/* What was run must have fitted: where the memory model disagrees the time of the
+ * nearest layout is still a prediction. */
+static ridge_status predict_layout(ridge_ctx *cx, const ridge_train_request *r,
+                                   ridge_train_price *out)
+{
+    ridge_train_result result;
+    RIDGE_TRY(ridge_train_search(cx, r, &result));
+    if (result.n_layouts > 0) {
+        *out = result.layouts[0];
+        return RIDGE_OK;
+    }
+    if (!result.has_nearest) {
+        int why = 0;
+        for (int i = 1; i < RIDGE_FIT_COUNT; i++) {
+            if (result.refused[i] > 0)
+                why = i;
+        }
+        return ridge_fail(cx, RIDGE_E_ARG, "no layout agrees with the row: %s",
+                          why > 0 ? ridge_fit_text((ridge_fit)why) : "contradictory");
+    }
+    return ridge_train_price_one(cx, r, &result.nearest.layout, out);
+}
+
+static ridge_status predict(ridge_ctx *cx, const ridge_catalog *catalog,
+                            const ridge_library *library, const measured_row *row,
+                            measured_gaps *gaps, ridge_validation_row *out)
+{
+    ridge_train_request r = {0};
+    ridge_train_price price;
+    RIDGE_TRY(measured_slice(cx, catalog, row, gaps, &r.slice));
+    RIDGE_TRY(measured_model(cx, library, row, gaps, &r.model));
+    RIDGE_TRY(measured_request(cx, row, gaps, &r));
+    if (!measured_step(row, &r, gaps, &out->measured_step_s))
+        return ridge_fail(cx, RIDGE_E_ARG, "no step time or rate was measured");
+    RIDGE_TRY(predict_layout(cx, &r, &price));
+    if (price.step_time_s <= 0)
+        return ridge_fail(cx, RIDGE_E_ARG, "the row's plan is not legal: %s",
+                          ridge_fit_text(price.fit));
+    out->predicted_step_s = price.step_time_s;
+    out->relative_error = price.step_time_s / out->measured_step_s - 1;
+    out->predicted_memory_bytes = price.peak_memory_bytes;
+    out->has_memory = measured_number(&row->measured, "peak_memory_bytes",
+                                      &out->measured_memory_bytes);
+    return RIDGE_OK;
+}
+
+/* Each prediction has a ctx of its own, so that memory does not grow with the rows. A
+ * row that cannot be predicted is no failure of the file. */
+static ridge_status predict_apart(ridge_ctx *cx, const ridge_catalog *catalog,
+                                  const ridge_library *library, const measured_row *row,
+                                  measured_gaps *gaps, ridge_validation_row *out)
+{
+    ridge_ctx *own = ridge_ctx_open();
+    if (own == NULL)
+        return ridge_fail_nomem(cx);
+    ridge_status st = predict(own, catalog, library, row, gaps, out);
+    if (st != RIDGE_OK) {
+        ridge_str why = ridge_str_of(ridge_ctx_message(own));
+        out->why_skipped = ridge_str_dup(ridge_ctx_arena(cx), why);
+    }
+    ridge_ctx_close(own);
+    out->is_predicted = st == RIDGE_OK;
+    out->is_complete = out->is_predicted && gaps->text.n == 0;
+    out->assumed = ridge_buf_text(&gaps->text);
+    return st == RIDGE_E_NOMEM ? ridge_fail_nomem(cx) : RIDGE_OK;
+}
+
+static ridge_status validate_row(ridge_ctx *cx, const ridge_catalog *catalog,
+                                 const ridge_library *library, ridge_str line,
+                                 const char *path, int number,
+                                 ridge_validation_row *out)
+{
+    measured_row *row = ridge_new(ridge_ctx_arena(cx), measured_row, 1);
+    measured_gaps gaps;
+    ridge_buf_init(&gaps.text, ridge_ctx_arena(cx));
+    if (row == NULL)
+        return ridge_fail_nomem(cx);
+    RIDGE_TRY(measured_row_read(cx, line, path, number, row));
+    *out = (ridge_validation_row){.id = row->id,
+                                  .source = row->source,
+                                  .chip = row->chip,
+                                  .model = row->model_name,
+                                  .line = number};
+    return predict_apart(cx, catalog, library, row, &gaps, out);
+}
+
+/* ---- summaries
+ * ------------------------------------------------------------------------ */
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+    return x < y ? -1 : x > y ? 1 : 0;
+}
+
+/* Of sorted values: the middle one, or the mean of the two in the middle. */
+static double median_of(const double *sorted, int n)
+{
+    return n % 2 == 1 ? sorted[n / 2] : 0.5 * (sorted[n / 2 - 1] + sorted[n / 2]);
+}
+
+static ridge_error_summary summarise(const char *name, double *errors, int n)
+{
+    ridge_error_summary s = {.name = name, .rows = n};
+    if (n == 0)
+        return s;
+    qsort(errors, (size_t)n, sizeof *errors, by_value);
+    s.bias = median_of(errors, n);
+    for (int i = 0; i < n; i++)
+        errors[i] = fabs(errors[i]);
+    qsort(errors, (size_t)n, sizeof *errors, by_value);
+    s.median_abs = median_of(errors, n);
+    int at = (int)ceil(0.9 * n) - 1; /* the nearest rank */
+    s.p90_abs = errors[at < 0 ? 0 : at];
+    return s;
+}
+
+typedef enum row_set { SET_ALL, SET_COMPLETE, SET_ASSUMED, SET_MEMORY } row_set;
+
+static bool is_in(const ridge_validation_row *r, row_set set)
+{
+    if (!r->is_predicted)
+        return false;
+    switch (set) {
+    case SET_ALL:
+        return true;
+    case SET_COMPLETE:
+        return r->is_complete;
+    case SET_ASSUMED:
+        return !r->is_complete;
+    case SET_MEMORY:
+        return r->has_memory;
+    }
+    return false;
+}
+
+static ridge_error_summary summarise_set(const ridge_validation *v, row_set set,
+                                         const char *name, double *scratch)
+{
+    int n = 0;
+    for (int i = 0; i < v->n_rows; i++) {
+        const ridge_validation_row *r = &v->rows[i];
+        if (!is_in(r, set))
+            continue;
+        scratch[n++] = set == SET_MEMORY
+                           ? r->predicted_memory_bytes / r->measured_memory_bytes - 1
+                           : r->relative_error;
+    }
+    return summarise(name, scratch, n);
+}
+
+/* One summary for each chip or source, in the order of the file. */
+static int summarise_by(const ridge_validation *v, bool is_by_chip, double *scratch,
+                        ridge_error_summary *out)
+{
+    int groups = 0;
+    for (int i = 0; i < v->n_rows; i++) {
+        const char *name = is_by_chip ? v->rows[i].chip : v->rows[i].source;
+        int g = 0;
+        while (g < groups && strcmp(out[g].name, name) != 0)
+            g++;
+        if (g < groups || groups == RIDGE_SUMMARY_MAX)
+            continue;
+        int n = 0;
+        for (int j = i; j < v->n_rows; j++) {
+            const ridge_validation_row *r = &v->rows[j];
+            if (r->is_predicted && strcmp(is_by_chip ? r->chip : r->source, name) == 0)
+                scratch[n++] = r->relative_error;
+        }
+        out[groups++] = summarise(name, scratch, n);
+    }
+    return groups;
+}
+
+static ridge_status fill_summaries(ridge_ctx *cx, ridge_validation *v)
+{
+    double *scratch = ridge_new(ridge_ctx_arena(cx), double, (size_t)v->n_rows + 1);
+    if (scratch == NULL)
+        return ridge_fail_nomem(cx);
+    for (int i = 0; i < v->n_rows; i++) {
+        v->n_predicted += v->rows[i].is_predicted ? 1 : 0;
+        v->n_complete += v->rows[i].is_complete ? 1 : 0;
+    }
+    v->all = summarise_set(v, SET_ALL, "all rows", scratch);
+    v->complete = summarise_set(v, SET_COMPLETE, "plan stated whole", scratch);
+    v->assumed = summarise_set(v, SET_ASSUMED, "something assumed", scratch);
+    v->memory = summarise_set(v, SET_MEMORY, "peak memory", scratch);
+    v->n_by_chip = summarise_by(v, true, scratch, v->by_chip);
+    v->n_by_source = summarise_by(v, false, scratch, v->by_source);
+    return RIDGE_OK;
+}
+
+/* ---- the file
+ * ---------------------------------------------------------------------------- */
+
+static int count_lines(ridge_str text)
+{
+    int n = 1;
+    for (size_t i = 0; i < text.n && n < ROWS_MOST; i++)
+        n += text.p[i] == '\n' ? 1 : 0;
+    return n;
+}
+
+ridge_status ridge_validate_training(ridge_ctx *cx, const ridge_catalog *catalog,
+                                     const ridge_library *library, const char *path,
+                                     ridge_validation *out)
+{
+    ridge_str text;
+    ridge_validation v = {0};
+    RIDGE_TRY(ridge_file_read(cx, path, FILE_BYTES_MOST, &text));
+    v.rows =
+        ridge_new(ridge_ctx_arena(cx), ridge_validation_row, (size_t)count_lines(text));
+    if (v.rows == NULL)
+        return ridge_fail_nomem(cx);
+    int number = 0;
+    while (text.p != NULL && number < ROWS_MOST) {
+        ridge_str line = ridge_str_trim(ridge_str_cut(&text, '\n'));
+        number++;
+        if (line.n == 0)
+            continue;
+        if (ridge_ctx_is_cancelled(cx))
+            return ridge_fail(cx, RIDGE_E_CANCELLED, "cancelled at line %d", number);
+        RIDGE_TRY(
+            validate_row(cx, catalog, library, line, path, number, &v.rows[v.n_rows]));
+        v.n_rows++;
+    }
+    if (v.n_rows == 0)
+        return ridge_fail(cx, RIDGE_E_PARSE, "%s: holds no rows: expected JSON Lines",
+                          path);
+    RIDGE_TRY(fill_summaries(cx, &v));
+    *out = v;
+    return RIDGE_OK;
+}

@@ -1,0 +1,190 @@
+/* Predictions against measurements: the distribution of the errors, and every row. */
+#include "section.h"
+
+static void add_summary(ridge_table *t, const ridge_error_summary *e)
+{
+    ridge_table_cell(t, e->name);
+    ridge_table_cellf(t, "%d", e->rows);
+    if (e->rows == 0) {
+        ridge_table_cell(t, "-");
+        ridge_table_cell(t, "-");
+        ridge_table_cell(t, "-");
+        return;
+    }
+    ridge_table_cell(t, ridge_format_percent(e->median_abs).s);
+    ridge_table_cell(t, ridge_format_percent(e->p90_abs).s);
+    ridge_table_cellf(t, "%s%s", e->bias > 0 ? "+" : "",
+                      ridge_format_percent(e->bias).s);
+}
+
+static ridge_table *error_table(ridge_ctx *cx, ridge_sections *s, const char *title,
+                                const char *first)
+{
+    const char *columns =
+        ridge_sprintf(ridge_ctx_arena(cx), "%s|>rows|>median|>p90|>bias", first);
+    return ridge__section_add(cx, s, title, columns == NULL ? "" : columns);
+}
+
+static void add_overall(ridge_ctx *cx, const ridge_validation *v, ridge_sections *s)
+{
+    ridge_table *t = error_table(cx, s, "Error of the step time", "rows");
+    add_summary(t, &v->all);
+    add_summary(t, &v->complete);
+    add_summary(t, &v->assumed);
+    ridge_table_rule(t);
+    add_summary(t, &v->memory);
+    ridge__section_note(
+        s,
+        "Error: predicted / measured - 1; median and p90 of its absolute value, bias "
+        "its median. Where a row is silent the best layout that agrees with it is "
+        "taken, and the row counts as assumed.");
+}
+
+static void add_groups(ridge_ctx *cx, const ridge_validation *v, ridge_sections *s)
+{
+    ridge_table *t = error_table(cx, s, "By chip", "chip");
+    for (int i = 0; i < v->n_by_chip; i++)
+        add_summary(t, &v->by_chip[i]);
+    t = error_table(cx, s, "By source", "source");
+    for (int i = 0; i < v->n_by_source; i++)
+        add_summary(t, &v->by_source[i]);
+}
+
+static void add_skipped(ridge_ctx *cx, const ridge_validation *v, ridge_sections *s)
+{
+    if (v->n_predicted == v->n_rows)
+        return;
+    ridge_table *t = ridge__section_add(cx, s, "Not predicted", "row|model|why");
+    for (int i = 0; i < v->n_rows; i++) {
+        const ridge_validation_row *r = &v->rows[i];
+        if (r->is_predicted)
+            continue;
+        ridge_table_cell(t, r->id);
+        ridge_table_cell(t, r->model);
+        ridge_table_cell(t, r->why_skipped == NULL ? "" : r->why_skipped);
+    }
+}
+
+static void add_rows(ridge_ctx *cx, const ridge_validation *v, ridge_sections *s)
+{
+    ridge_table *t = ridge__section_add(
+        cx, s, "Rows", "row|chip|model|>measured|>predicted|>error|assumed");
+    for (int i = 0; i < v->n_rows; i++) {
+        const ridge_validation_row *r = &v->rows[i];
+        if (!r->is_predicted)
+            continue;
+        ridge_table_cell(t, r->id);
+        ridge_table_cell(t, r->chip);
+        ridge_table_cell(t, r->model);
+        ridge_table_cell(t, ridge_format_seconds(r->measured_step_s).s);
+        ridge_table_cell(t, ridge_format_seconds(r->predicted_step_s).s);
+        ridge_table_cellf(t, "%s%s", r->relative_error > 0 ? "+" : "",
+                          ridge_format_percent(r->relative_error).s);
+        ridge_table_cell(t, r->assumed);
+    }
+}
+
+static void build(ridge_ctx *cx, const ridge_validation_view *view, ridge_sections *s)
+{
+    const ridge_validation *v = view->validation;
+    s->title = ridge_sprintf(ridge_ctx_arena(cx), "%s: predicted against measured",
+                             view->path);
+    s->subtitle = ridge_sprintf(
+        ridge_ctx_arena(cx),
+        "%d rows: %d predicted (%d state their whole plan), %d not predicted",
+        v->n_rows, v->n_predicted, v->n_complete, v->n_rows - v->n_predicted);
+    add_overall(cx, v, s);
+    add_groups(cx, v, s);
+    if (view->has_rows) {
+        add_rows(cx, v, s);
+        add_skipped(cx, v, s);
+    }
+}
+
+void ridge_validation_write_text(ridge_ctx *cx, const ridge_validation_view *view,
+                                 bool with_colour, ridge_buf *out)
+{
+    ridge_sections s = {0};
+    build(cx, view, &s);
+    ridge__sections_write_text(&s, with_colour, out);
+}
+
+void ridge_validation_write_html(ridge_ctx *cx, const ridge_validation_view *view,
+                                 ridge_buf *out)
+{
+    ridge_sections s = {0};
+    build(cx, view, &s);
+    ridge_html_begin(out, s.title, s.subtitle);
+    ridge__sections_write_html(&s, out);
+    ridge_html_end(out);
+}
+
+/* ---- JSON
+ * ---------------------------------------------------------------------------- */
+
+static void set_errors(ridge_json *o, const ridge_error_summary *e)
+{
+    ridge_json_set_i64(o, "rows", e->rows);
+    ridge_json_set_double(o, "median_abs_rel_error", e->median_abs);
+    ridge_json_set_double(o, "p90_abs_rel_error", e->p90_abs);
+    ridge_json_set_double(o, "bias", e->bias);
+}
+
+static void set_row(ridge_ctx *cx, ridge_json *array, const ridge_validation_row *r)
+{
+    ridge_json *o = ridge_json_push_object(cx, array);
+    ridge_json_set_text(o, "id", r->id);
+    ridge_json_set_text(o, "chip", r->chip);
+    ridge_json_set_text(o, "source", r->source);
+    ridge_json_set_text(o, "model", r->model);
+    ridge_json_set_double(o, "measured_step_time_s", r->measured_step_s);
+    ridge_json_set_double(o, "predicted_step_time_s", r->predicted_step_s);
+    ridge_json_set_double(o, "rel_error", r->relative_error);
+    ridge_json_set_text(o, "assumed", r->assumed);
+    if (r->has_memory) {
+        ridge_json_set_double(o, "measured_memory_bytes", r->measured_memory_bytes);
+        ridge_json_set_double(o, "predicted_memory_bytes", r->predicted_memory_bytes);
+    }
+}
+
+static void set_skipped(ridge_ctx *cx, ridge_json *object, const ridge_validation *v)
+{
+    ridge_json *skipped = ridge_json_set_array(cx, object, "skipped");
+    for (int i = 0; i < v->n_rows; i++) {
+        if (v->rows[i].is_predicted)
+            continue;
+        ridge_json *o = ridge_json_push_object(cx, skipped);
+        ridge_json_set_text(o, "id", v->rows[i].id);
+        ridge_json_set_text(o, "why", v->rows[i].why_skipped);
+    }
+}
+
+void ridge_validation_write_json(ridge_ctx *cx, const ridge_validation_view *view,
+                                 ridge_json *object)
+{
+    const ridge_validation *v = view->validation;
+    ridge_json_set_i64(object, "rows", v->n_rows);
+    ridge_json_set_i64(object, "predicted", v->n_predicted);
+    ridge_json_set_double(object, "median_abs_rel_error", v->all.median_abs);
+    ridge_json_set_double(object, "p90_abs_rel_error", v->all.p90_abs);
+    ridge_json_set_double(object, "bias", v->all.bias);
+    set_errors(ridge_json_set_object(cx, object, "complete"), &v->complete);
+    set_errors(ridge_json_set_object(cx, object, "assumed"), &v->assumed);
+    set_errors(ridge_json_set_object(cx, object, "memory"), &v->memory);
+    ridge_json *by_chip = ridge_json_set_object(cx, object, "by_chip");
+    for (int i = 0; i < v->n_by_chip; i++)
+        set_errors(ridge_json_set_object(cx, by_chip, v->by_chip[i].name),
+                   &v->by_chip[i]);
+    ridge_json *by_source = ridge_json_set_object(cx, object, "by_source");
+    for (int i = 0; i < v->n_by_source; i++)
+        set_errors(ridge_json_set_object(cx, by_source, v->by_source[i].name),
+                   &v->by_source[i]);
+    set_skipped(cx, object, v);
+    if (!view->has_rows)
+        return;
+    ridge_json *rows = ridge_json_set_array(cx, object, "row");
+    for (int i = 0; i < v->n_rows; i++) {
+        if (v->rows[i].is_predicted)
+            set_row(cx, rows, &v->rows[i]);
+    }
+}
