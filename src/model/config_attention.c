@@ -23,10 +23,9 @@ static ridge_status read_kv_heads(ridge__config *c, const ridge__choice *choice,
         ridge_node n = ridge__config_find(c, "multi_query_group_num");
         return ridge_json_want_i64(c->cx, n, 1, heads, out);
     }
-    int64_t usual = heads;
-    if (c->is_nested && c->arch->dims.kv_heads > 0)
-        usual = c->arch->dims.kv_heads;
-    RIDGE_TRY(ridge__config_get(c, RIDGE__F_KV_HEADS, usual, out));
+    const int64_t of_type = c->arch->dims.kv_heads;
+    const bool fits = c->is_nested && of_type > 0 && heads % of_type == 0;
+    RIDGE_TRY(ridge__config_get(c, RIDGE__F_KV_HEADS, fits ? of_type : heads, out));
     bool are_keys_values; /* Gemma 4's full layers have KV heads of their own */
     RIDGE_TRY(ridge__config_flag(c, "attention_k_eq_v", false, &are_keys_values));
     if (are_keys_values && choice->mix == RIDGE__MIX_FULL)
