@@ -400,6 +400,14 @@ RIDGE_NODISCARD ridge_status ridge_parallel(ridge_ctx *cx, int workers, int64_t 
                                                        int worker),
                                             void *payload);
 
+/** For what several threads may fill in later; its holder may take it again. */
+typedef struct ridge_lock ridge_lock;
+
+/** @owner the ctx: valid until it closes. @errors E_NOMEM */
+RIDGE_NODISCARD ridge_status ridge_lock_open(ridge_ctx *cx, ridge_lock **out);
+void ridge_lock_take(ridge_lock *lock);
+void ridge_lock_give(ridge_lock *lock);
+
 /* ---- data built into the binary -------------------------------------------------- */
 
 typedef struct ridge_embedded {
