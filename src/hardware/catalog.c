@@ -1,14 +1,14 @@
 /*
- * The catalogue of chips and systems: files gathered, variants resolved through their
- * bases, names indexed, prices added. What a file may say, its reader knows.
+ * The catalogue of chips and systems. Built-in files are only indexed when it opens and
+ * read when they are first asked for, under a lock and in memory of its own: to a
+ * caller it does not change. Files of --data and of the user are read at once, so that
+ * what is wrong in them is said. What a file may say, its reader knows.
  */
 #include "catalog.h"
 
-#include <string.h>
-
 #include "chip_read.h"
-#include "data_files.h"
 #include "price_read.h"
+#include "shelf.h"
 #include "system_read.h"
 
 extern const ridge_embedded_set ridge_hardware_data;
@@ -17,174 +17,118 @@ static const data_kind chip_files = {"chips", "name"};
 static const data_kind system_files = {"systems", "name"};
 static const data_kind price_files = {"prices", "provider"};
 
-/* Longest chain of bases; longer ones, circles among them, are refused. */
-enum { BASE_DEPTH_MAX = 8 };
-
-typedef struct loader loader;
-struct loader {
-    ridge_ctx *cx;
-    ridge_catalog *catalog;
-    data_set set;
-    ridge_status (*read)(loader *l, const data_file *file, const void *base,
-                         void **out);
+struct ridge_catalog {
+    ridge_ctx *own; /* holds all below; used under the lock */
+    ridge_lock *lock;
+    shelf chips;
+    shelf systems;
+    data_set price_set;
+    price_list prices;
+    bool has_prices; /* the list was read */
 };
 
-static ridge_status read_chip(loader *l, const data_file *file, const void *base,
-                              void **out)
+/* ---- reading --------------------------------------------------------------------- */
+
+static ridge_status read_prices(ridge_ctx *cx, ridge_catalog *c)
+{
+    if (c->has_prices)
+        return RIDGE_OK;
+    for (size_t i = 0; i < c->price_set.n; i++) {
+        data_file *file = c->price_set.files[i];
+        RIDGE_TRY(ridge__data_parse(cx, file));
+        RIDGE_TRY(ridge__prices_read(cx, file->root, &c->chips.names, &c->prices));
+    }
+    c->has_prices = true;
+    return RIDGE_OK;
+}
+
+static ridge_status read_chip(ridge_ctx *cx, ridge_catalog *catalog,
+                              const data_file *file, const void *base, void **out)
 {
     ridge_chip *chip = NULL;
-    RIDGE_TRY(ridge__chip_read(l->cx, file->root, base, &chip));
+    RIDGE_TRY(read_prices(cx, catalog));
+    RIDGE_TRY(ridge__chip_read(cx, file->root, base, &chip));
+    ridge__prices_attach(&catalog->prices, file->item, chip);
     *out = chip;
     return RIDGE_OK;
 }
 
-static ridge_status read_system(loader *l, const data_file *file, const void *base,
-                                void **out)
+static ridge_status read_system(ridge_ctx *cx, ridge_catalog *catalog,
+                                const data_file *file, const void *base, void **out)
 {
     ridge_system *system = NULL;
-    RIDGE_TRY(ridge__system_read(l->cx, file->root, l->catalog, base, &system));
+    RIDGE_TRY(ridge__system_read(cx, file->root, catalog, base, &system));
     *out = system;
     return RIDGE_OK;
 }
 
-/* The file of a base; a file with its own name as base means what it overrides. */
-static ridge_status find_base(const loader *l, const data_file *file, ridge_node node,
-                              data_file **out)
+/* Each chip's default system must exist; @p layer as in ridge__shelf_read_from. */
+static ridge_status check_default_systems(ridge_ctx *cx, const ridge_catalog *c,
+                                          int layer)
 {
-    const char *name = NULL;
-    RIDGE_TRY(ridge_json_want_text(l->cx, node, &name));
-    *out =
-        strcmp(name, file->name) == 0 ? file->earlier : ridge__data_find(&l->set, name);
-    if (*out != NULL)
-        return RIDGE_OK;
-    return ridge_json_fail(l->cx, node,
-                           "unknown base '%.40s': name another file's \"name\"", name);
-}
-
-static ridge_status resolve(loader *l, data_file *file, int depth)
-{
-    if (file->value != NULL)
-        return RIDGE_OK;
-    const ridge_node node = ridge_json_get(&file->root, "base");
-    data_file *base = NULL;
-    if (depth > BASE_DEPTH_MAX) {
-        return ridge_json_fail(
-            l->cx, node, "a chain of more than %d bases, or a circle", BASE_DEPTH_MAX);
-    }
-    if (!ridge_json_is_absent(node)) {
-        RIDGE_TRY(find_base(l, file, node, &base));
-        RIDGE_TRY(resolve(l, base, depth + 1));
-    }
-    return l->read(l, file, base != NULL ? base->value : NULL, &file->value);
-}
-
-static ridge_status resolve_all(loader *l)
-{
-    for (size_t i = 0; i < l->set.n; i++)
-        RIDGE_TRY(resolve(l, l->set.files[i], 0));
-    return RIDGE_OK;
-}
-
-static size_t count_names(const char *const *aliases)
-{
-    size_t n = 1;
-    for (size_t i = 0; aliases[i] != NULL; i++)
-        n++;
-    return n;
-}
-
-static ridge_status sort_names(const loader *l, name_index *names)
-{
-    const name_entry *clash[2] = {NULL, NULL};
-    if (ridge__index_sort(names, clash))
-        return RIDGE_OK;
-    return ridge_json_fail(l->cx, l->set.files[clash[1]->item]->root,
-                           "'%.40s' is already a name of '%.40s'", clash[1]->name,
-                           l->set.files[clash[0]->item]->name);
-}
-
-static ridge_status load_chips(loader *l, const data_roots *roots)
-{
-    ridge_catalog *c = l->catalog;
-    RIDGE_TRY(ridge__data_gather(l->cx, roots, chip_files, &l->set));
-    l->read = read_chip;
-    RIDGE_TRY(resolve_all(l));
-    c->chips = ridge_new(ridge_ctx_arena(l->cx), ridge_chip *, l->set.n + 1);
-    if (c->chips == NULL)
-        return ridge_fail_nomem(l->cx);
-    c->n_chips = l->set.n;
-    size_t names = 0;
-    for (size_t i = 0; i < c->n_chips; i++) {
-        c->chips[i] = l->set.files[i]->value;
-        names += count_names(c->chips[i]->aliases);
-    }
-    RIDGE_TRY(ridge__index_open(l->cx, names, &c->chip_names));
-    for (size_t i = 0; i < c->n_chips; i++)
-        ridge__index_add(&c->chip_names, c->chips[i]->name, c->chips[i]->aliases, i);
-    return sort_names(l, &c->chip_names);
-}
-
-static ridge_status load_systems(loader *l, const data_roots *roots)
-{
-    ridge_catalog *c = l->catalog;
-    RIDGE_TRY(ridge__data_gather(l->cx, roots, system_files, &l->set));
-    l->read = read_system;
-    RIDGE_TRY(resolve_all(l));
-    c->systems = ridge_new(ridge_ctx_arena(l->cx), ridge_system *, l->set.n + 1);
-    if (c->systems == NULL)
-        return ridge_fail_nomem(l->cx);
-    c->n_systems = l->set.n;
-    size_t names = 0;
-    for (size_t i = 0; i < c->n_systems; i++) {
-        c->systems[i] = l->set.files[i]->value;
-        names += count_names(c->systems[i]->aliases);
-    }
-    RIDGE_TRY(ridge__index_open(l->cx, names, &c->system_names));
-    for (size_t i = 0; i < c->n_systems; i++) {
-        ridge__index_add(&c->system_names, c->systems[i]->name, c->systems[i]->aliases,
-                         i);
-    }
-    return sort_names(l, &c->system_names);
-}
-
-static ridge_status load_prices(ridge_ctx *cx, const data_roots *roots,
-                                ridge_catalog *catalog)
-{
-    data_set set;
-    RIDGE_TRY(ridge__data_gather(cx, roots, price_files, &set));
-    for (size_t i = 0; i < set.n; i++)
-        RIDGE_TRY(ridge__prices_read(cx, set.files[i]->root, catalog));
-    return RIDGE_OK;
-}
-
-/* Runs once both catalogues are there: each chip's default system must exist. */
-static ridge_status check_default_systems(ridge_ctx *cx, const ridge_catalog *c)
-{
-    for (size_t i = 0; i < c->n_chips; i++) {
-        const ridge_chip *chip = c->chips[i];
-        if (ridge__system_lookup(c, chip->default_system) == NULL) {
+    for (size_t i = 0; i < c->chips.set.n; i++) {
+        const data_file *file = c->chips.set.files[i];
+        if (file->layer < layer)
+            continue;
+        const ridge_chip *chip = file->value;
+        if (ridge__index_find(&c->systems.names, chip->default_system) == NULL) {
             return ridge_fail(
                 cx, RIDGE_E_PARSE, "chip %s: unknown default_system '%.40s': %s",
                 chip->name, chip->default_system,
-                ridge__index_suggest(cx, &c->system_names, NULL, chip->default_system,
+                ridge__index_suggest(cx, &c->systems.names, NULL, chip->default_system,
                                      "no system is called that"));
         }
     }
     return RIDGE_OK;
 }
 
-static ridge_status load(ridge_ctx *cx, const data_roots *roots,
-                         const ridge_catalog **out)
+/* ---- opening --------------------------------------------------------------------- */
+
+static bool has_layer(const data_set *set, int layer)
 {
-    ridge_catalog *catalog = ridge_new(ridge_ctx_arena(cx), ridge_catalog, 1);
-    if (catalog == NULL)
+    for (size_t i = 0; i < set->n; i++) {
+        if (set->files[i]->layer >= layer)
+            return true;
+    }
+    return false;
+}
+
+static ridge_status load(ridge_catalog *c, const data_roots *roots)
+{
+    ridge_ctx *cx = c->own;
+    const int layer = roots->is_trusted ? 1 : 0; /* what is read at once */
+    RIDGE_TRY(ridge__shelf_open(cx, roots, chip_files, read_chip, &c->chips));
+    RIDGE_TRY(ridge__shelf_open(cx, roots, system_files, read_system, &c->systems));
+    RIDGE_TRY(ridge__data_gather(cx, roots, price_files, &c->price_set));
+    RIDGE_TRY(ridge__shelf_read_from(cx, c, &c->chips, layer));
+    RIDGE_TRY(ridge__shelf_read_from(cx, c, &c->systems, layer));
+    if (has_layer(&c->price_set, layer))
+        RIDGE_TRY(read_prices(cx, c));
+    return check_default_systems(cx, c, layer);
+}
+
+static void close_own(void *own)
+{
+    ridge_ctx_close(own);
+}
+
+static ridge_status open_catalog(ridge_ctx *cx, const data_roots *roots,
+                                 const ridge_catalog **out)
+{
+    ridge_ctx *own = ridge_ctx_open();
+    if (own == NULL)
         return ridge_fail_nomem(cx);
-    loader l = {.cx = cx, .catalog = catalog};
-    RIDGE_TRY(load_chips(&l, roots));
-    RIDGE_TRY(load_systems(&l, roots));
-    RIDGE_TRY(load_prices(cx, roots, catalog));
-    RIDGE_TRY(check_default_systems(cx, catalog));
-    *out = catalog;
+    RIDGE_TRY(ridge_ctx_defer(cx, close_own, own));
+    ridge_catalog *c = ridge_new(ridge_ctx_arena(own), ridge_catalog, 1);
+    if (c == NULL)
+        return ridge_fail_nomem(cx);
+    c->own = own;
+    ridge_status st = ridge_lock_open(own, &c->lock);
+    if (st == RIDGE_OK)
+        st = load(c, roots);
+    if (st != RIDGE_OK)
+        return ridge_fail(cx, st, "%s", ridge_ctx_message(own));
+    *out = c;
     return RIDGE_OK;
 }
 
@@ -194,18 +138,18 @@ static ridge_status check_dir(ridge_ctx *cx, const char *dir)
         return RIDGE_OK;
     return ridge_fail(
         cx, RIDGE_E_IO,
-        "%s: no such folder: give one with chips/, systems/ or prices/ in "
-        "it",
-        dir);
+        "%s: no such folder: give one with chips/, systems/ or prices/ in it", dir);
 }
 
 ridge_status ridge_catalog_open(ridge_ctx *cx, const char *dir,
                                 const ridge_catalog **out)
 {
     RIDGE_TRY(check_dir(cx, dir));
-    const data_roots roots = {
-        .embedded = &ridge_hardware_data, .dir = dir, .config = ridge__config_dir(cx)};
-    return load(cx, &roots, out);
+    const data_roots roots = {.embedded = &ridge_hardware_data,
+                              .dir = dir,
+                              .config = ridge__config_dir(cx),
+                              .is_trusted = true};
+    return open_catalog(cx, &roots, out);
 }
 
 ridge_status ridge_catalog_open_data(ridge_ctx *cx, const ridge_embedded_set *data,
@@ -213,53 +157,93 @@ ridge_status ridge_catalog_open_data(ridge_ctx *cx, const ridge_embedded_set *da
 {
     RIDGE_TRY(check_dir(cx, dir));
     const data_roots roots = {.embedded = data, .dir = dir};
-    return load(cx, &roots, out);
+    return open_catalog(cx, &roots, out);
+}
+
+/* ---- asking ------------------------------------------------------------------------
+ */
+
+/* A thing by position. The readers come here too, holding the lock already. */
+static ridge_status get(ridge_ctx *cx, const ridge_catalog *catalog, const shelf *from,
+                        size_t item, void **out)
+{
+    ridge_catalog *c = (ridge_catalog *)(uintptr_t)catalog; /* see the file's head */
+    ridge_lock_take(c->lock);
+    ridge_status st = ridge__shelf_get(c->own, c, from, item, out);
+    if (st != RIDGE_OK && cx != NULL && cx != c->own)
+        st = ridge_fail(cx, st, "%s", ridge_ctx_message(c->own));
+    ridge_lock_give(c->lock);
+    return st;
+}
+
+/* A thing by name: NULL when there is none of that name. */
+static ridge_status lookup(ridge_ctx *cx, const ridge_catalog *catalog,
+                           const shelf *from, const char *name, void **out)
+{
+    const name_entry *e = ridge__index_find(&from->names, name);
+    *out = NULL;
+    return e == NULL ? RIDGE_OK : get(cx, catalog, from, e->item, out);
 }
 
 size_t ridge_catalog_chip_count(const ridge_catalog *catalog)
 {
-    return catalog->n_chips;
+    return catalog->chips.set.n;
 }
 
 const ridge_chip *ridge_catalog_chip(const ridge_catalog *catalog, size_t index)
 {
-    return index < catalog->n_chips ? catalog->chips[index] : NULL;
+    void *chip = NULL;
+    if (index >= catalog->chips.set.n ||
+        get(NULL, catalog, &catalog->chips, index, &chip) != RIDGE_OK)
+        return NULL;
+    return chip;
 }
 
 size_t ridge_catalog_system_count(const ridge_catalog *catalog)
 {
-    return catalog->n_systems;
+    return catalog->systems.set.n;
 }
 
 const ridge_system *ridge_catalog_system(const ridge_catalog *catalog, size_t index)
 {
-    return index < catalog->n_systems ? catalog->systems[index] : NULL;
-}
-
-ridge_chip *ridge__chip_lookup(const ridge_catalog *catalog, const char *name)
-{
-    const name_entry *e = ridge__index_find(&catalog->chip_names, name);
-    return e != NULL ? catalog->chips[e->item] : NULL;
+    void *system = NULL;
+    if (index >= catalog->systems.set.n ||
+        get(NULL, catalog, &catalog->systems, index, &system) != RIDGE_OK)
+        return NULL;
+    return system;
 }
 
 const name_index *ridge__chip_names(const ridge_catalog *catalog)
 {
-    return &catalog->chip_names;
+    return &catalog->chips.names;
 }
 
-const ridge_system *ridge__system_lookup(const ridge_catalog *catalog, const char *name)
+ridge_status ridge__chip_lookup(ridge_ctx *cx, const ridge_catalog *catalog,
+                                const char *name, const ridge_chip **out)
 {
-    const name_entry *e = ridge__index_find(&catalog->system_names, name);
-    return e != NULL ? catalog->systems[e->item] : NULL;
+    void *chip = NULL;
+    RIDGE_TRY(lookup(cx, catalog, &catalog->chips, name, &chip));
+    *out = chip;
+    return RIDGE_OK;
+}
+
+ridge_status ridge__system_lookup(ridge_ctx *cx, const ridge_catalog *catalog,
+                                  const char *name, const ridge_system **out)
+{
+    void *system = NULL;
+    RIDGE_TRY(lookup(cx, catalog, &catalog->systems, name, &system));
+    *out = system;
+    return RIDGE_OK;
 }
 
 ridge_status ridge_chip_find(ridge_ctx *cx, const ridge_catalog *catalog,
                              const char *name, const ridge_chip **out)
 {
-    const ridge_chip *chip = ridge__chip_lookup(catalog, name);
+    const ridge_chip *chip = NULL;
+    RIDGE_TRY(ridge__chip_lookup(cx, catalog, name, &chip));
     if (chip == NULL) {
         return ridge_fail(cx, RIDGE_E_NOTFOUND, "unknown chip '%.40s': %s", name,
-                          ridge__index_suggest(cx, &catalog->chip_names, NULL, name,
+                          ridge__index_suggest(cx, &catalog->chips.names, NULL, name,
                                                "`ridge chips` lists those that are "
                                                "known"));
     }
@@ -270,16 +254,21 @@ ridge_status ridge_chip_find(ridge_ctx *cx, const ridge_catalog *catalog,
 ridge_status ridge_system_find(ridge_ctx *cx, const ridge_catalog *catalog,
                                const char *name, const ridge_system **out)
 {
-    const ridge_system *system = ridge__system_lookup(catalog, name);
-    const ridge_chip *chip = ridge__chip_lookup(catalog, name);
-    if (system == NULL && chip != NULL)
-        system = ridge__system_lookup(catalog, chip->default_system);
+    const ridge_system *system = NULL;
+    const ridge_chip *chip = NULL;
+    RIDGE_TRY(ridge__system_lookup(cx, catalog, name, &system));
     if (system == NULL) {
-        return ridge_fail(
-            cx, RIDGE_E_NOTFOUND, "unknown chip or system '%.40s': %s", name,
-            ridge__index_suggest(cx, &catalog->system_names, &catalog->chip_names, name,
-                                 "`ridge chips` lists those that are "
-                                 "known"));
+        RIDGE_TRY(ridge__chip_lookup(cx, catalog, name, &chip));
+        if (chip != NULL)
+            RIDGE_TRY(ridge__system_lookup(cx, catalog, chip->default_system, &system));
+    }
+    if (system == NULL) {
+        return ridge_fail(cx, RIDGE_E_NOTFOUND, "unknown chip or system '%.40s': %s",
+                          name,
+                          ridge__index_suggest(cx, &catalog->systems.names,
+                                               &catalog->chips.names, name,
+                                               "`ridge chips` lists those that are "
+                                               "known"));
     }
     *out = system;
     return RIDGE_OK;

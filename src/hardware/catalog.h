@@ -6,22 +6,19 @@
 
 #include "name_index.h"
 
-struct ridge_catalog {
-    ridge_chip **chips; /* sorted by name */
-    size_t n_chips;
-    name_index chip_names;
-    ridge_system **systems; /* sorted by name */
-    size_t n_systems;
-    name_index system_names;
-};
-
-/** A chip by name or alias, or NULL; may be changed while the catalogue loads. */
-ridge_chip *ridge__chip_lookup(const ridge_catalog *catalog, const char *name);
 const name_index *ridge__chip_names(const ridge_catalog *catalog);
 
-/** A system by its own name or alias, or NULL. */
-const ridge_system *ridge__system_lookup(const ridge_catalog *catalog,
-                                         const char *name);
+/** A chip by name or alias; NULL when no chip is called that. @errors of its file */
+RIDGE_NODISCARD ridge_status ridge__chip_lookup(ridge_ctx *cx,
+                                                const ridge_catalog *catalog,
+                                                const char *name,
+                                                const ridge_chip **out);
+
+/** A system by its own name or alias, or NULL. @errors of its file */
+RIDGE_NODISCARD ridge_status ridge__system_lookup(ridge_ctx *cx,
+                                                  const ridge_catalog *catalog,
+                                                  const char *name,
+                                                  const ridge_system **out);
 
 /** Read the system of a file that is not in the catalogue. @errors E_IO, E_PARSE */
 RIDGE_NODISCARD ridge_status ridge__system_open_file(ridge_ctx *cx,

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fact_read.h"
+#include "name_scan.h"
+
 enum { FOLDER_FILES_MAX = 4096 };
 
 const char *ridge__config_dir(ridge_ctx *cx)
@@ -46,6 +49,24 @@ static ridge_status push_file(ridge_ctx *cx, data_set *set, data_file *file)
     return RIDGE_OK;
 }
 
+/* Put a file in its place: over one of its name from a weaker root, or as a new one. */
+static ridge_status place_file(ridge_ctx *cx, data_set *set, data_file *file)
+{
+    for (size_t i = 0; i < set->n; i++) {
+        if (strcmp(set->files[i]->name, file->name) != 0)
+            continue;
+        if (set->files[i]->layer == file->layer) {
+            RIDGE_TRY(ridge__data_parse(cx, file));
+            return ridge_json_fail(cx, file->root, "'%.40s' is described by two files",
+                                   file->name);
+        }
+        file->earlier = set->files[i];
+        set->files[i] = file;
+        return RIDGE_OK;
+    }
+    return push_file(cx, set, file);
+}
+
 static ridge_status add_document(ridge_ctx *cx, data_set *set, ridge_node root,
                                  const char *key, int layer)
 {
@@ -58,33 +79,56 @@ static ridge_status add_document(ridge_ctx *cx, data_set *set, ridge_node root,
     if (ridge_json_is_absent(name))
         return ridge_json_fail(cx, root, "no \"%s\"", key);
     RIDGE_TRY(ridge_json_want_text(cx, name, &file->name));
-    for (size_t i = 0; i < set->n; i++) {
-        if (strcmp(set->files[i]->name, file->name) != 0)
-            continue;
-        if (set->files[i]->layer == layer) {
-            return ridge_json_fail(cx, name, "'%.40s' is described by two files",
-                                   file->name);
-        }
-        file->earlier = set->files[i];
-        set->files[i] = file;
-        return RIDGE_OK;
-    }
-    return push_file(cx, set, file);
+    RIDGE_TRY(ridge__aliases_read(cx, ridge_json_get(&file->root, "aliases"),
+                                  &file->aliases));
+    return place_file(cx, set, file);
 }
 
-static ridge_status add_embedded(ridge_ctx *cx, data_set *set,
-                                 const ridge_embedded_set *embedded, data_kind kind)
+static ridge_status parse_embedded(ridge_ctx *cx, const ridge_embedded *e,
+                                   ridge_node *out)
 {
+    const char *path = ridge_sprintf(ridge_ctx_arena(cx), "data/%s", e->path);
+    if (path == NULL)
+        return ridge_fail_nomem(cx);
+    return ridge_json_parse(cx, (ridge_str){e->text, e->bytes}, path, out);
+}
+
+ridge_status ridge__data_parse(ridge_ctx *cx, data_file *file)
+{
+    if (file->text == NULL)
+        return RIDGE_OK;
+    RIDGE_TRY(parse_embedded(cx, file->text, &file->root));
+    file->text = NULL;
+    return RIDGE_OK;
+}
+
+/* Only the names are read now. @return false: the text is not as plain as that takes */
+static bool scan_embedded(ridge_ctx *cx, const ridge_embedded *e, const char *key,
+                          data_file *file)
+{
+    file->text = e;
+    return ridge__names_scan(ridge_ctx_arena(cx), (ridge_str){e->text, e->bytes}, key,
+                             &file->name, &file->aliases);
+}
+
+static ridge_status add_embedded(ridge_ctx *cx, data_set *set, const data_roots *roots,
+                                 data_kind kind)
+{
+    const ridge_embedded_set *embedded = roots->embedded;
     const size_t length = strlen(kind.folder);
     for (size_t i = 0; embedded != NULL && i < embedded->count; i++) {
         const ridge_embedded *e = &embedded->files[i];
         if (strncmp(e->path, kind.folder, length) != 0 || e->path[length] != '/')
             continue;
-        ridge_node root;
-        const char *path = ridge_sprintf(ridge_ctx_arena(cx), "data/%s", e->path);
-        if (path == NULL)
+        data_file *file = ridge_new(ridge_ctx_arena(cx), data_file, 1);
+        if (file == NULL)
             return ridge_fail_nomem(cx);
-        RIDGE_TRY(ridge_json_parse(cx, (ridge_str){e->text, e->bytes}, path, &root));
+        if (roots->is_trusted && scan_embedded(cx, e, kind.key, file)) {
+            RIDGE_TRY(place_file(cx, set, file));
+            continue;
+        }
+        ridge_node root;
+        RIDGE_TRY(parse_embedded(cx, e, &root));
         RIDGE_TRY(add_document(cx, set, root, kind.key, 0));
     }
     return RIDGE_OK;
@@ -170,11 +214,13 @@ ridge_status ridge__data_gather(ridge_ctx *cx, const data_roots *roots, data_kin
                                 data_set *out)
 {
     data_set set = {0};
-    RIDGE_TRY(add_embedded(cx, &set, roots->embedded, kind));
+    RIDGE_TRY(add_embedded(cx, &set, roots, kind));
     RIDGE_TRY(add_folder(cx, &set, roots->dir, kind, 1));
     RIDGE_TRY(add_folder(cx, &set, roots->config, kind, 2));
     if (set.n > 0)
         qsort(set.files, set.n, sizeof(data_file *), compare_files);
+    for (size_t i = 0; i < set.n; i++)
+        set.files[i]->item = i;
     *out = set;
     return RIDGE_OK;
 }

@@ -7,11 +7,14 @@
 /** One thing that a file describes, by its newest description. */
 typedef struct data_file data_file;
 struct data_file {
-    ridge_node root;
-    const char *name;   /* its "name" (or "provider") */
-    int layer;          /* 0 built in, 1 --data, 2 configuration */
-    data_file *earlier; /* what it overrides, or NULL */
-    void *value;        /* set by whoever reads it; NULL until then */
+    const char *name;           /* its "name" (or "provider") */
+    const char *const *aliases; /* NULL-terminated */
+    int layer;                  /* 0 built in, 1 --data, 2 configuration */
+    data_file *earlier;         /* what it overrides, or NULL */
+    const ridge_embedded *text; /* parsed when it is first needed; NULL: it is */
+    ridge_node root;            /* once parsed */
+    size_t item;                /* position in its set */
+    void *value;                /* set by whoever reads it; NULL until then */
 };
 
 typedef struct data_set {
@@ -31,6 +34,7 @@ typedef struct data_roots {
     const ridge_embedded_set *embedded;
     const char *dir;    /* --data, or NULL */
     const char *config; /* ~/.config/ridge, or NULL */
+    bool is_trusted;    /* built-in files were checked: parse them when needed */
 } data_roots;
 
 /** $XDG_CONFIG_HOME/ridge or ~/.config/ridge, if it is there; else NULL. */
@@ -42,6 +46,9 @@ const char *ridge__config_dir(ridge_ctx *cx);
  */
 RIDGE_NODISCARD ridge_status ridge__data_gather(ridge_ctx *cx, const data_roots *roots,
                                                 data_kind kind, data_set *out);
+
+/** Have its root parsed. @errors E_PARSE with file:line; E_NOMEM */
+RIDGE_NODISCARD ridge_status ridge__data_parse(ridge_ctx *cx, data_file *file);
 
 /** @return the file of that very name, or NULL */
 data_file *ridge__data_find(const data_set *set, const char *name);

@@ -43,14 +43,38 @@ void ridge__price_insert(ridge_chip *chip, const ridge_price *price)
     chip->n_prices = n;
 }
 
-static ridge_status read_row(ridge_ctx *cx, ridge_node node, const char *provider,
-                             ridge_catalog *catalog)
+void ridge__prices_attach(const price_list *list, size_t item, ridge_chip *chip)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        if (list->rows[i].chip == item)
+            ridge__price_insert(chip, &list->rows[i].price);
+    }
+}
+
+static ridge_status push_row(ridge_ctx *cx, price_list *list, const price_row *row)
+{
+    if (list->n == list->cap) {
+        const size_t cap = list->cap == 0 ? 128 : 2 * list->cap;
+        price_row *rows = ridge_new(ridge_ctx_arena(cx), price_row, cap);
+        if (rows == NULL)
+            return ridge_fail_nomem(cx);
+        if (list->n > 0)
+            memcpy(rows, list->rows, list->n * sizeof *rows);
+        list->rows = rows;
+        list->cap = cap;
+    }
+    list->rows[list->n++] = *row;
+    return RIDGE_OK;
+}
+
+static ridge_status read_row(ridge_ctx *cx, ridge_node node, const name_index *chips,
+                             price_row *out)
 {
     if (ridge_json_kind_of(node) != RIDGE_JSON_OBJECT)
         return ridge_json_fail(cx, node, "a price is an object");
     RIDGE_TRY(ridge_json_only(cx, node, row_members, RIDGE_COUNT_OF(row_members)));
     const ridge_node chip_node = ridge_json_get(&node, "chip");
-    ridge_price price = {.provider = provider};
+    ridge_price price = {.provider = out->price.provider};
     const char *name = NULL;
     size_t kind = 0;
     RIDGE_TRY(ridge_json_want_text(cx, chip_node, &name));
@@ -61,18 +85,18 @@ static ridge_status read_row(ridge_ctx *cx, ridge_node node, const char *provide
     RIDGE_TRY(ridge_json_want_double(cx, ridge_json_get(&node, "usd_per_chip_hour"),
                                      1e-6, 1e6, &price.usd_per_chip_hour));
     RIDGE_TRY(ridge__source_read(cx, &node, &price.source, &price.date));
-    ridge_chip *chip = ridge__chip_lookup(catalog, name);
+    const name_entry *chip = ridge__index_find(chips, name);
     if (chip == NULL) {
-        return ridge_json_fail(cx, chip_node, "unknown chip '%.40s': %s", name,
-                               ridge__index_suggest(cx, ridge__chip_names(catalog),
-                                                    NULL, name,
-                                                    "no chip is called that"));
+        return ridge_json_fail(
+            cx, chip_node, "unknown chip '%.40s': %s", name,
+            ridge__index_suggest(cx, chips, NULL, name, "no chip is called that"));
     }
-    ridge__price_insert(chip, &price);
+    *out = (price_row){chip->item, price};
     return RIDGE_OK;
 }
 
-ridge_status ridge__prices_read(ridge_ctx *cx, ridge_node root, ridge_catalog *catalog)
+ridge_status ridge__prices_read(ridge_ctx *cx, ridge_node root, const name_index *chips,
+                                price_list *list)
 {
     if (ridge_json_kind_of(root) != RIDGE_JSON_OBJECT)
         return ridge_json_fail(cx, root, "a price list is an object");
@@ -82,7 +106,10 @@ ridge_status ridge__prices_read(ridge_ctx *cx, ridge_node root, ridge_catalog *c
     const ridge_node prices = ridge_json_get(&root, "prices");
     if (ridge_json_kind_of(prices) != RIDGE_JSON_ARRAY)
         return ridge_json_fail(cx, prices, "an array of prices is wanted");
-    for (size_t i = 0; i < ridge_json_size(prices); i++)
-        RIDGE_TRY(read_row(cx, ridge_json_at(&prices, i), provider, catalog));
+    for (size_t i = 0; i < ridge_json_size(prices); i++) {
+        price_row row = {.price = {.provider = provider}};
+        RIDGE_TRY(read_row(cx, ridge_json_at(&prices, i), chips, &row));
+        RIDGE_TRY(push_row(cx, list, &row));
+    }
     return RIDGE_OK;
 }

@@ -90,10 +90,12 @@ static ridge_status find_hardware(ridge_ctx *cx, const ridge_catalog *catalog,
         q->name = z;
         return RIDGE_OK;
     }
+    const ridge_chip *chip = NULL;
+    const ridge_system *system = NULL;
     RIDGE_TRY(ridge_system_find(cx, catalog, z, &q->system));
-    const bool is_system = ridge__system_lookup(catalog, z) != NULL;
-    const ridge_chip *chip = ridge__chip_lookup(catalog, z);
-    q->chip = is_system ? q->system->chip : chip;
+    RIDGE_TRY(ridge__chip_lookup(cx, catalog, z, &chip));
+    RIDGE_TRY(ridge__system_lookup(cx, catalog, z, &system));
+    q->chip = system != NULL ? system->chip : chip;
     /* A name of both, such as a chip and its rack, is written as the chip's. */
     q->name = chip == q->chip && chip != NULL ? chip->name : q->system->name;
     return RIDGE_OK;

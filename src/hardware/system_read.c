@@ -163,7 +163,7 @@ static ridge_status read_chip(system_reader *r, ridge_node node,
 {
     const char *name = NULL;
     RIDGE_TRY(ridge_json_want_text(r->cx, node, &name));
-    r->system->chip = ridge__chip_lookup(catalog, name);
+    RIDGE_TRY(ridge__chip_lookup(r->cx, catalog, name, &r->system->chip));
     if (r->system->chip != NULL)
         return RIDGE_OK;
     return ridge_json_fail(r->cx, node, "unknown chip '%.40s': %s", name,

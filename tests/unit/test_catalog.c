@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "name_scan.h"
 #include "price_read.h"
 
 static int open_ctx(void **state)
@@ -218,6 +219,8 @@ static void the_built_in_data_is_whole(void **state)
         const ridge_slice *slice = fixture_slice(*state, c, chip->name);
         assert_ptr_equal(slice->chip, chip);
         assert_int_equal(slice->chips, 1);
+        for (size_t k = 0; chip->aliases[k] != NULL; k++)
+            assert_ptr_equal(chip_of(state, c, chip->aliases[k]), chip);
         for (int d = 0; d < RIDGE_DTYPE_COUNT; d++)
             assert_true(ridge_chip_ridge_point(chip, (ridge_dtype)d) > 0.0);
         assert_true(chip->n_facts > 0);
@@ -226,6 +229,77 @@ static void the_built_in_data_is_whole(void **state)
         const ridge_system *system = ridge_catalog_system(c, i);
         const ridge_slice *slice = fixture_slice(*state, c, system->name);
         assert_ptr_equal(slice->system, system);
+    }
+}
+
+/* Every chip found by each of its names, from threads with a ctx of their own. */
+typedef struct finds {
+    const ridge_catalog *catalog;
+    const ridge_chip *found[256];
+} finds;
+
+static void find_one(void *payload, int64_t item, int worker)
+{
+    finds *f = payload;
+    ridge_ctx *cx = ridge_ctx_open();
+    const size_t n = ridge_catalog_chip_count(f->catalog);
+    const ridge_chip *by_index = ridge_catalog_chip(f->catalog, (size_t)item % n);
+    const ridge_chip *chip = NULL;
+    (void)worker;
+    if (ridge_chip_find(cx, f->catalog, by_index->name, &chip) == RIDGE_OK &&
+        chip == by_index)
+        f->found[item] = chip;
+    ridge_ctx_close(cx);
+}
+
+static void threads_share_the_catalogue(void **state)
+{
+    finds f = {0};
+    assert_int_equal(ridge_catalog_open(*state, NULL, &f.catalog), RIDGE_OK);
+    const int64_t items = RIDGE_COUNT_OF(f.found);
+    assert_int_equal(ridge_parallel(*state, 4, items, find_one, &f), RIDGE_OK);
+    for (int64_t i = 0; i < items; i++)
+        assert_non_null(f.found[i]);
+}
+
+static void names_are_read_ahead_of_the_rest(void **state)
+{
+    ridge_arena *arena = ridge_ctx_arena(*state);
+    const char *name = NULL;
+    const char *const *aliases = NULL;
+    const char *text = "{\"x\":{\"name\":[\"}\\\"\"]},\"aliases\":[\"b\", \"c\"],"
+                       "\"name\":\"a\"}";
+    assert_true(ridge__names_scan(arena, ridge_str_of(text), "name", &name, &aliases));
+    assert_string_equal(name, "a");
+    assert_string_equal(aliases[0], "b");
+    assert_string_equal(aliases[1], "c");
+    assert_null(aliases[2]);
+    assert_true(ridge__names_scan(arena, ridge_str_of("{\"name\":\"a\"}"), "name",
+                                  &name, &aliases));
+    assert_null(aliases[0]);
+}
+
+static void texts_that_are_not_plain_are_left_to_the_parser(void **state)
+{
+    static const char *const texts[] = {
+        "",
+        "[]",
+        "{}",
+        "{\"name\":7}",
+        "{\"name\":\"a\\u0062\"}",
+        "{\"name\":\"a",
+        "{\"name\":\"a\"",
+        "{\"name\":\"a\",\"aliases\":\"b\"}",
+        "{\"name\":\"a\",\"aliases\":[\"b\" \"c\"]}",
+        "{\"name\":\"a\",\"aliases\":[7]}",
+        "{\"na\\u006de\":\"a\"}",
+    };
+    for (size_t i = 0; i < RIDGE_COUNT_OF(texts); i++) {
+        const char *name = NULL;
+        const char *const *aliases = NULL;
+        if (ridge__names_scan(ridge_ctx_arena(*state), ridge_str_of(texts[i]), "name",
+                              &name, &aliases))
+            fail_msg("'%s' was taken", texts[i]);
     }
 }
 
@@ -242,6 +316,9 @@ int main(void)
         cmocka_unit_test(broken_files_are_refused),
         cmocka_unit_test(short_memory_is_a_status),
         cmocka_unit_test(the_built_in_data_is_whole),
+        cmocka_unit_test(threads_share_the_catalogue),
+        cmocka_unit_test(names_are_read_ahead_of_the_rest),
+        cmocka_unit_test(texts_that_are_not_plain_are_left_to_the_parser),
     };
     return cmocka_run_group_tests(tests, open_ctx, close_ctx);
 }
