@@ -7,15 +7,23 @@
 
 #include <string.h>
 
+/** "-" for what is not known, or found no memory. */
+static const char *or_dash(const char *text)
+{
+    return text ? text : "-";
+}
+
 static const char *known(ridge_ctx *cx, double v, const char *unit)
 {
-    return v > 0 ? ridge_sprintf(ridge_ctx_arena(cx), "%s", ridge_format_si(v, unit).s)
-                 : "-";
+    if (v <= 0)
+        return "-";
+    return or_dash(
+        ridge_sprintf(ridge_ctx_arena(cx), "%s", ridge_format_si(v, unit).s));
 }
 
 static const char *whole(ridge_ctx *cx, double v)
 {
-    return v > 0 ? ridge_sprintf(ridge_ctx_arena(cx), "%.0f", v) : "-";
+    return v > 0 ? or_dash(ridge_sprintf(ridge_ctx_arena(cx), "%.0f", v)) : "-";
 }
 
 static const char *price_text(ridge_ctx *cx, const ridge_chip *chip)
@@ -203,21 +211,24 @@ static const char *columns_of(ridge_ctx *cx, const ridge_chips_view *view,
     return ridge_buf_text(&b);
 }
 
+static const char *row_text(ridge_ctx *cx, size_t row, const ridge_chip *chip)
+{
+    return or_dash(chip_rows[row].text(cx, chip));
+}
+
 static void add_overview(ridge_ctx *cx, const ridge_chips_view *view,
                          ridge_sections *out)
 {
     ridge_table *t = ridge__section_add(cx, out, "Chip", columns_of(cx, view, ""));
     for (size_t r = 0; r < RIDGE_COUNT_OF(chip_rows); r++) {
         bool is_known = false;
-        for (size_t i = 0; i < view->n; i++) {
-            is_known =
-                is_known || strcmp(chip_rows[r].text(cx, view->chips[i]), "-") != 0;
-        }
+        for (size_t i = 0; i < view->n; i++)
+            is_known = is_known || strcmp(row_text(cx, r, view->chips[i]), "-") != 0;
         if (!is_known)
             continue;
         ridge_table_cell(t, chip_rows[r].name);
         for (size_t i = 0; i < view->n; i++)
-            ridge_table_cell(t, chip_rows[r].text(cx, view->chips[i]));
+            ridge_table_cell(t, row_text(cx, r, view->chips[i]));
     }
 }
 
