@@ -77,17 +77,21 @@ static void list_attention(saved_list *list, const ridge_mixer *m)
     int64_t k = m->kv_heads, v_dim = m->v_head_dim > 0 ? m->v_head_dim : m->head_dim;
     double q_width = times(m->heads, m->head_dim), k_width = times(k, m->head_dim);
     double out_width = times(m->heads, v_dim);
-    if (m->qk_norm_width > 0) {
+    const bool has_norm = m->qk_norm_width > 0;
+    const unsigned by = has_norm ? (unsigned)BY_ELEMENT : (unsigned)BY_OUTPUT;
+    if (has_norm)
         add_split(list, "q_raw", q_width, 0, BY_OUTPUT);
-        add_split(list, "k_raw", k_width, k, BY_OUTPUT);
-    }
-    unsigned by = m->qk_norm_width > 0 ? (unsigned)BY_ELEMENT : (unsigned)BY_OUTPUT;
     add_split(list, "q", q_width, 0, by);
-    add_split(list, "k", k_width, k, by);
-    add_split(list, "v", times(k, v_dim), k, BY_OUTPUT);
+    if (!m->has_shared_kv) { /* otherwise an earlier layer keeps them */
+        if (has_norm)
+            add_split(list, "k_raw", k_width, k, BY_OUTPUT);
+        add_split(list, "k", k_width, k, by);
+        add_split(list, "v", times(k, v_dim), k, BY_OUTPUT);
+    }
     add_softmax(list, m->heads);
-    if (m->has_out_gate) {
-        add_split(list, "out_gate", out_width, 0, BY_OUTPUT);
+    if (m->has_out_gate || m->gate_width > 0) {
+        const double gate = m->gate_width > 0 ? (double)m->gate_width : out_width;
+        add_split(list, "out_gate", gate, 0, BY_OUTPUT);
         add_split(list, "attention_out", out_width, 0, BY_ELEMENT);
     }
     add_split(list, "out_proj_in", out_width, 0, BY_ELEMENT);
@@ -101,15 +105,21 @@ static void list_mla(saved_list *list, const ridge_mixer *m)
     double nope_width = times(m->heads, m->head_dim - m->rope_head_dim);
     add_whole(list, "q_latent", (double)m->q_lora_rank, BY_OUTPUT);
     add_whole(list, "q_latent_norm", (double)m->q_lora_rank, BY_ELEMENT);
-    add_whole(list, "kv_latent", (double)(m->kv_lora_rank + m->rope_head_dim),
-              BY_OUTPUT);
-    add_whole(list, "kv_latent_norm", (double)m->kv_lora_rank, BY_ELEMENT);
     add_split(list, "q", q_width, 0, BY_OUTPUT);
-    add_split(list, "k", q_width, 0, BY_ELEMENT);
-    add_split(list, "v", v_width, 0, BY_ELEMENT);
-    add_split(list, "kv_up", nope_width + v_width, 0, BY_MATMULS);
+    if (m->is_latent_only) { /* one head of keys, which are the values too */
+        add_whole(list, "kv_latent", (double)m->head_dim, BY_OUTPUT);
+        add_whole(list, "kv_latent_norm", (double)m->head_dim, BY_ELEMENT);
+    } else {
+        add_whole(list, "kv_latent", (double)(m->kv_lora_rank + m->rope_head_dim),
+                  BY_OUTPUT);
+        add_whole(list, "kv_latent_norm", (double)m->kv_lora_rank, BY_ELEMENT);
+        add_split(list, "k", q_width, 0, BY_ELEMENT);
+        add_split(list, "v", v_width, 0, BY_ELEMENT);
+        add_split(list, "kv_up", nope_width + v_width, 0, BY_MATMULS);
+    }
     add_softmax(list, m->heads);
     add_split(list, "out_proj_in", v_width, 0, BY_ELEMENT);
+    add_split(list, "out_latent", times(m->o_groups, m->o_lora_rank), 0, BY_OUTPUT);
     add_whole(list, "index_k", (double)m->index_head_dim, BY_OUTPUT);
     add_split(list, "index_q", times(m->index_heads, m->index_head_dim), 0, BY_OUTPUT);
 }
