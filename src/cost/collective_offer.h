@@ -13,6 +13,7 @@ typedef struct ridge__terms {
     double bound_bandwidth_s; /* most loaded link at its nominal rate */
     double bound_latency_s;   /* hops, none of them hidden */
     double bandwidth_s;       /* the same links as they are achieved */
+    double start_s;           /* what of bandwidth_s the starts of messages take */
     double latency_s;         /* hops and the software's start */
     int axis;                 /* the axis of the most loaded link */
 } ridge__terms;
@@ -55,6 +56,8 @@ bool ridge__collective_is_gather(ridge_collective kind);
  */
 double ridge__send_s(const ridge_axis *axis, double rate, double bytes,
                      double messages);
+/** What of ridge__send_s the messages' starts take: it does not fall with the bytes. */
+double ridge__starts_s(const ridge_axis *axis, double rate, double messages);
 
 /* ---- algorithms: each adds what it can offer to this group --------------------- */
 

@@ -42,6 +42,7 @@ static ridge__terms level_terms(const ridge__reach *reach, int i, double unit,
         .bound_latency_s = passes * level->facts->latency_s,
         .bandwidth_s = passes * ridge__send_s(level->facts, rate,
                                               out_bytes / level->unit_chips, steps),
+        .start_s = passes * ridge__starts_s(level->facts, rate, steps),
         .latency_s = passes * steps * level->facts->latency_s,
         .axis = level->axis,
     };
@@ -82,6 +83,7 @@ void ridge__hierarchy_offers(const ridge__reach *reach, ridge_collective kind,
             ridge__larger(sum.bound_bandwidth_s, level.bound_bandwidth_s);
         sum.bound_latency_s += level.bound_latency_s;
         sum.bandwidth_s += level.bandwidth_s;
+        sum.start_s += level.start_s;
         sum.latency_s += level.latency_s;
         unit *= reach->level[i].members;
     }

@@ -22,14 +22,16 @@ void ridge__neighbour_offers(const ridge__reach *reach, double bytes,
         const ridge__level *level = &reach->level[i];
         const double rate = link_rate(level);
         const double bound_s = bytes / rate;
-        const double s = ridge__send_s(
-            level->facts, rate * ridge__axis_efficiency(level->facts), bytes, 1.0);
+        const double achieved = rate * ridge__axis_efficiency(level->facts);
+        const double s = ridge__send_s(level->facts, achieved, bytes, 1.0);
         const double latency_s = level->stride * level->facts->latency_s;
         const bool is_torus = level->facts->kind == RIDGE_AXIS_TORUS;
-        if (s > terms.bandwidth_s)
+        if (s > terms.bandwidth_s) {
             terms.axis = level->axis;
+            terms.bandwidth_s = s;
+            terms.start_s = ridge__starts_s(level->facts, achieved, 1.0);
+        }
         terms.bound_bandwidth_s = ridge__larger(terms.bound_bandwidth_s, bound_s);
-        terms.bandwidth_s = ridge__larger(terms.bandwidth_s, s);
         terms.bound_latency_s = ridge__larger(
             terms.bound_latency_s, is_torus ? latency_s : level->facts->latency_s);
     }

@@ -77,6 +77,7 @@ static ridge__terms ring_terms(const ridge__reach *reach, ridge_collective kind,
         .bound_latency_s = hops * level->facts->latency_s,
         .bandwidth_s =
             passes * ridge__send_s(level->facts, rate * efficiency, link_bytes, 1.0),
+        .start_s = passes * ridge__starts_s(level->facts, rate * efficiency, 1.0),
         .latency_s = reach->startup_s + hops * level->facts->latency_s,
         .axis = level->axis,
     };

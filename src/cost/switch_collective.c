@@ -30,30 +30,38 @@ static double port_rate(const ridge__level *level, port_use use)
      * 0.6, 0.15 and 0.045 of a link: the square of their number. */
     if (level->facts->kind == RIDGE_AXIS_BUS) {
         const double few = level->whole_members / (double)level->facts->size;
-        efficiency =
-            ridge__larger(efficiency, fmin(bus_pair_efficiency, efficiency * few * few));
+        efficiency = ridge__larger(efficiency,
+                                   fmin(bus_pair_efficiency, efficiency * few * few));
     }
     return level->chip_bytes_per_s * efficiency;
 }
 
-/* Count one level's load towards the whole: levels work at the same time, as a
- * pipeline. @param unit_bytes  out of one unit of the level, in physics and as achieved
- * @param messages  per chip port */
+/* What one level carries: bytes out of one of its units, in physics and as achieved,
+ * and in how many messages each chip's port sends them. */
 typedef struct port_load {
-    double bound_bytes, bytes, messages;
+    double bound_bytes, bytes;
+    double messages; /* however few the bytes are */
+    bool is_chunked; /* a tree's: more messages as the bytes grow */
     port_use use;
 } port_load;
 
+/* Count one level towards the whole: levels work at the same time, as a pipeline. */
 static void add_load(ridge__terms *terms, const ridge__level *level,
                      const port_load *load)
 {
     const double bound_s = load->bound_bytes / level->unit_bytes_per_s;
-    const double s = ridge__send_s(level->facts, port_rate(level, load->use),
-                                   load->bytes / level->unit_chips, load->messages);
-    if (s > terms->bandwidth_s)
-        terms->axis = level->axis;
+    const double rate = port_rate(level, load->use);
+    const double bytes = load->bytes / level->unit_chips;
+    double messages = load->messages;
+    if (load->is_chunked)
+        messages = ridge__larger(messages, bytes / tree_chunk_bytes);
+    const double s = ridge__send_s(level->facts, rate, bytes, messages);
     terms->bound_bandwidth_s = ridge__larger(terms->bound_bandwidth_s, bound_s);
-    terms->bandwidth_s = ridge__larger(terms->bandwidth_s, s);
+    if (s > terms->bandwidth_s) {
+        terms->axis = level->axis;
+        terms->bandwidth_s = s;
+        terms->start_s = ridge__starts_s(level->facts, rate, load->messages);
+    }
 }
 
 /* Latency of going once around a ring of all ranks: how often each level is crossed. */
@@ -118,6 +126,7 @@ static void offer_ring(const ridge__reach *reach, ridge_collective kind, double 
     }
     terms.bound_bandwidth_s *= passes;
     terms.bandwidth_s *= passes;
+    terms.start_s *= passes;
     terms.bound_latency_s = passes * ring_latency_s(reach);
     terms.latency_s = reach->startup_s + terms.bound_latency_s;
     ridge__offer_add(offers, RIDGE_ALGORITHM_RING, &terms);
@@ -141,8 +150,8 @@ static void offer_tree(const ridge__reach *reach, ridge_collective kind, double 
         const port_load load = {
             .bound_bytes = sends * bytes,
             .bytes = sends * bytes,
-            .messages = ridge__larger(1.0, sends * bytes / level->unit_chips /
-                                               tree_chunk_bytes),
+            .messages = 1.0,
+            .is_chunked = true,
         };
         add_load(&terms, level, &load);
     }
@@ -171,8 +180,8 @@ static void offer_in_network(const ridge__reach *reach, double bytes,
         const port_load load = {
             .bound_bytes = sends * bytes,
             .bytes = sends * bytes,
-            .messages = ridge__larger(1.0, sends * bytes / level->unit_chips /
-                                               tree_chunk_bytes),
+            .messages = 1.0,
+            .is_chunked = true,
             .use = adds ? PORT_REDUCE : PORT_PLAIN,
         };
         add_load(&terms, level, &load);
@@ -241,6 +250,7 @@ static void offer_direct_gather(const ridge__reach *reach, ridge_collective kind
     add_load(&terms, level, &load);
     terms.bound_bandwidth_s *= passes;
     terms.bandwidth_s *= passes;
+    terms.start_s *= passes;
     terms.bound_latency_s = passes * level->facts->latency_s;
     terms.latency_s = reach->startup_s + passes * (n - 1.0) * level->facts->latency_s;
     ridge__offer_add(offers, RIDGE_ALGORITHM_DIRECT, &terms);

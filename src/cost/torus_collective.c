@@ -68,6 +68,7 @@ static ridge__terms gather_terms(const ridge__reach *reach, ridge_collective kin
     terms.bound_bandwidth_s = passes * share * bytes / rate;
     terms.bandwidth_s =
         passes * ridge__send_s(reach->level[0].facts, achieved, share * bytes, ports);
+    terms.start_s = passes * ridge__starts_s(reach->level[0].facts, achieved, ports);
     terms.bound_latency_s = passes * total_hops_s(reach);
     terms.latency_s = reach->startup_s + terms.bound_latency_s;
     return terms;
@@ -92,16 +93,18 @@ static ridge__terms alltoall_terms(const ridge__reach *reach, double bytes)
         const double link_bytes =
             bytes * level->members / reach->torus_ranks *
             ridge__ring_link_share(RIDGE_COLLECTIVE_ALL_TO_ALL, form, level->members);
-        const double rate = level->chip_bytes_per_s;
-        const double bound_s = link_bytes / rate;
-        const double s = ridge__send_s(
-            level->facts, rate * ridge__axis_alltoall_efficiency(level->facts),
-            link_bytes, 1.0);
+        const double bound_s = link_bytes / level->chip_bytes_per_s;
+        const double rate =
+            level->chip_bytes_per_s * ridge__axis_alltoall_efficiency(level->facts);
+        const double s = ridge__send_s(level->facts, rate, link_bytes, 1.0);
         if (bound_s > terms.bound_bandwidth_s) {
             terms.bound_bandwidth_s = bound_s;
             terms.axis = level->axis;
         }
-        terms.bandwidth_s = ridge__larger(terms.bandwidth_s, s);
+        if (s > terms.bandwidth_s) {
+            terms.bandwidth_s = s;
+            terms.start_s = ridge__starts_s(level->facts, rate, 1.0);
+        }
     }
     terms.bound_latency_s = total_hops_s(reach);
     terms.latency_s = reach->startup_s + terms.bound_latency_s;

@@ -224,6 +224,20 @@ static void slices_over_dcn_gather_inside_first(void **state)
     assert_int_equal(cost.slowest_axis, 1);
 }
 
+static void starts_of_messages_count_as_latency(void **state)
+{
+    (void)state;
+    ridge_slice slice = test_slice();
+    test_axis(&slice, RIDGE_AXIS_FABRIC, 16, 1e9)->half_rate_bytes = 1e3;
+    const ridge_group group = test_group_all(&slice);
+    const ridge_collective_cost tiny = ridge_collective_price(&slice, AG, 1.0, &group);
+    const ridge_collective_cost huge = ridge_collective_price(&slice, AG, 1e9, &group);
+    assert_near(tiny.algorithms[0].latency_s, 15e-6, 1e-9);
+    assert_near(huge.algorithms[0].latency_s, 15e-6, 1e-9);
+    assert_near(huge.algorithms[0].bandwidth_s, 15.0 / 16, 1e-9);
+    assert_int_equal(tiny.bound_by, RIDGE_BOUND_LATENCY);
+}
+
 static void bus_bandwidth_is_counted_as_nccl_does(void **state)
 {
     (void)state;
@@ -304,6 +318,7 @@ int main(void)
         cmocka_unit_test(a_switch_that_adds_halves_the_all_reduce),
         cmocka_unit_test(a_group_shares_its_nodes_nics_by_chip),
         cmocka_unit_test(slices_over_dcn_gather_inside_first),
+        cmocka_unit_test(starts_of_messages_count_as_latency),
         cmocka_unit_test(bus_bandwidth_is_counted_as_nccl_does),
         cmocka_unit_test(a_message_pays_its_hops_and_its_ports),
         cmocka_unit_test(parts_of_axes_are_read),
