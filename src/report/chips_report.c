@@ -76,9 +76,10 @@ static void add_list(ridge_ctx *cx, const ridge_chips_view *view, ridge_sections
         ridge_table_cell(t, network_text(cx, system));
         ridge_table_cell(t, price_text(cx, chip));
     }
-    ridge__section_note(out,
-                        "Dense peaks; bf16 by the nearest format that the chip has. "
-                        "ridge: bf16 FLOPs per HBM byte. Network: a chip, one way.");
+    ridge__section_note(
+        out, "Dense peaks in FLOP/s; bf16 by the nearest format that the chip has. "
+             "ridge: bf16 FLOPs per HBM byte. fast: VMEM, or shared memory of all SMs. "
+             "Network: one chip or torus link, one way.");
 }
 
 /* ---- a few, side by side

@@ -45,6 +45,34 @@ void ridge__table_pair(ridge_table *table, const char *name, const char *value)
     ridge_table_cell(table, value);
 }
 
+enum { NOTE_COLUMNS = 98 };
+
+/** A paragraph, its lines broken between words; every line is indented. */
+static void write_wrapped(const char *text, size_t indent, ridge_buf *out)
+{
+    ridge_str rest = ridge_str_of(text);
+    size_t used = 0;
+    while (rest.p) {
+        ridge_str word = ridge_str_cut(&rest, ' ');
+        const char *z = ridge_str_dup(out->arena, word);
+        size_t n = z ? ridge_text_width(z) : 0;
+        bool is_first = used == 0;
+        bool is_over = !is_first && used + 1 + n > NOTE_COLUMNS;
+        if (is_over)
+            ridge_buf_puts(out, "\n");
+        if (is_first || is_over) {
+            ridge_buf_pad(out, ' ', indent);
+            used = indent;
+        } else {
+            ridge_buf_puts(out, " ");
+            used++;
+        }
+        ridge_buf_add(out, word);
+        used += n;
+    }
+    ridge_buf_puts(out, "\n");
+}
+
 static void write_bold(const char *text, bool with_colour, ridge_buf *out)
 {
     ridge_buf_printf(out, "%s%s%s\n", with_colour ? "\033[1m" : "", text,
@@ -57,7 +85,7 @@ void ridge__sections_write_text(const ridge_sections *sections, bool with_colour
     if (sections->title)
         write_bold(sections->title, with_colour, out);
     if (sections->subtitle)
-        ridge_buf_printf(out, "%s\n", sections->subtitle);
+        write_wrapped(sections->subtitle, 0, out);
     for (int i = 0; i < sections->n; i++) {
         const ridge_section *section = &sections->items[i];
         if (*section->title) {
@@ -69,7 +97,7 @@ void ridge__sections_write_text(const ridge_sections *sections, bool with_colour
                               out);
         }
         if (section->note)
-            ridge_buf_printf(out, "  %s\n", section->note);
+            write_wrapped(section->note, 2, out);
     }
 }
 
