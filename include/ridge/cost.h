@@ -171,7 +171,7 @@ ridge_dim_role ridge_einsum_role(const ridge_einsum *einsum, int dim);
 /** Two for each point when something is contracted, one when a product or a sum is all
  *  there is, none for a copy. @source scaling-book-2025 chapter 4 */
 double ridge_einsum_flops(const ridge_einsum *einsum);
-/** The same with the first addition of each output element left out: it adds to zero. */
+/** The same without the first addition of each output element, which adds to zero. */
 double ridge_einsum_flops_exact(const ridge_einsum *einsum);
 /** Whether the matrix unit does it: two inputs with a contracting dim. */
 bool ridge_einsum_is_matmul(const ridge_einsum *einsum);
@@ -249,9 +249,9 @@ typedef struct ridge_roofline {
     ridge_op op;
     ridge_op_cost cost;
     ridge_matmul_shape shape; /* of a matmul; factors 1 otherwise */
-    ridge_dtype compute;      /* the format that runs; without a matmul that of the data */
-    double peak_flops_per_s;  /* of the unit that does the work: matrix or vector */
-    double bytes_per_s;       /* of the memory */
+    ridge_dtype compute;     /* the format that runs; that of the data without matmul */
+    double peak_flops_per_s; /* of the unit that does the work: matrix or vector */
+    double bytes_per_s;      /* of the memory */
     double ridge_flops_per_byte;
     double flops;             /* matmul, or vector where there is no matmul */
     bool is_matmul;           /* the work is the matrix unit's */
@@ -375,8 +375,8 @@ ridge_time ridge_collective_time(const ridge_slice *slice, ridge_collective kind
 ridge_time ridge_point_to_point_time(const ridge_slice *slice, double bytes,
                                      int64_t hops, int ports);
 
-/** The size at which what a collective's latency and its bandwidth cost are equal, by the
- * algorithm that is cheapest there: below it, the hops and the start decide.
+/** The size at which what a collective's latency and its bandwidth cost are equal, by
+ * the algorithm that is cheapest there: below it, the hops and the start decide.
  * @return bytes; 0 for one rank */
 double ridge_collective_critical_bytes(const ridge_slice *slice, ridge_collective kind,
                                        const ridge_group *group);
@@ -405,7 +405,7 @@ typedef struct ridge_collective_study {
     ridge_collective_point points[RIDGE_COLLECTIVE_POINT_MAX];
 } ridge_collective_study;
 
-/** The sizes of a sweep: "1KiB..4GiB", powers of two; or with a factor, "1MB..1GB*10". */
+/** The sizes of a sweep: "1KiB..4GiB", powers of two; with a factor "1MB..1GB*10". */
 typedef struct ridge_bytes_range {
     double from, to, factor; /* 0 from: no sweep */
 } ridge_bytes_range;

@@ -33,12 +33,12 @@ const char *ridge_mixer_kind_text(ridge_mixer_kind kind);
 /** The part of a layer that mixes tokens. Fields of other kinds are 0. */
 typedef struct ridge_mixer {
     ridge_mixer_kind kind;
-    int64_t heads;      /* N */
-    int64_t kv_heads;   /* K */
-    int64_t head_dim;   /* H of queries and keys; MLA: nope + rope */
-    int64_t v_head_dim; /* H of values */
-    int64_t window;     /* sliding window or chunk in tokens; 0: full */
-    bool is_window_chunked; /* each chunk of window tokens sees itself alone (Llama 4) */
+    int64_t heads;          /* N */
+    int64_t kv_heads;       /* K */
+    int64_t head_dim;       /* H of queries and keys; MLA: nope + rope */
+    int64_t v_head_dim;     /* H of values */
+    int64_t window;         /* sliding window or chunk in tokens; 0: full */
+    bool is_window_chunked; /* chunks of window tokens see themselves alone (Llama 4) */
     bool is_causal;
     bool is_cross; /* keys and values from the encoder (or an image) */
     bool has_qkv_bias, has_out_bias;
@@ -58,10 +58,11 @@ typedef struct ridge_mixer {
 
     bool is_key_unbiased; /* has_qkv_bias, but not on keys (Whisper) */
     bool has_shared_kv;   /* keys and values of an earlier layer: none of its own */
-    bool has_joint_kv;    /* values are the keys: no wv, but both are cached (Gemma 4) */
-    int64_t gate_width;   /* outputs of a gate with a weight of its own; 0: none */
-    int64_t gate_rank, decay_rank; /* LIGHTNING: low-rank gate and decay; 0: full, none */
-    bool is_latent_only; /* MLA: heads attend to the latent itself, no kv_b (DeepSeek-V4) */
+    bool has_joint_kv;   /* values are the keys: no wv, but both are cached (Gemma 4) */
+    int64_t gate_width;  /* outputs of a gate with a weight of its own; 0: none */
+    int64_t gate_rank;   /* LIGHTNING: low-rank gate; 0: full */
+    int64_t decay_rank;  /* LIGHTNING: low-rank decay; 0: none */
+    bool is_latent_only; /* MLA: heads attend to the latent, no kv_b (DeepSeek-V4) */
     int64_t compress_ratio; /* tokens to one cache entry beyond the window; 0: none */
     int64_t o_lora_rank, o_groups; /* low-rank output in groups of heads; 0: full */
 } ridge_mixer;
@@ -94,8 +95,8 @@ typedef struct ridge_layer {
     ridge_ffn ffn;
     int64_t norm_params; /* of the layer's norms, weights and biases */
     bool is_encoder;
-    int64_t count;       /* in the whole model */
-    int64_t weight_sets; /* sets of weights among them: count, or fewer if shared (ALBERT) */
+    int64_t count;           /* in the whole model */
+    int64_t weight_sets;     /* sets of weights among them; fewer if shared (ALBERT) */
     int64_t per_layer_width; /* of an embedding fed to each layer (Gemma 4); 0: none */
 } ridge_layer;
 
@@ -131,7 +132,7 @@ typedef struct ridge_model {
     int64_t embedding_params;   /* token table, with learned positions and types */
     int64_t unembedding_params; /* its own weights: 0 when tied */
     int64_t final_norm_params;
-    int64_t head_params; /* beside the unembedding: bias, pooler, projections */
+    int64_t head_params;   /* beside the unembedding: bias, pooler, projections */
     int64_t mtp_params;    /* multi-token prediction layers, counted apart */
     int64_t vision_params; /* tower counted from the config; 0: none or left out */
 
@@ -146,7 +147,7 @@ typedef struct ridge_model {
     int64_t quant_block;      /* block or group that must not be split; 0: none */
     const char *quant_method; /* "fp8", "gptq", "awq", "modelopt nvfp4", … or NULL */
     bool is_quant_attention, is_quant_ffn, is_quant_shared, is_quant_head;
-    double quant_bits[RIDGE_QUANT_PART_COUNT]; /* of a weight, with scales; 0: in rest_dtype */
+    double quant_bits[RIDGE_QUANT_PART_COUNT]; /* with scales; 0: in rest_dtype */
 
     int64_t published_params; /* from the catalogue's source; 0: none */
     const char *source;       /* of a catalogue entry */
@@ -246,8 +247,8 @@ int ridge_layer_weights(const ridge_model *model, const ridge_layer *layer,
                         ridge_weight *out);
 
 typedef struct ridge_params {
-    int64_t total;  /* without MTP layers and vision tower */
-    int64_t active; /* used for one token; embeddings counted whole */
+    int64_t total;                  /* without MTP layers and vision tower */
+    int64_t active;                 /* used for one token; embeddings counted whole */
     int64_t embedding, unembedding; /* unembedding with the model's head_params */
     int64_t attention, mlp, router, experts, norm;
     int64_t experts_active;
@@ -328,11 +329,12 @@ double ridge_mixer_context_tokens(const ridge_mixer *mixer, double seq_tokens,
  * FLOPs of one token in one layer for mixing tokens, projections apart.
  *
  *     attention  2 N (H + Hv) context, + 2 Ni Hi T of a sparse indexer
- *     delta      heads (6 Hk Hv + (6 Hk + 4 Hv) c)        c: tokens met in a chunk of 64
+ *     delta      heads (6 Hk Hv + (6 Hk + 4 Hv) c)        c: tokens of a chunk, 64
  *     lightning  heads (4 Hk Hv + (2 Hk + 2 Hv) c)        chunk of 256
  *     SSM        4 heads P N + (2 N groups + 2 P heads) c  chunk of 256
  *
- * @note  Scans cost the same at every T beyond a chunk. A short convolution is no matmul.
+ * @note  Scans cost the same at every T beyond a chunk. A short convolution is no
+ *        matmul.
  * @source dao2024-mamba2 (state space duality, section 6), yang2024-deltanet (chunks),
  *         qin2024 (lightning attention), deepseek-v32-2025 (sparse indexer)
  */
@@ -346,7 +348,7 @@ double ridge_layer_scores_flops(const ridge_layer *layer, double seq_tokens,
  *     causal, full  3 x forward
  *     6n            6 x active parameters, a tied table once (the book's 6 N)
  *     6n-no-embed   the same without lookup tables; a tied one stays as the unembedding
- *     palm          6 N + 12 L N H T, windows ignored as printed; palm-causal: half of it
+ *     palm          6 N + 12 L N H T, windows ignored as printed; palm-causal: half
  *     megatron      3 x matmuls + 12 L N H T: routers left out, windows ignored
  *
  * @source scaling-book-2025 chapter 4 (6n), kaplan2020 2.1 (6n-no-embed), palm2022
@@ -387,8 +389,8 @@ RIDGE_NODISCARD ridge_status ridge_remat_parse(ridge_ctx *cx, const char *text,
  * unembedding.
  *
  * @note  A flash kernel recomputes QK inside its backward pass under every policy: five
- *        matmuls for four. That is the kernel's, and in no convention; an HFU that counts
- *        it adds half of the scores' forward FLOPs.
+ *        matmuls for four. That is the kernel's, and in no convention; an HFU that
+ *        counts it adds half of the scores' forward FLOPs.
  * @source korthikanti2022 sections 4-5, scaling-book-2025 chapter 4
  */
 double ridge_model_flops_remat(const ridge_model *model, double seq_tokens,
@@ -399,9 +401,9 @@ typedef struct ridge_saved {
     const char *name;
     double width; /* elements per token */
     double bytes_per_element;
-    bool is_split_by_tp; /* otherwise replicated, or split by SP */
     int64_t split_most;  /* more TP ways than this replicate it; 0: no limit */
     unsigned kept_by;    /* bit (1u << ridge_remat) set: that policy keeps it */
+    bool is_split_by_tp; /* otherwise replicated, or split by SP */
 } ridge_saved;
 
 enum { RIDGE_SAVED_MAX = 32 };
@@ -412,8 +414,8 @@ enum { RIDGE_SAVED_MAX = 32 };
  *
  * A GPT layer (MHA, F = 4D, GELU) keeps 32 D bytes a token and 4 bytes a head for the
  * softmax: the paper's 34 without its two dropout masks, which models of today lack.
- * Routed experts count k rows a token, as if balanced. Left out: norm statistics, second
- * norms of sandwich layouts, and what a parallel block shares.
+ * Routed experts count k rows a token, as if balanced. Left out: norm statistics,
+ * second norms of sandwich layouts, and what a parallel block shares.
  *
  * @param out  room for RIDGE_SAVED_MAX
  * @source korthikanti2022, section 4 (without the T^2 terms that flash attention drops)
@@ -427,8 +429,8 @@ double ridge_layer_activation_bytes(const ridge_model *model, const ridge_layer 
 
 typedef struct ridge_kv {
     double bytes_per_token; /* one more token of context, before any window fills */
-    double bytes_per_token_long; /* the same once every window is full; compressed
-                                    entries as their share */
+    double bytes_per_token_long;     /* the same once every window is full; compressed
+                                        entries as their share */
     double state_bytes_per_sequence; /* SSM, delta and convolution states */
 } ridge_kv;
 
@@ -451,9 +453,9 @@ typedef enum ridge_tp_verdict {
 } ridge_tp_verdict;
 
 /**
- * Whether the text model can be split tp ways, and if not, why. Heads first, then widths,
- * then blocks of a quantised format. Routed experts may be dealt out whole when their
- * width cannot be cut: see ridge_model_expert_tp() for cutting them.
+ * Whether the text model can be split tp ways, and if not, why. Heads first, then
+ * widths, then blocks of a quantised format. Routed experts may be dealt out whole when
+ * their width cannot be cut: see ridge_model_expert_tp() for cutting them.
  */
 ridge_tp_verdict ridge_model_tp(const ridge_model *model, int64_t tp);
 /** Whether each routed expert can be cut tp ways; OK for a dense model. */

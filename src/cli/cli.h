@@ -20,13 +20,13 @@ typedef struct cli_run cli_run;
 
 typedef struct cli_verb {
     const char *name;
-    const char *summary;  /* one line, for `ridge --help` */
-    const char *synopsis; /* after "ridge NAME ", without the options */
-    const char *detail;   /* paragraphs for --help and the man page */
-    const char *example;  /* a whole command that works: "ridge chips h100" */
+    const char *summary;       /* one line, for `ridge --help` */
+    const char *synopsis;      /* after "ridge NAME ", without the options */
+    const char *detail;        /* paragraphs for --help and the man page */
+    const char *example;       /* a whole command that works: "ridge chips h100" */
     const cli_option *options; /* without the common ones */
     int min_args, max_args;
-    bool takes_knobs; /* key=value arguments */
+    bool takes_knobs;         /* key=value arguments */
     int (*run)(cli_run *run); /* exit code 0 or 1, or cli_fail's 2 */
 } cli_verb;
 
@@ -50,9 +50,9 @@ struct cli_run {
     cli_knob options[CLI_ARG_MAX]; /* key without dashes; value "" for a flag */
     bool is_json;
     bool has_colour;
-    const char *html_path; /* or NULL */
-    const char *out_path;  /* or NULL: stdout */
-    const char *data_dir;  /* or NULL */
+    const char *html_path;        /* or NULL */
+    const char *out_path;         /* or NULL: stdout */
+    const char *data_dir;         /* or NULL */
     const ridge_catalog *catalog; /* by cli_catalog */
     const ridge_library *library; /* by cli_library */
 };
