@@ -24,7 +24,7 @@ def check_unique(report, paths):
 
 def is_named(name, cmake):
     """Whether a CMake file names a source, or takes every one that is beside it."""
-    takes_all = re.search(r"file\(\s*GLOB\s[^)]*\bCONFIGURE_DEPENDS\b[^)]*/\*\.c\s*\)", cmake)
+    takes_all = re.search(r"file\(\s*GLOB\s[^)]*\bCONFIGURE_DEPENDS\b[^)]*[\s/]\*\.c\s*\)", cmake)
     return takes_all or re.search(rf"(?<![\w/.]){re.escape(name)}\b", cmake)
 
 
