@@ -7,20 +7,19 @@
  *    priced further (communication only adds time);
  *  - of the remat policies the first that fits, from the least recomputation on, is the
  *    fastest, since everything else is equal;
- *  - SP only saves memory and vector time at the same bytes, so tp > 1 always has it.
+ *  - on a torus SP saves memory and vector time at the same time on the network, so
+ *    tp > 1 always has it; where a switch may reduce, one all-reduce can be faster than
+ *    its gather and scatter, so both are tried.
  */
 #include "divisors.h"
+#include "layout_placements.h"
+#include "layout_ranking.h"
 #include "train_terms.h"
 
 #include <math.h>
 #include <string.h>
 
-enum {
-    PLACEMENT_MOST = 12,
-    CP_CHUNK_LEAST_TOKENS = 1024,
-    MEMO_SLOTS = 8192,
-    REMATS = RIDGE_REMAT_COUNT
-};
+enum { CP_CHUNK_LEAST_TOKENS = 1024, MEMO_SLOTS = 8192, REMATS = RIDGE_REMAT_COUNT };
 
 /* Remat policies from the least work done again to the most. */
 static const ridge_remat remats[REMATS] = {RIDGE_REMAT_NONE, RIDGE_REMAT_SELECTIVE,
@@ -35,7 +34,7 @@ typedef struct search {
     train_case *tc;
     const ridge_knobs *knobs;
     ridge_train_result *result;
-    int top;
+    layout_ranking ranking;
     memo_entry *memo;          /* open addressing over shapes */
     train_load load;           /* of the current tp and ep */
     layer_exchange *exchanges; /* [kinds + 1] */
@@ -47,62 +46,6 @@ typedef struct search {
 static bool is_free_or(int64_t knob, int64_t value)
 {
     return knob <= 0 || knob == value;
-}
-
-/* ---- the best so far ------------------------------------------------------------- */
-
-static bool is_same_mesh(const ridge_layout *a, const ridge_layout *b)
-{
-    return a->dp == b->dp && a->fsdp == b->fsdp && a->tp == b->tp && a->cp == b->cp &&
-           a->pp == b->pp && a->ep == b->ep;
-}
-
-/* Faster; at equal times the smaller memory, then the simpler mesh: a total order, so
- * that the answer does not depend on the order of the search. */
-static bool is_better(const ridge_train_price *a, const ridge_train_price *b)
-{
-    if (fabs(a->step_time_s - b->step_time_s) > 1e-9 * b->step_time_s)
-        return a->step_time_s < b->step_time_s;
-    if (a->peak_memory_bytes != b->peak_memory_bytes)
-        return a->peak_memory_bytes < b->peak_memory_bytes;
-    return a->layout.placement < b->layout.placement;
-}
-
-static double worst_of_best_s(const search *s)
-{
-    const ridge_train_result *r = s->result;
-    return r->n_layouts < s->top ? (double)INFINITY
-                                 : r->layouts[s->top - 1].step_time_s;
-}
-
-static void insert(search *s, const ridge_train_price *price)
-{
-    ridge_train_result *r = s->result;
-    int at = 0;
-    while (at < r->n_layouts && !is_same_mesh(&r->layouts[at].layout, &price->layout))
-        at++;
-    if (at < r->n_layouts) { /* one place a mesh: its best variant */
-        if (!is_better(price, &r->layouts[at]))
-            return;
-    } else if (r->n_layouts < s->top) {
-        at = r->n_layouts++;
-    } else {
-        at = s->top - 1;
-        if (!is_better(price, &r->layouts[at]))
-            return;
-    }
-    for (; at > 0 && is_better(price, &r->layouts[at - 1]); at--)
-        r->layouts[at] = r->layouts[at - 1];
-    r->layouts[at] = *price;
-}
-
-static void remember_nearest(search *s, const ridge_train_price *price)
-{
-    ridge_train_result *r = s->result;
-    if (r->has_nearest && r->nearest.peak_memory_bytes <= price->peak_memory_bytes)
-        return;
-    r->nearest = *price;
-    r->has_nearest = true;
 }
 
 /* ---- memo of layer times ------------------------------------------------------------
@@ -168,7 +111,7 @@ static void price_placed(search *s, const train_terms *terms, const ridge_layout
                                .microbatches = train_microbatches(s->tc, l)};
     train_price_time(s->tc, terms, l, &price);
     s->result->priced++;
-    insert(s, &price);
+    layout_ranking_insert(&s->ranking, &price);
 }
 
 /* The least recomputation that fits. @return false when none does */
@@ -190,67 +133,22 @@ static bool choose_remat(search *s, const train_terms *terms, ridge_layout *l,
             return true;
         }
         s->result->refused[RIDGE_FIT_OVER_HBM]++;
-        if (s->result->n_layouts == 0) {
+        if (s->ranking.n == 0) {
             ridge_train_price over = {.layout = *l,
                                       .fit = RIDGE_FIT_OVER_HBM,
                                       .memory = *memory,
                                       .fullest_stage = *fullest,
                                       .peak_memory_bytes = bytes,
                                       .microbatches = m};
-            remember_nearest(s, &over);
+            layout_ranking_nearest(s->result, &over);
         }
     }
     return false;
 }
 
-static bool is_same_group(const ridge_group *a, const ridge_group *b)
-{
-    if (a->n_spans != b->n_spans)
-        return false;
-    for (int i = 0; i < a->n_spans; i++) {
-        const ridge_span *x = &a->spans[i];
-        const ridge_span *y = &b->spans[i];
-        if (x->axis != y->axis || x->size != y->size || x->stride != y->stride)
-            return false;
-    }
-    return true;
-}
-
-static bool is_same_groups(const train_groups *a, const train_groups *b)
-{
-    return is_same_group(&a->tp, &b->tp) && is_same_group(&a->cp, &b->cp) &&
-           is_same_group(&a->shards, &b->shards) &&
-           is_same_group(&a->replicas, &b->replicas) && is_same_group(&a->pp, &b->pp) &&
-           is_same_group(&a->ep, &b->ep) &&
-           is_same_group(&a->expert_shards, &b->expert_shards);
-}
-
-/* The distinct ways to lay a layout on the slice. */
-typedef struct placements {
-    int n;
-    int index[PLACEMENT_MOST];
-    train_groups groups[PLACEMENT_MOST];
-} placements;
-
-static void place_all(const train_case *tc, const ridge_layout *l, placements *out)
-{
-    out->n = 0;
-    int count = train_placement_count(tc->slice);
-    for (int p = 0; p < count && p < PLACEMENT_MOST; p++) {
-        train_groups *g = &out->groups[out->n];
-        if (!train_groups_place(tc->slice, l, p, g))
-            continue;
-        bool is_new = true;
-        for (int i = 0; i < out->n && is_new; i++)
-            is_new = !is_same_groups(&out->groups[i], g);
-        if (is_new)
-            out->index[out->n++] = p;
-    }
-}
-
 /* One mesh, ZeRO stage and microbatch: remat, then every placement. */
 static void price_layout(search *s, const train_stages *stages,
-                         const layer_time *layers, const placements *places,
+                         const layer_time *layers, const layout_placements *places,
                          ridge_layout *l)
 {
     train_terms terms = {.stages = stages,
@@ -278,7 +176,8 @@ static void price_layout(search *s, const train_stages *stages,
 static void search_zero(search *s, const train_stages *stages, ridge_layout *l,
                         const divisors *microbatches)
 {
-    placements places = {.n = -1};
+    layout_placements places; /* a large one: filled where it is needed */
+    places.n = -1;
     for (int i = 0; i < microbatches->n; i++) {
         l->microbatch_seqs = microbatches->values[i];
         if (!is_free_or(s->knobs->microbatch_seqs, l->microbatch_seqs))
@@ -290,12 +189,12 @@ static void search_zero(search *s, const train_stages *stages, ridge_layout *l,
         }
         double bound_s =
             compute_bound_s(s, stages, layers, l, train_microbatches(s->tc, l));
-        if (bound_s > worst_of_best_s(s)) {
+        if (bound_s > layout_ranking_worst_s(&s->ranking)) {
             s->result->covered += s->knobs->remat < 0 ? REMATS : 1;
             continue;
         }
         if (places.n < 0)
-            place_all(s->tc, l, &places);
+            layout_placements_find(s->tc->slice, l, &places);
         if (places.n == 0) {
             s->result->refused[RIDGE_FIT_PLACEMENT]++;
             return;
@@ -389,18 +288,9 @@ static bool expert_degrees(search *s, divisors *out)
     return divisors_of(ridge_ctx_arena(s->tc->cx), experts, out);
 }
 
-static void search_tp(search *s, ridge_layout *l, const divisors *chips,
-                      const divisors *experts)
+static void search_experts(search *s, ridge_layout *l, const divisors *chips,
+                           const divisors *experts)
 {
-    ridge_tp_verdict verdict = ridge_model_tp(s->tc->model, l->tp);
-    if (verdict != RIDGE_TP_OK && verdict != RIDGE_TP_REPLICATES_KV) {
-        s->result->refused[RIDGE_FIT_TP]++;
-        return;
-    }
-    l->has_sp = l->tp > 1 && s->knobs->has_sp != 0;
-    l->has_tp_overlap = l->tp > 1 && (s->knobs->has_tp_overlap == RIDGE_FLAG_FREE
-                                          ? s->tc->chip->kind == RIDGE_CHIP_TPU
-                                          : s->knobs->has_tp_overlap == 1);
     int64_t ranks = s->tc->slice->chips / l->tp / l->cp;
     for (int i = 0; i < experts->n && !s->is_short; i++) {
         l->ep = experts->values[i];
@@ -411,6 +301,45 @@ static void search_tp(search *s, ridge_layout *l, const divisors *chips,
             return;
         }
         search_stages(s, l, ranks, chips);
+    }
+}
+
+/* Whether every axis is a torus: an all-reduce then takes as long as a gather and a
+ * scatter. */
+static bool is_all_torus(const ridge_slice *slice)
+{
+    for (int i = 0; i < slice->n_axes; i++) {
+        if (slice->axes[i].kind != RIDGE_AXIS_TORUS)
+            return false;
+    }
+    return true;
+}
+
+static bool is_sp_wanted(const search *s, const ridge_layout *l)
+{
+    if (l->tp == 1)
+        return !l->has_sp;
+    if (s->knobs->has_sp != RIDGE_FLAG_FREE)
+        return l->has_sp == (s->knobs->has_sp == 1);
+    bool is_divided = (int64_t)s->tc->seq_tokens / l->cp % l->tp == 0;
+    return l->has_sp ? is_divided : !is_divided || !is_all_torus(s->tc->slice);
+}
+
+static void search_tp(search *s, ridge_layout *l, const divisors *chips,
+                      const divisors *experts)
+{
+    ridge_tp_verdict verdict = ridge_model_tp(s->tc->model, l->tp);
+    if (verdict != RIDGE_TP_OK && verdict != RIDGE_TP_REPLICATES_KV) {
+        s->result->refused[RIDGE_FIT_TP]++;
+        return;
+    }
+    l->has_tp_overlap = l->tp > 1 && (s->knobs->has_tp_overlap == RIDGE_FLAG_FREE
+                                          ? s->tc->chip->kind == RIDGE_CHIP_TPU
+                                          : s->knobs->has_tp_overlap == 1);
+    for (int sp = 1; sp >= 0; sp--) {
+        l->has_sp = sp == 1;
+        if (is_sp_wanted(s, l))
+            search_experts(s, l, chips, experts);
     }
 }
 
@@ -461,10 +390,11 @@ ridge_status ridge_train_search(ridge_ctx *cx, const ridge_train_request *reques
     ridge_train_result result = {.batch_seqs = tc.batch_seqs,
                                  .batch_tokens = (double)tc.batch_seqs * tc.seq_tokens};
     search s = {.tc = &tc, .knobs = &request->knobs, .result = &result};
-    s.top = request->top < 1                     ? 1
-            : request->top > RIDGE_TRAIN_TOP_MAX ? RIDGE_TRAIN_TOP_MAX
-                                                 : request->top;
-    result.layouts = ridge_new(arena, ridge_train_price, (size_t)s.top);
+    int top = request->top < 1                     ? 1
+              : request->top > RIDGE_TRAIN_TOP_MAX ? RIDGE_TRAIN_TOP_MAX
+                                                   : request->top;
+    result.layouts = ridge_new(arena, ridge_train_price, (size_t)top);
+    s.ranking = (layout_ranking){.top = top, .layouts = result.layouts};
     s.memo = ridge_new(arena, memo_entry, MEMO_SLOTS);
     s.exchanges = ridge_new(arena, layer_exchange, (size_t)tc.n_kinds + 1);
     s.shards = ridge_new(arena, shard_time, (size_t)tc.n_kinds);
@@ -473,6 +403,7 @@ ridge_status ridge_train_search(ridge_ctx *cx, const ridge_train_request *reques
         s.shards == NULL || s.syncs == NULL)
         return ridge_fail_nomem(cx);
     RIDGE_TRY(search_all(&s));
+    result.n_layouts = s.ranking.n;
     for (int i = 0; i < result.n_layouts; i++)
         train_price_finish(&tc, &result.layouts[i]);
     result.seconds = ridge_clock_s() - start_s;

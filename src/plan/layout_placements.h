@@ -1,0 +1,20 @@
+/* The distinct ways to lay the groups of a layout on a slice. */
+#ifndef RIDGE_PLAN_LAYOUT_PLACEMENTS_H
+#define RIDGE_PLAN_LAYOUT_PLACEMENTS_H
+
+#include "network_time.h"
+
+enum { LAYOUT_PLACEMENT_MOST = 12 }; /* six orders of three axes, times two */
+
+typedef struct layout_placements {
+    int n;
+    int index[LAYOUT_PLACEMENT_MOST]; /* as ridge_layout.placement */
+    train_groups groups[LAYOUT_PLACEMENT_MOST];
+} layout_placements;
+
+/** Placements that give other groups than those before them; none if the degrees do not
+ *  factor over the axes. Depends on the degrees and whether ZeRO shards. */
+void layout_placements_find(const ridge_slice *slice, const ridge_layout *layout,
+                            layout_placements *out);
+
+#endif
