@@ -1,14 +1,18 @@
 /*
  * The matmuls of a layer are those of ridge_layer_weights, cut by tp and ep; neighbours
  * that read the same input run as one (Q, K, V; gate and up). Backward is one product
- * for the input's gradient and one for the weight's. Flash attention's backward does
- * five products for the forward's two (dao2023, section 3.2).
+ * for the input's gradient and one for the weight's, which is added to the gradient
+ * kept from earlier microbatches. Formats of 8 bits and less are made from 16 bits by
+ * streams beside the product.
  */
 #include "layer_time.h"
 
 #include <math.h>
 
-static const double ATTENTION_BWD_OVER_FWD = 2.5;
+/* Flash attention's backward does five products for the forward's two, at a lower rate:
+ * 561 against 648 TFLOP/s at 16k, head size 128 (flash-attention-3-2024, figures 5, 6).
+ */
+static const double ATTENTION_BWD_OVER_FWD = 2.5 * 648.0 / 561.0;
 static const double ACTIVATION_BYTES = 2;
 /* Bytes of streams in the backward pass over those of the forward: each array's
  * gradient is read or written beside the array itself. */
@@ -49,14 +53,33 @@ static void add_product(const train_case *tc, ridge_dtype compute, const product
     t->bound_bwd_s += dx.bound_s + dw.bound_s;
 }
 
-static void add_stream(const train_case *tc, double bytes, layer_time *t)
+static void add_streams(const train_case *tc, double fwd_bytes, double bwd_bytes,
+                        layer_time *t)
 {
-    ridge_op_cost fwd = ridge_stream_cost(tc->chip, 0, bytes);
-    ridge_op_cost bwd = ridge_stream_cost(tc->chip, 0, VECTOR_BWD_OVER_FWD * bytes);
+    ridge_op_cost fwd = ridge_stream_cost(tc->chip, 0, fwd_bytes);
+    ridge_op_cost bwd = ridge_stream_cost(tc->chip, 0, bwd_bytes);
     t->vector_fwd_s += fwd.expected_s;
     t->vector_bwd_s += bwd.expected_s;
     t->bound_fwd_s += fwd.bound_s;
     t->bound_bwd_s += bwd.bound_s;
+}
+
+/* Streams beside a product. The weight's gradient is read and written where it
+ * accumulates. An operand in a narrow format is read in 16 bits and written twice, as
+ * it is and transposed for the backward pass (micikevicius2022: weights and activations
+ * in e4m3, gradients in e5m2). */
+static void add_product_streams(const train_case *tc, ridge_dtype compute,
+                                const product *p, layer_time *t)
+{
+    double weights = p->batch * p->in * p->out;
+    double fwd_bytes = 0;
+    double bwd_bytes = 2 * tc->policy->gradient_bytes * weights;
+    if (ridge_dtype_bytes(compute) < 2) {
+        double each = 2 + 2 * ridge_dtype_bytes(compute);
+        fwd_bytes += each * (p->batch * p->rows * p->in + weights);
+        bwd_bytes += each * p->batch * p->rows * p->out;
+    }
+    add_streams(tc, fwd_bytes, bwd_bytes, t);
 }
 
 /* The product of weight w on this chip. */
@@ -119,7 +142,9 @@ static void add_weights(const train_case *tc, int kind, const layer_shape *s,
         }
         /* A router's logits decide more than bits: it stays in 16 bits. */
         bool is_router = w->part == RIDGE_PART_ROUTER;
-        add_product(tc, is_router ? RIDGE_DTYPE_BF16 : tc->policy->compute, &p, t);
+        ridge_dtype compute = is_router ? RIDGE_DTYPE_BF16 : tc->policy->compute;
+        add_product(tc, compute, &p, t);
+        add_product_streams(tc, compute, &p, t);
     }
 }
 
@@ -136,6 +161,16 @@ static void add_scan(const train_case *tc, const ridge_layer *layer,
     t->attention_bwd_s += ATTENTION_BWD_OVER_FWD * time_s;
     t->bound_fwd_s += flops / peak;
     t->bound_bwd_s += 2 * flops / peak;
+}
+
+static void add_attention_call(const train_case *tc, const ridge_attention *op,
+                               double calls, layer_time *t)
+{
+    ridge_op_cost cost = ridge_attention_cost(tc->chip, op);
+    t->attention_fwd_s += calls * cost.expected_s;
+    t->attention_bwd_s += calls * ATTENTION_BWD_OVER_FWD * cost.expected_s;
+    t->bound_fwd_s += calls * cost.bound_s;
+    t->bound_bwd_s += calls * 2 * cost.bound_s;
 }
 
 static void add_attention(const train_case *tc, const ridge_layer *layer,
@@ -159,8 +194,8 @@ static void add_attention(const train_case *tc, const ridge_layer *layer,
     ridge_dtype dtype = ridge_dtype_bytes(tc->policy->compute) > 2 ? RIDGE_DTYPE_TF32
                                                                    : RIDGE_DTYPE_BF16;
     ridge_attention op = {.batch = (double)s->microbatch_seqs,
-                          .query_tokens = tc->seq_tokens,
-                          .context_tokens = tc->seq_tokens,
+                          .query_tokens = tc->seq_tokens / (double)s->cp,
+                          .context_tokens = tc->seq_tokens / (double)s->cp,
                           .heads = fmax(heads, 1),
                           .kv_heads = fmax(kv_heads, 1),
                           .head_dim = (double)m->head_dim,
@@ -170,12 +205,13 @@ static void add_attention(const train_case *tc, const ridge_layer *layer,
                           .activation = dtype,
                           .cache = dtype,
                           .compute = dtype};
-    ridge_op_cost cost = ridge_attention_cost(tc->chip, &op);
-    double share = 1 / (double)s->cp; /* a zigzag order balances the causal half */
-    t->attention_fwd_s += share * cost.expected_s;
-    t->attention_bwd_s += share * ATTENTION_BWD_OVER_FWD * cost.expected_s;
-    t->bound_fwd_s += share * cost.bound_s;
-    t->bound_bwd_s += share * 2 * cost.bound_s;
+    add_attention_call(tc, &op, 1, t);
+    if (s->cp == 1 || (m->window > 0 && (double)m->window <= op.query_tokens))
+        return;
+    /* The other chunks of the ring, whole squares: half of them under a causal mask
+     * that a zigzag order balances (liu2023-ring, brandon2023-striped). */
+    op.is_causal = false;
+    add_attention_call(tc, &op, (double)(s->cp - 1) / (m->is_causal ? 2 : 1), t);
 }
 
 static double kv_width(const ridge_mixer *m)
@@ -185,8 +221,9 @@ static double kv_width(const ridge_mixer *m)
     return (double)m->kv_heads * (double)(m->head_dim + m->v_head_dim);
 }
 
-/* Elements a token streams in the forward pass: two fused residual-and-norm steps (read
- * two, write two), rotary over queries and keys, and the activation function. */
+/* Elements a token streams in the forward pass: a norm (read, write) and a residual sum
+ * (read two, write one) for each block, rotary over queries and keys, and the
+ * activation function. */
 static double stream_elements(const ridge_layer *layer, double d_model,
                               const layer_shape *s)
 {
@@ -194,7 +231,7 @@ static double stream_elements(const ridge_layer *layer, double d_model,
     const ridge_ffn *f = &layer->ffn;
     double tp = (double)s->tp;
     double blocks = (m->kind != RIDGE_MIXER_NONE) + (f->kind != RIDGE_FFN_NONE);
-    double elements = blocks * 4 * d_model / (s->has_sp ? tp : 1);
+    double elements = blocks * 5 * d_model / (s->has_sp ? tp : 1);
     if (m->kind == RIDGE_MIXER_ATTENTION || m->kind == RIDGE_MIXER_MLA)
         elements += 2 * (double)(m->heads + m->kv_heads) * (double)m->head_dim / tp;
     double gates = f->is_gated ? 3 : 2;
@@ -240,7 +277,8 @@ layer_time train_layer_time(const train_case *tc, int kind, const layer_shape *s
     add_weights(tc, kind, shape, tokens, &t);
     add_attention(tc, layer, shape, tokens, &t);
     double elements = stream_elements(layer, (double)tc->model->d_model, shape);
-    add_stream(tc, tokens * elements * ACTIVATION_BYTES, &t);
+    double bytes = tokens * elements * ACTIVATION_BYTES;
+    add_streams(tc, bytes, VECTOR_BWD_OVER_FWD * bytes, &t);
     add_exchanges(tc, layer, shape, tokens, &t);
     return t;
 }
@@ -257,8 +295,10 @@ layer_time train_head_time(const train_case *tc, const layer_shape *shape)
                             ? RIDGE_DTYPE_BF16 /* the head stays in 16 bits */
                             : tc->policy->compute;
     add_product(tc, dtype, &p, &t);
+    add_product_streams(tc, dtype, &p, &t);
     /* Loss: bf16 logits read, their fp32 softmax written; backward the reverse. */
-    add_stream(tc, tokens * vocab * (2 + 4), &t);
+    double loss_bytes = tokens * vocab * (2 + 4);
+    add_streams(tc, loss_bytes, loss_bytes, &t);
     if (shape->tp > 1) {
         t.tp_blocks = 1;
         t.tp_bytes = tokens * (double)tc->model->d_model * ACTIVATION_BYTES;

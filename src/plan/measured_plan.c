@@ -94,6 +94,12 @@ static void read_sharding(const measured_row *row, const ridge_slice *slice,
         return;
     }
     int zero = 3;
+    if (strstr(text, "no fsdp") != NULL) {
+        /* Weights are whole, but optimizers of such frameworks are sharded as a rule.
+         */
+        measured_assume(gaps, "optimizer sharding");
+        text = "zero-1";
+    }
     find_word(text, zeros, RIDGE_COUNT_OF(zeros), &zero);
     int64_t shards = number_over(text);
     if (strstr(text, "cores") != NULL)
@@ -121,8 +127,10 @@ static void read_policies(const measured_row *row, measured_gaps *gaps, ridge_kn
         k->precision = (ridge_precision)value;
     else
         measured_assume(gaps, "precision");
-    /* Whether SP was on is seldom said; since 2022 it comes with TP. */
-    k->has_sp = RIDGE_FLAG_FREE;
+    /* The degree of SP; whether it was on is seldom said, and is then left free. */
+    int64_t sp;
+    if (k->tp > 1 && measured_count(&row->plan, "sp", &sp))
+        k->has_sp = sp > 1 ? 1 : 0;
 }
 
 /* Without a global batch: one microbatch on each replica. */

@@ -17,7 +17,7 @@ typedef struct reserve {
 } reserve;
 
 static const reserve reserves[] = {
-    [RIDGE_CHIP_TPU] = {0.3e9, 0.02}, /* openxla static allocation */
+    [RIDGE_CHIP_TPU] = {0.3e9, 0.02}, /* openxla-memory */
     [RIDGE_CHIP_GPU] = {2.0e9,
                         0.05}, /* pytorch-memory-2024: context, NCCL, fragments */
     [RIDGE_CHIP_ACCELERATOR] = {1.0e9, 0.05},
