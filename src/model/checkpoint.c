@@ -30,11 +30,12 @@ const char *ridge_checkpoint_find(ridge_ctx *cx, const char *path)
                                         "model.safetensors"};
     const char *slash = strrchr(path, '/');
     const char *folder = path;
-    if (!ridge_path_is_dir(path) && slash == NULL)
+    if (!ridge_path_is_dir(path) && slash == NULL) {
         folder = ".";
-    else if (!ridge_path_is_dir(path))
+    } else if (!ridge_path_is_dir(path)) {
         folder = ridge_str_dup(ridge_ctx_arena(cx),
                                (ridge_str){path, (size_t)(slash - path) + 1});
+    }
     for (size_t i = 0; folder != NULL && i < RIDGE_COUNT_OF(names); i++) {
         const char *file =
             ridge_sprintf(ridge_ctx_arena(cx), "%s/%s", folder, names[i]);
@@ -170,14 +171,16 @@ ridge_status ridge_checkpoint_check(ridge_ctx *cx, const ridge_model *model,
     ridge_buf_init(&words, ridge_ctx_arena(cx));
     write_verdict(model, &sums, &check, &words);
     const bool is_index = !ends_with(path, ".safetensors");
-    if (is_index)
+    if (is_index) {
         check_stated_params(model, &check, &words);
-    else if (!check.agrees && check.total_bytes < check.predicted_bytes)
+    } else if (!check.agrees && check.total_bytes < check.predicted_bytes) {
         ridge_buf_puts(&words, "; if this is one shard of several, give their index");
-    if (sums.documents > 1)
+    }
+    if (sums.documents > 1) {
         ridge_buf_printf(&words,
                          "; the file holds %d JSON documents, the first was read",
                          sums.documents);
+    }
     if (check.path == NULL || words.is_short)
         return ridge_fail_nomem(cx);
     check.verdict = ridge_buf_text(&words);

@@ -69,9 +69,10 @@ static double scan_flops(const ridge_model *model, double seq_tokens)
     double flops = 0;
     for (int i = 0; i < model->n_layers; i++) {
         const ridge_layer *layer = &model->layers[i];
-        if (!ridge__mixer_has_scores(&layer->mixer))
+        if (!ridge__mixer_has_scores(&layer->mixer)) {
             flops += (double)layer->count *
                      ridge_layer_scores_flops(layer, seq_tokens, false);
+        }
     }
     return TRAIN_OVER_FORWARD * flops;
 }

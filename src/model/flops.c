@@ -44,9 +44,10 @@ static void add_weights(const ridge_model *model, const ridge_layer *layer,
 static double ffn_vector_flops(const ridge_ffn *ffn)
 {
     double width = (double)ffn->d_ff;
-    if (ffn->kind == RIDGE_FFN_MOE)
+    if (ffn->kind == RIDGE_FFN_MOE) {
         width += (double)ffn->expert_d_ff * (double)ffn->experts_per_token +
                  (double)ffn->shared_d_ff;
+    }
     double flops = (ACTIVATION_FLOPS + (ffn->is_gated ? 1 : 0)) * width;
     return flops + SOFTMAX_FLOPS * (double)ffn->experts;
 }

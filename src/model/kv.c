@@ -79,10 +79,11 @@ ridge_kv ridge_model_kv(const ridge_model *model, ridge_dtype dtype)
         double count = (double)layer->count;
         double bytes = count * token_elements(m) * element_bytes;
         kv.bytes_per_token += bytes;
-        if (m->compress_ratio > 0)
+        if (m->compress_ratio > 0) {
             kv.bytes_per_token_long += bytes / (double)m->compress_ratio;
-        else if (m->window == 0)
+        } else if (m->window == 0) {
             kv.bytes_per_token_long += bytes;
+        }
         kv.state_bytes_per_sequence += count * state_bytes(model, m, element_bytes);
     }
     return kv;

@@ -41,9 +41,10 @@ static ridge_status put_entry(ridge_ctx *cx, ridge_library *library, ridge_str n
             return RIDGE_OK;
         }
     }
-    if (library->n == LIBRARY_MOST)
+    if (library->n == LIBRARY_MOST) {
         return ridge_fail(cx, RIDGE_E_ARG, "more than %d models: remove some files",
                           LIBRARY_MOST);
+    }
     entry.name = ridge_str_dup(ridge_ctx_arena(cx), name);
     if (entry.name == NULL)
         return ridge_fail_nomem(cx);
@@ -73,9 +74,10 @@ static ridge_status add_folder(ridge_ctx *cx, ridge_library *library,
     if (!ridge_path_is_dir(folder))
         return RIDGE_OK;
     DIR *dir = opendir(folder);
-    if (dir == NULL)
+    if (dir == NULL) {
         return ridge_fail(cx, RIDGE_E_IO, "%s: cannot be listed: check its permissions",
                           folder);
+    }
     ridge_status st = RIDGE_OK;
     for (struct dirent *e = readdir(dir); e != NULL && st == RIDGE_OK; e = readdir(dir))
         st = add_file(cx, library, folder, e->d_name);
@@ -87,12 +89,13 @@ static ridge_status add_user_folder(ridge_ctx *cx, ridge_library *library)
 {
     const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
     const char *parent = NULL;
-    if (config != NULL && config[0] == '/')
+    if (config != NULL && config[0] == '/') {
         parent = ridge_sprintf(ridge_ctx_arena(cx), "%s/ridge", config);
-    else if (home != NULL && home[0] == '/')
+    } else if (home != NULL && home[0] == '/') {
         parent = ridge_sprintf(ridge_ctx_arena(cx), "%s/.config/ridge", home);
-    else
+    } else {
         return RIDGE_OK;
+    }
     if (parent == NULL)
         return ridge_fail_nomem(cx);
     return add_folder(cx, library, parent);
@@ -138,9 +141,10 @@ const char *ridge_library_name(const ridge_library *library, size_t index)
 
 const ridge__entry *ridge__library_find(const ridge_library *library, ridge_str name)
 {
-    for (size_t i = 0; i < library->n; i++)
+    for (size_t i = 0; i < library->n; i++) {
         if (ridge__model_name_equal(ridge_str_of(library->entries[i].name), name))
             return &library->entries[i];
+    }
     return NULL;
 }
 

@@ -31,7 +31,7 @@ ridge_status ridge__entry_parse(ridge_ctx *cx, const ridge__entry *entry,
                                         "source",
                                         "date",
                                         "config"};
-    ridge_node root;
+    ridge_node root = {0};
     if (entry->path != NULL) {
         RIDGE_TRY(ridge_json_read(cx, entry->path, &root));
     } else {
@@ -131,7 +131,7 @@ static ridge_status entry_config(ridge_ctx *cx, const ridge_library *library,
         return ridge_json_fail(cx, base, "more than %d bases deep", BASE_DEPTH_MAX);
     const ridge__entry *below;
     RIDGE_TRY(find_base(cx, library, base, &below));
-    ridge_node under;
+    ridge_node under = {0};
     RIDGE_TRY(entry_config(cx, library, below, depth + 1, &under));
     return merge_configs(cx, &under, &own, entry->name, out);
 }
@@ -139,7 +139,7 @@ static ridge_status entry_config(ridge_ctx *cx, const ridge_library *library,
 ridge_status ridge__entry_model(ridge_ctx *cx, const ridge_library *library,
                                 const ridge__entry *entry, const ridge_model **out)
 {
-    ridge_node root, config;
+    ridge_node root = {0}, config = {0};
     RIDGE_TRY(ridge__entry_parse(cx, entry, &root));
     RIDGE_TRY(entry_config(cx, library, entry, 0, &config));
     const ridge_model *read;
@@ -149,9 +149,10 @@ ridge_status ridge__entry_model(ridge_ctx *cx, const ridge_library *library,
         return ridge_fail_nomem(cx);
     *model = *read;
     const ridge_node published = ridge_json_get(&root, "published_params");
-    if (!ridge_json_is_absent(published))
+    if (!ridge_json_is_absent(published)) {
         RIDGE_TRY(
             ridge_json_want_i64(cx, published, 0, INT64_MAX, &model->published_params));
+    }
     const ridge_node source = ridge_json_get(&root, "source");
     if (!ridge_json_is_absent(source))
         RIDGE_TRY(ridge_json_want_text(cx, source, &model->source));

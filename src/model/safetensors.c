@@ -27,9 +27,10 @@ enum {
 
 static bool has_any(const char *name, const char *const *words, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         if (strstr(name, words[i]) != NULL)
             return true;
+    }
     return false;
 }
 
@@ -41,9 +42,10 @@ static bool ends_with(const char *name, const char *tail)
 
 static bool ends_with_any(const char *name, const char *const *tails, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         if (ends_with(name, tails[i]))
             return true;
+    }
     return false;
 }
 
@@ -106,9 +108,10 @@ static const tensor_dtype dtypes[] = {
 
 static const tensor_dtype *find_dtype(const char *name)
 {
-    for (size_t i = 0; i < RIDGE_COUNT_OF(dtypes); i++)
+    for (size_t i = 0; i < RIDGE_COUNT_OF(dtypes); i++) {
         if (strcmp(dtypes[i].name, name) == 0)
             return &dtypes[i];
+    }
     return NULL;
 }
 
@@ -126,9 +129,10 @@ static ridge_status count_elements(ridge_ctx *cx, const ridge_node *tensor,
 {
     const ridge_node shape = ridge_json_get(tensor, "shape");
     const size_t n = ridge_json_size(shape);
-    if (ridge_json_kind_of(shape) != RIDGE_JSON_ARRAY || n > SHAPE_MOST)
+    if (ridge_json_kind_of(shape) != RIDGE_JSON_ARRAY || n > SHAPE_MOST) {
         return ridge_json_fail(cx, *tensor, "wants a \"shape\" of at most %d sizes",
                                SHAPE_MOST);
+    }
     int64_t elements = 1;
     for (size_t i = 0; i < n; i++) {
         int64_t size;
@@ -161,9 +165,10 @@ static ridge_status read_extent(ridge_ctx *cx, const ridge_node *tensor,
     RIDGE_TRY(ridge_json_want_i64(cx, ridge_json_at(&offsets, 1), out->begin,
                                   data_bytes, &out->end));
     const int64_t bytes = out->end - out->begin;
-    if (bits % 8 != 0 || bits / 8 != bytes)
+    if (bits % 8 != 0 || bits / 8 != bytes) {
         return ridge_json_fail(cx, *tensor, "its shape does not take %lld bytes",
                                (long long)bytes);
+    }
     out->name = tensor->key;
     return RIDGE_OK;
 }
@@ -189,13 +194,13 @@ static ridge_status add_tensor(ridge_ctx *cx, const ridge_node *tensor, reading 
 {
     if (ridge_json_kind_of(*tensor) != RIDGE_JSON_OBJECT)
         return ridge_json_fail(cx, *tensor, "a tensor must be an object");
-    const char *text;
+    const char *text = NULL;
     const ridge_node dtype_node = ridge_json_get(tensor, "dtype");
     RIDGE_TRY(ridge_json_want_text(cx, dtype_node, &text));
     const tensor_dtype *dtype = find_dtype(text);
     if (dtype == NULL)
         return ridge_json_fail(cx, dtype_node, "unknown dtype \"%s\"", text);
-    int64_t elements, bits;
+    int64_t elements = 0, bits = 0;
     RIDGE_TRY(count_elements(cx, tensor, &elements));
     if (!ridge_mul_i64(elements, dtype->bits, &bits))
         return ridge_json_fail(cx, *tensor, "the shape has too many elements");
@@ -227,11 +232,12 @@ static ridge_status check_overlap(ridge_ctx *cx, reading *r)
         qsort(r->extents, n, sizeof *r->extents, compare_extents);
     for (size_t i = 1; i < n; i++) {
         const extent *a = &r->extents[i - 1], *b = &r->extents[i];
-        if (b->begin < a->end)
+        if (b->begin < a->end) {
             return ridge_fail(cx, RIDGE_E_PARSE,
                               "%s: tensors \"%s\" and \"%s\" overlap: the file is "
                               "damaged",
                               r->header->file, a->name, b->name);
+        }
     }
     return RIDGE_OK;
 }
@@ -278,18 +284,20 @@ static ridge_status read_header(ridge_ctx *cx, const char *path, FILE *f,
     const int64_t size = (int64_t)ftello(f);
     if (size < 0 || fseeko(f, 0, SEEK_SET) != 0)
         return fail_io(cx, path);
-    if (fread(length, 1, LENGTH_BYTES, f) != LENGTH_BYTES)
+    if (fread(length, 1, LENGTH_BYTES, f) != LENGTH_BYTES) {
         return ridge_fail(cx, RIDGE_E_PARSE,
                           "%s: %lld bytes are too short for a safetensors file", path,
                           (long long)size);
+    }
     uint64_t n = 0;
     for (int i = LENGTH_BYTES - 1; i >= 0; i--)
         n = n << 8 | length[i];
-    if (n > HEADER_MOST_BYTES || (int64_t)n > size - LENGTH_BYTES)
+    if (n > HEADER_MOST_BYTES || (int64_t)n > size - LENGTH_BYTES) {
         return ridge_fail(cx, RIDGE_E_PARSE,
                           "%s: a header of %llu bytes does not fit in %lld: is this a "
                           "safetensors file?",
                           path, (unsigned long long)n, (long long)size);
+    }
     char *text = ridge_new(ridge_ctx_arena(cx), char, (size_t)n + 1);
     if (text == NULL)
         return ridge_fail_nomem(cx);
@@ -309,7 +317,7 @@ ridge_status ridge__safetensors_read(ridge_ctx *cx, const char *path,
     FILE *f = fopen(path, "rb");
     if (f == NULL)
         return fail_io(cx, path);
-    ridge__tensor_header header;
+    ridge__tensor_header header = {0};
     const ridge_status st = read_header(cx, path, f, &header);
     fclose(f);
     RIDGE_TRY(st);

@@ -118,10 +118,11 @@ static tp_finding check_block(const ridge_model *model, const ridge_layer *layer
         !ridge__weight_quant_part(w, &part) || model->quant_bits[part] <= 0)
         return fine();
     int64_t size = 0;
-    if (w->split == RIDGE_SPLIT_IN)
+    if (w->split == RIDGE_SPLIT_IN) {
         size = w->in;
-    else if (w->split != RIDGE_SPLIT_NONE && has_square_blocks(model))
+    } else if (w->split != RIDGE_SPLIT_NONE && has_square_blocks(model)) {
         size = w->out;
+    }
     /* Gates of a block or less are left unquantised by those who release models. */
     if (size <= model->quant_block || size % ways != 0 ||
         size / ways % model->quant_block == 0)
@@ -141,10 +142,11 @@ static tp_finding check_weights(const ridge_model *model, const ridge_layer *lay
             continue;
         tp_finding f = fine();
         const bool is_ffn = w->part != RIDGE_PART_ATTENTION; /* heads were checked */
-        if (is_ffn && w->split == RIDGE_SPLIT_OUT)
+        if (is_ffn && w->split == RIDGE_SPLIT_OUT) {
             f = check_width(width_name(w), w->out, tp);
-        else if (is_ffn && w->split == RIDGE_SPLIT_IN)
+        } else if (is_ffn && w->split == RIDGE_SPLIT_IN) {
             f = check_width(width_name(w), w->in, tp);
+        }
         if (!is_obstacle(f))
             f = check_block(model, layer, w, tp);
         if (is_obstacle(f))
@@ -208,9 +210,10 @@ ridge_tp_verdict ridge_model_expert_tp(const ridge_model *model, int64_t tp)
 static void list_degrees(const ridge_model *model, ridge_buf *out)
 {
     int64_t most = 1;
-    for (int i = 0; i < model->n_layers; i++)
+    for (int i = 0; i < model->n_layers; i++) {
         if (model->layers[i].mixer.heads > most)
             most = model->layers[i].mixer.heads;
+    }
     const struct {
         ridge_tp_verdict verdict;
         const char *title;

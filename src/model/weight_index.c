@@ -17,14 +17,15 @@ static size_t document_end(ridge_str text)
     bool is_in_string = false;
     for (size_t i = 0; i < text.n; i++) {
         const char c = text.p[i];
-        if (is_in_string && c == '\\')
+        if (is_in_string && c == '\\') {
             i++;
-        else if (c == '"')
+        } else if (c == '"') {
             is_in_string = !is_in_string;
-        else if (!is_in_string && c == '{')
+        } else if (!is_in_string && c == '{') {
             depth++;
-        else if (!is_in_string && c == '}' && depth > 0 && --depth == 0)
+        } else if (!is_in_string && c == '}' && depth > 0 && --depth == 0) {
             return i + 1;
+        }
     }
     return text.n;
 }
@@ -61,9 +62,10 @@ ridge_status ridge__weight_index_sum(ridge_ctx *cx, ridge_str text, const char *
     const ridge_node map = ridge_json_get(&root, "weight_map");
     if (ridge_json_kind_of(map) == RIDGE_JSON_OBJECT)
         sums.tensors = (int64_t)ridge_json_size(map);
-    for (int64_t i = 0; i < sums.tensors; i++)
+    for (int64_t i = 0; i < sums.tensors; i++) {
         ridge__tensor_mark(&sums.marks, ridge_json_member(&map, (size_t)i).key,
                            model == NULL ? 0 : model->layer_count);
+    }
     *out = sums;
     return RIDGE_OK;
 }
