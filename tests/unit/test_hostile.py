@@ -2,11 +2,17 @@
 """Large and broken files are answered with one line, exit 2, and soon."""
 import argparse
 import os
+import resource
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
+
+
+def cpu_s():
+    """Processor time of the programs that have ended: a loaded machine changes little."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 class Hostile(unittest.TestCase):
@@ -20,10 +26,10 @@ class Hostile(unittest.TestCase):
         with open(path, "wb") as f:
             for text, times in pieces:
                 f.write(text * times)
-        start = time.monotonic()
+        start = cpu_s()
         done = subprocess.run([ARGS.ridge, "model", path], capture_output=True, timeout=60,
                               check=False)
-        self.assertLess(time.monotonic() - start, ARGS.refusal_s)
+        self.assertLess(cpu_s() - start, ARGS.refusal_s)
         self.assertEqual(done.returncode, 2, done.stderr[-500:])
         self.assertEqual(done.stdout, b"")
         self.assertTrue(done.stderr.startswith(b"ridge: "))

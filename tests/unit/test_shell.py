@@ -82,7 +82,6 @@ class Shell(unittest.TestCase):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--ridge", required=True)
-    parser.add_argument("--chart")
     ARGS, rest = parser.parse_known_args()
     with tempfile.TemporaryDirectory() as work:
         ARGS.ridge = os.path.abspath(ARGS.ridge)
