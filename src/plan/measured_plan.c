@@ -42,7 +42,17 @@ static bool find_word(const char *text, const word_value *words, size_t n, int *
     return false;
 }
 
-static void read_degrees(const measured_row *row, measured_gaps *gaps, ridge_knobs *k)
+static bool has_experts(const ridge_model *model)
+{
+    for (int k = 0; k < model->n_layers; k++) {
+        if (model->layers[k].ffn.kind == RIDGE_FFN_MOE)
+            return true;
+    }
+    return false;
+}
+
+static void read_degrees(const measured_row *row, const ridge_model *model,
+                         measured_gaps *gaps, ridge_knobs *k)
 {
     const struct {
         const char *key;
@@ -53,19 +63,18 @@ static void read_degrees(const measured_row *row, measured_gaps *gaps, ridge_kno
         {"pp", &k->pp, false},  {"ep", &k->ep, false},
         {"vpp", &k->vpp, true}, {"microbatch_seqs", &k->microbatch_seqs, false},
     };
-    int64_t experts = 0;
-    measured_count(&row->model, "n_experts", &experts);
+    bool is_moe = has_experts(model);
     for (size_t i = 0; i < RIDGE_COUNT_OF(degrees); i++) {
         if (measured_count(&row->plan, degrees[i].key, degrees[i].field))
             continue;
         if (degrees[i].is_one_when_absent)
             *degrees[i].field = 1;
-        else if (degrees[i].field != &k->ep || experts > 0)
+        else if (degrees[i].field != &k->ep || is_moe)
             measured_assume(gaps, degrees[i].key);
     }
     if (k->vpp > 1 && k->pp == 1)
         k->vpp = 1;
-    if (experts == 0)
+    if (!is_moe)
         k->ep = 1;
 }
 
@@ -156,7 +165,7 @@ ridge_status measured_request(ridge_ctx *cx, const measured_row *row,
     r->top = 1;
     if (!measured_number(&row->plan, "seq_len", &r->seq_tokens))
         return ridge_fail(cx, RIDGE_E_ARG, "the sequence length is not stated");
-    read_degrees(row, gaps, &r->knobs);
+    read_degrees(row, r->model, gaps, &r->knobs);
     read_sharding(row, r->slice, gaps, &r->knobs);
     RIDGE_TRY(read_batch(cx, row, gaps, r));
     read_policies(row, gaps, &r->knobs);
