@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Nothing is left out: names are unique, each source is built, each test is declared.
 
-Also: a C file, or its own header, opens with a comment that says what it knows, and the Markdown files link
-only to files that exist.
+Also: a C file, or its own header, opens with a comment that says what it knows, and the
+Markdown files link only to files that exist.
 """
 import os
 import re
