@@ -118,6 +118,11 @@ RIDGE_NODISCARD ridge_status ridge__config_get(const ridge__config *c,
                                                ridge__field field, int64_t otherwise,
                                                int64_t *out);
 
+/** A size that the architecture has in common, taken with a note if absent.
+ * @param usual  of the architecture; 0: it has none, and absent gives 0 */
+RIDGE_NODISCARD ridge_status ridge__config_assume(ridge__config *c, ridge__field field,
+                                                  int64_t usual, int64_t *out);
+
 /** A size that must be there. @errors E_PARSE naming the field and the architecture */
 RIDGE_NODISCARD ridge_status ridge__config_need(const ridge__config *c,
                                                 ridge__field field, int64_t *out);
@@ -153,7 +158,7 @@ bool ridge__arch_has(const ridge__config *c, unsigned flag);
 /** Whether the layer's sizes are those of an encoder beside a decoder. */
 bool ridge__has_encoder(const ridge__config *c, const ridge__choice *choice);
 
-/** Add a note; those beyond RIDGE_NOTE_MAX are dropped. */
+/** Add a note once; those beyond RIDGE_NOTE_MAX are dropped. */
 RIDGE_PRINTF(2, 3) void ridge__config_note(ridge__config *c, const char *fmt, ...);
 
 /* ---- parts ------------------------------------------------------------------------

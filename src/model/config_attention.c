@@ -25,7 +25,10 @@ static ridge_status read_kv_heads(ridge__config *c, const ridge__choice *choice,
     }
     const int64_t of_type = c->arch->dims.kv_heads;
     const bool fits = c->is_nested && of_type > 0 && heads % of_type == 0;
-    RIDGE_TRY(ridge__config_get(c, RIDGE__F_KV_HEADS, fits ? of_type : heads, out));
+    if (fits)
+        RIDGE_TRY(ridge__config_assume(c, RIDGE__F_KV_HEADS, of_type, out));
+    else
+        RIDGE_TRY(ridge__config_get(c, RIDGE__F_KV_HEADS, heads, out));
     bool are_keys_values; /* Gemma 4's full layers have KV heads of their own */
     RIDGE_TRY(ridge__config_flag(c, "attention_k_eq_v", false, &are_keys_values));
     if (are_keys_values && choice->mix == RIDGE__MIX_FULL)
@@ -36,7 +39,7 @@ static ridge_status read_kv_heads(ridge__config *c, const ridge__choice *choice,
 static ridge_status read_head_dim(ridge__config *c, const ridge__choice *choice,
                                   int64_t heads, int64_t *out)
 {
-    RIDGE_TRY(ridge__config_get(c, RIDGE__F_HEAD_DIM, c->arch->head_dim, out));
+    RIDGE_TRY(ridge__config_assume(c, RIDGE__F_HEAD_DIM, c->arch->head_dim, out));
     if (*out == 0 && c->model->d_model % heads != 0)
         return ridge_json_fail(
             c->cx, c->text, "%lld heads do not divide a width of %lld: state head_dim",
@@ -73,11 +76,12 @@ static ridge_status read_window(ridge__config *c, const ridge__choice *choice,
     enum { LLAMA4_CHUNK_TOKENS = 8192 };
     m->is_window_chunked = choice->mix == RIDGE__MIX_CHUNKED;
     if (m->is_window_chunked)
-        return ridge__config_get(c, RIDGE__F_CHUNK, LLAMA4_CHUNK_TOKENS, &m->window);
+        return ridge__config_assume(c, RIDGE__F_CHUNK, LLAMA4_CHUNK_TOKENS, &m->window);
     if (choice->mix != RIDGE__MIX_SLIDING)
         return RIDGE_OK;
     if (c->arch->window > 0)
-        RIDGE_TRY(ridge__config_get(c, RIDGE__F_WINDOW, c->arch->window, &m->window));
+        RIDGE_TRY(
+            ridge__config_assume(c, RIDGE__F_WINDOW, c->arch->window, &m->window));
     else
         RIDGE_TRY(ridge__config_need(c, RIDGE__F_WINDOW, &m->window));
     if (c->model->max_positions > 0 && m->window >= c->model->max_positions)

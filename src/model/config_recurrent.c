@@ -81,7 +81,8 @@ static ridge_status read_convolution(ridge__config *c, ridge_mixer *m)
 {
     enum { LFM2_KERNEL = 3 };
     m->kind = RIDGE_MIXER_CONV;
-    RIDGE_TRY(ridge__config_get(c, RIDGE__F_CONV_KERNEL, LFM2_KERNEL, &m->conv_kernel));
+    RIDGE_TRY(
+        ridge__config_assume(c, RIDGE__F_CONV_KERNEL, LFM2_KERNEL, &m->conv_kernel));
     RIDGE_TRY(ridge__config_flag(c, "conv_bias", false, &m->has_conv_bias));
     m->has_proj_bias = m->has_conv_bias;
     return RIDGE_OK;

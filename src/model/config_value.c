@@ -144,16 +144,23 @@ ridge_status ridge__config_need(const ridge__config *c, ridge__field field,
                            row->keys[0], ridge_buf_text(&names), c->arch_name);
 }
 
+ridge_status ridge__config_assume(ridge__config *c, ridge__field field, int64_t usual,
+                                  int64_t *out)
+{
+    const field_row *row = &FIELDS[field];
+    if (usual > 0 && ridge_json_is_absent(find_field(c, row)))
+        ridge__config_note(c, "%s is absent: %lld taken, as usual for %s", row->keys[0],
+                           (long long)usual, c->arch_name);
+    return ridge__config_get(c, field, usual, out);
+}
+
 ridge_status ridge__config_usual(ridge__config *c, ridge__field field, int64_t usual,
                                  int64_t *out)
 {
     const field_row *row = &FIELDS[field];
     if (!c->is_nested || usual == 0 || !ridge_json_is_absent(find_field(c, row)))
         return ridge__config_need(c, field, out);
-    ridge__config_note(c, "%s is absent: %lld taken, as usual for %s", row->keys[0],
-                       (long long)usual, c->arch_name);
-    *out = usual;
-    return RIDGE_OK;
+    return ridge__config_assume(c, field, usual, out);
 }
 
 ridge_status ridge__config_flag(const ridge__config *c, const char *key, bool otherwise,
@@ -213,6 +220,10 @@ void ridge__config_note(ridge__config *c, const char *fmt, ...)
     for (char *p = text; *p != '\0'; p++) {
         if ((unsigned char)*p < ' ')
             *p = '?';
+    }
+    for (int i = 0; i < c->model->n_notes; i++) {
+        if (strcmp(c->model->notes[i], text) == 0)
+            return;
     }
     if (c->model->n_notes == RIDGE_NOTE_MAX)
         return;

@@ -204,7 +204,8 @@ static const tower_form *find_form(const char *type)
     for (size_t i = 0; i < RIDGE_COUNT_OF(FORMS); i++) {
         ridge_str rest = ridge_str_of(FORMS[i].types);
         while (rest.p != NULL) {
-            if (name.n > 0 && ridge_str_equal(ridge_str_cut(&rest, '|'), name))
+            ridge_str one = ridge_str_cut(&rest, '|');
+            if (one.n > 0 && ridge_str_equal(one, name))
                 return &FORMS[i];
         }
     }

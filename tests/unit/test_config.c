@@ -170,6 +170,7 @@ static void an_explicit_null_window_is_none(void **state)
         fixture_model(*state, "{'model_type': 'mistral', " SMALL "}");
     assert_mixers(null, "AAAA");
     assert_int_equal(absent->layers[0].mixer.window, 4096);
+    assert_note(absent, "sliding_window is absent: 4096 taken");
 }
 
 static void letters_make_layers_of_one_part(void **state)
@@ -287,6 +288,14 @@ static void a_tower_that_is_not_described_is_left_out_with_a_note(void **state)
         "{'model_type': 'mystery_vl', 'text_config': {'model_type': 'llama', " SMALL
         "}, 'vision_config': {'hidden_size': 8}}");
     assert_int_equal(m->vision_params, 0);
+    assert_note(m, "vision tower is left out");
+}
+
+static void a_tower_without_a_type_is_left_out(void **state)
+{
+    const ridge_model *m =
+        fixture_model(*state, "{'text_config': {'model_type': 'llama', " SMALL
+                              "}, 'vision_config': {}}");
     assert_note(m, "vision tower is left out");
 }
 
@@ -415,6 +424,7 @@ int main(void)
         TEST(only_chosen_experts_are_active),
         TEST(parts_left_silent_take_the_usual_sizes_with_a_note),
         TEST(a_tower_that_is_not_described_is_left_out_with_a_note),
+        TEST(a_tower_without_a_type_is_left_out),
         TEST(the_class_names_a_type_that_is_unknown),
         TEST(an_unknown_type_with_usual_keys_is_read_with_a_note),
         TEST(shared_layers_are_counted_once),
