@@ -2,10 +2,11 @@
 
 #include <math.h>
 
-static bool is_same_mesh(const ridge_layout *a, const ridge_layout *b)
+/* The same cut of the model: layouts that only divide replicas from shards otherwise are
+ * near ties, of which the best stands for all. */
+static bool is_same_cut(const ridge_layout *a, const ridge_layout *b)
 {
-    return a->dp == b->dp && a->fsdp == b->fsdp && a->tp == b->tp && a->cp == b->cp &&
-           a->pp == b->pp && a->ep == b->ep;
+    return a->tp == b->tp && a->cp == b->cp && a->pp == b->pp && a->ep == b->ep;
 }
 
 /* Faster; at equal times the smaller memory, then the simpler mesh: a total order, so
@@ -27,9 +28,9 @@ double layout_ranking_worst_s(const layout_ranking *r)
 void layout_ranking_insert(layout_ranking *r, const ridge_train_price *price)
 {
     int at = 0;
-    while (at < r->n && !is_same_mesh(&r->layouts[at].layout, &price->layout))
+    while (at < r->n && !is_same_cut(&r->layouts[at].layout, &price->layout))
         at++;
-    if (at < r->n) { /* one place a mesh: its best variant */
+    if (at < r->n) { /* one place a cut: its best variant */
         if (!is_better(price, &r->layouts[at]))
             return;
     } else if (r->n < r->top) {
