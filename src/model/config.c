@@ -83,11 +83,12 @@ static ridge_status assume_usual(ridge__config *c, const char *type)
                                           RIDGE__F_VOCAB};
     int64_t ignored;
     const char *key = foreign_key(c);
-    if (key != NULL)
+    if (key != NULL) {
         return ridge_json_fail(c->cx, c->text,
                                "unknown model_type \"%.60s\" with %s is no plain "
                                "transformer: a row of its facts is needed",
                                type, key);
+    }
     for (size_t i = 0; i < RIDGE_COUNT_OF(NEEDED); i++) {
         ridge_status st = ridge__config_need(c, NEEDED[i], &ignored);
         if (st != RIDGE_OK) {
@@ -167,9 +168,10 @@ static ridge_status read_sizes(ridge__config *c)
     RIDGE_TRY(ridge__config_get(c, RIDGE__F_POSITIONS, 0, &m->max_positions));
     if (m->vocab > 0)
         return RIDGE_OK;
-    if (!ridge__arch_has(c, RIDGE__A_NATIVE) || m->vocab == 0)
+    if (!ridge__arch_has(c, RIDGE__A_NATIVE) || m->vocab == 0) {
         return ridge_json_fail(c->cx, c->text, "vocab_size %lld is no vocabulary",
                                (long long)m->vocab);
+    }
     m->vocab = 32000;
     ridge__config_note(c, "vocab_size -1 is left to the tokenizer: 32,000 taken, as in "
                           "Llama and Llama 2");
@@ -229,7 +231,7 @@ ridge_status ridge_model_from_config(ridge_ctx *cx, ridge_node config, const cha
                                      const ridge_model **out)
 {
     const ridge_node none = {0};
-    ridge_model *model;
+    ridge_model *model = NULL;
     RIDGE_TRY(ridge__config_read(cx, config, none, name, &model));
     *out = model;
     return RIDGE_OK;

@@ -25,10 +25,11 @@ static ridge_status read_kv_heads(ridge__config *c, const ridge__choice *choice,
     }
     const int64_t of_type = c->arch->dims.kv_heads;
     const bool fits = c->is_nested && of_type > 0 && heads % of_type == 0;
-    if (fits)
+    if (fits) {
         RIDGE_TRY(ridge__config_assume(c, RIDGE__F_KV_HEADS, of_type, out));
-    else
+    } else {
         RIDGE_TRY(ridge__config_get(c, RIDGE__F_KV_HEADS, heads, out));
+    }
     bool are_keys_values; /* Gemma 4's full layers have KV heads of their own */
     RIDGE_TRY(ridge__config_flag(c, "attention_k_eq_v", false, &are_keys_values));
     if (are_keys_values && choice->mix == RIDGE__MIX_FULL)
@@ -40,10 +41,11 @@ static ridge_status read_head_dim(ridge__config *c, const ridge__choice *choice,
                                   int64_t heads, int64_t *out)
 {
     RIDGE_TRY(ridge__config_assume(c, RIDGE__F_HEAD_DIM, c->arch->head_dim, out));
-    if (*out == 0 && c->model->d_model % heads != 0)
+    if (*out == 0 && c->model->d_model % heads != 0) {
         return ridge_json_fail(
             c->cx, c->text, "%lld heads do not divide a width of %lld: state head_dim",
             (long long)heads, (long long)c->model->d_model);
+    }
     if (*out == 0)
         *out = c->model->d_model / heads;
     if (choice->mix == RIDGE__MIX_FULL)
@@ -58,10 +60,11 @@ static ridge_status read_heads(ridge__config *c, const ridge__choice *choice,
         ridge__has_encoder(c, choice) ? RIDGE__F_ENCODER_HEADS : RIDGE__F_HEADS;
     RIDGE_TRY(ridge__config_usual(c, field, c->arch->dims.heads, &m->heads));
     RIDGE_TRY(read_kv_heads(c, choice, m->heads, &m->kv_heads));
-    if (m->heads % m->kv_heads != 0)
+    if (m->heads % m->kv_heads != 0) {
         return ridge_json_fail(c->cx, c->text,
                                "%lld KV heads do not divide %lld query heads",
                                (long long)m->kv_heads, (long long)m->heads);
+    }
     RIDGE_TRY(read_head_dim(c, choice, m->heads, &m->head_dim));
     RIDGE_TRY(ridge__config_get(c, RIDGE__F_V_DIM, 0, &m->v_head_dim));
     if (m->v_head_dim == 0)
@@ -79,11 +82,12 @@ static ridge_status read_window(ridge__config *c, const ridge__choice *choice,
         return ridge__config_assume(c, RIDGE__F_CHUNK, LLAMA4_CHUNK_TOKENS, &m->window);
     if (choice->mix != RIDGE__MIX_SLIDING)
         return RIDGE_OK;
-    if (c->arch->window > 0)
+    if (c->arch->window > 0) {
         RIDGE_TRY(
             ridge__config_assume(c, RIDGE__F_WINDOW, c->arch->window, &m->window));
-    else
+    } else {
         RIDGE_TRY(ridge__config_need(c, RIDGE__F_WINDOW, &m->window));
+    }
     if (c->model->max_positions > 0 && m->window >= c->model->max_positions)
         m->window = 0;
     return RIDGE_OK;
@@ -233,10 +237,11 @@ static ridge_status read_latent(ridge__config *c, const ridge__choice *choice,
     RIDGE_TRY(ridge__config_need(c, RIDGE__F_Q_LORA, &m->q_lora_rank));
     RIDGE_TRY(ridge__config_need(c, RIDGE__F_O_LORA, &m->o_lora_rank));
     RIDGE_TRY(ridge__config_need(c, RIDGE__F_O_GROUPS, &m->o_groups));
-    if (m->rope_head_dim >= m->head_dim || m->heads % m->o_groups != 0)
+    if (m->rope_head_dim >= m->head_dim || m->heads % m->o_groups != 0) {
         return ridge_json_fail(c->cx, c->text,
                                "head_dim must exceed qk_rope_head_dim, and o_groups "
                                "divide the heads");
+    }
     m->kv_heads = 1;
     m->v_head_dim = m->head_dim;
     m->kv_lora_rank = m->head_dim - m->rope_head_dim;

@@ -125,9 +125,10 @@ static ridge_status read_final_norms(ridge__config *c)
     int64_t norm;
     RIDGE_TRY(ridge__config_flag(c, "do_layer_norm_before", true, &is_before));
     RIDGE_TRY(ridge__config_norm_params(c, &norm));
-    if (!ridge__arch_has(c, RIDGE__A_NO_FINAL_NORM) && is_before)
+    if (!ridge__arch_has(c, RIDGE__A_NO_FINAL_NORM) && is_before) {
         c->model->final_norm_params =
             norm * (ridge__arch_has(c, RIDGE__A_ENCODER_DECODER) ? 2 : 1);
+    }
     return RIDGE_OK;
 }
 

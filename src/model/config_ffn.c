@@ -18,7 +18,8 @@ static ridge_status round_width(const ridge__config *c, int64_t full,
         RIDGE_TRY(ridge_json_want_double(c->cx, f, 1e-3, 1e3, &factor));
     if (!ridge_json_is_absent(m))
         RIDGE_TRY(ridge_json_want_i64(c->cx, m, 1, 1000000, &multiple));
-    int64_t width = (int64_t)floor(factor * (double)(2 * full / 3));
+    const int64_t two_thirds = 2 * full / 3;
+    int64_t width = (int64_t)floor(factor * (double)two_thirds);
     *out = ridge_ceil_div(width < 1 ? 1 : width, multiple) * multiple;
     return RIDGE_OK;
 }
@@ -38,9 +39,10 @@ static ridge_status derive_width(const ridge__config *c, int64_t *out)
                                          "block_multiple_of", out)
                            : RIDGE_OK;
     }
-    if (ridge__arch_has(c, RIDGE__A_NATIVE))
+    if (ridge__arch_has(c, RIDGE__A_NATIVE)) {
         return round_width(c, 4 * c->model->d_model, "ffn_dim_multiplier",
                            "multiple_of", out);
+    }
     if (!ridge__arch_has(c, RIDGE__A_WIDE_FF))
         return RIDGE_OK;
     if (!ridge_json_is_absent(ratio))
@@ -56,10 +58,11 @@ static ridge_status read_width(ridge__config *c, const ridge__choice *choice,
     ridge__field field =
         ridge__has_encoder(c, choice) ? RIDGE__F_ENCODER_D_FF : RIDGE__F_D_FF;
     RIDGE_TRY(derive_width(c, &derived));
-    if (derived > 0)
+    if (derived > 0) {
         RIDGE_TRY(ridge__config_get(c, field, derived, out));
-    else
+    } else {
         RIDGE_TRY(ridge__config_usual(c, field, c->arch->dims.d_ff, out));
+    }
     if (ridge__arch_has(c, RIDGE__A_HALF_FF))
         *out /= 2;
     return RIDGE_OK;
@@ -109,9 +112,10 @@ static ridge_status read_experts(ridge__config *c, const ridge__choice *choice,
     f->kind = RIDGE_FFN_MOE;
     RIDGE_TRY(ridge__config_need(c, RIDGE__F_EXPERTS, &f->experts));
     RIDGE_TRY(ridge__config_need(c, RIDGE__F_EXPERTS_PER_TOKEN, &f->experts_per_token));
-    if (f->experts_per_token > f->experts)
+    if (f->experts_per_token > f->experts) {
         return ridge_json_fail(c->cx, c->text, "%lld of %lld experts chosen per token",
                                (long long)f->experts_per_token, (long long)f->experts);
+    }
     RIDGE_TRY(ridge__config_get(c, RIDGE__F_EXPERT_D_FF, 0, &f->expert_d_ff));
     if (f->expert_d_ff == 0)
         RIDGE_TRY(read_width(c, choice, &f->expert_d_ff));

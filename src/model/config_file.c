@@ -85,9 +85,10 @@ static ridge_status read_entry(ridge_ctx *cx, const ridge_node *entry,
 {
     ridge_node published = ridge_json_get(entry, "published_params");
     ridge_node source = ridge_json_get(entry, "source");
-    if (!ridge_json_is_absent(published))
+    if (!ridge_json_is_absent(published)) {
         RIDGE_TRY(
             ridge_json_want_i64(cx, published, 1, INT64_MAX, &model->published_params));
+    }
     if (!ridge_json_is_absent(source))
         RIDGE_TRY(ridge_json_want_text(cx, source, &model->source));
     return RIDGE_OK;
@@ -108,7 +109,7 @@ ridge_status ridge__config_read_path(ridge_ctx *cx, const char *path,
     RIDGE_TRY(read_quant(cx, file, &quant_root, &quant));
     if (name == NULL)
         return ridge_fail_nomem(cx);
-    ridge_model *model;
+    ridge_model *model = NULL;
     RIDGE_TRY(ridge__config_read(cx, is_entry ? config : root, quant, name, &model));
     if (is_entry)
         RIDGE_TRY(read_entry(cx, &root, model));

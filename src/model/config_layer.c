@@ -84,7 +84,7 @@ static ridge_status add_expert_scales(const ridge__config *c, ridge_layer *layer
 static ridge_status read_layer(ridge__config *c, const ridge__choice *choice,
                                ridge_layer *layer)
 {
-    int64_t norms, norm_params;
+    int64_t norms = 0, norm_params = 0;
     RIDGE_TRY(ridge__config_mixer(c, choice, &layer->mixer));
     RIDGE_TRY(ridge__config_ffn(c, choice, &layer->ffn));
     RIDGE_TRY(
@@ -121,9 +121,10 @@ static ridge_status kind_of(ridge__config *c, const ridge__choice **firsts, int6
     int k = 0;
     while (k < model->n_layers && !choices_equal(firsts[k], choice))
         k++;
-    if (k == RIDGE_LAYER_KIND_MAX)
+    if (k == RIDGE_LAYER_KIND_MAX) {
         return ridge_json_fail(c->cx, c->text, "more than %d kinds of layers",
                                RIDGE_LAYER_KIND_MAX);
+    }
     if (k == model->n_layers) {
         RIDGE_TRY(read_layer(c, choice, &model->layers[k]));
         firsts[k] = choice;
@@ -154,9 +155,10 @@ static ridge_status count_sets(ridge__config *c)
         layer->weight_sets =
             ridge__arch_has(c, RIDGE__A_ONE_SET) ? groups : layer->count;
     }
-    if (ridge__arch_has(c, RIDGE__A_ONE_SET))
+    if (ridge__arch_has(c, RIDGE__A_ONE_SET)) {
         ridge__config_note(c, "%lld layers share %lld set of weights",
                            (long long)c->layer_count, (long long)groups);
+    }
     return RIDGE_OK;
 }
 
@@ -164,7 +166,7 @@ ridge_status ridge__config_layers(ridge__config *c)
 {
     ridge_model *model = c->model;
     ridge_arena *arena = ridge_ctx_arena(c->cx);
-    const ridge__choice *firsts[RIDGE_LAYER_KIND_MAX];
+    const ridge__choice *firsts[RIDGE_LAYER_KIND_MAX] = {NULL};
     model->layers = ridge_new(arena, ridge_layer, RIDGE_LAYER_KIND_MAX);
     model->runs = ridge_new(arena, ridge_run, (size_t)count_runs(c));
     if (model->layers == NULL || model->runs == NULL)

@@ -57,20 +57,23 @@ static void keep_feed_forward(ridge__config *c)
 static ridge_status apply_type_list(ridge__config *c, ridge_node list)
 {
     const int64_t n = (int64_t)ridge_json_size(list);
-    if (n < c->layer_count)
+    if (n < c->layer_count) {
         return ridge_json_fail(c->cx, list, "%lld types for %lld layers", (long long)n,
                                (long long)c->layer_count);
-    if (n > c->layer_count)
+    }
+    if (n > c->layer_count) {
         ridge__config_note(c, "%s lists %lld layers: the first %lld taken", list.key,
                            (long long)n, (long long)c->layer_count);
+    }
     for (int64_t i = 0; i < c->layer_count; i++) {
         ridge_node item = ridge_json_at(&list, (size_t)i);
         const char *name = NULL;
         RIDGE_TRY(ridge_json_want_text(c->cx, item, &name));
         const type_row *type = find_type(ridge_str_of(name));
-        if (type == NULL)
+        if (type == NULL) {
             return ridge_json_fail(c->cx, item, "unknown type of layer \"%.60s\"",
                                    name);
+        }
         c->choices[i].mix = type->mix;
         c->choices[i].feed = type->feed;
     }
@@ -105,16 +108,18 @@ static rule_result rule_letters(ridge__config *c)
     const char *letters = NULL;
     if (!ridge_json_text(n, &letters))
         return NOT_THERE;
-    if ((int64_t)strlen(letters) != c->layer_count)
+    if ((int64_t)strlen(letters) != c->layer_count) {
         return (rule_result){ridge_json_fail(c->cx, n, "%zu letters for %lld layers",
                                              strlen(letters),
                                              (long long)c->layer_count),
                              true};
+    }
     for (int64_t i = 0; i < c->layer_count; i++) {
         const type_row *type = find_type((ridge_str){letters + i, 1});
-        if (type == NULL)
+        if (type == NULL) {
             return (rule_result){
                 ridge_json_fail(c->cx, n, "unknown letter '%c'", letters[i]), true};
+        }
         c->choices[i].mix = type->mix;
         c->choices[i].feed = type->feed;
     }
@@ -210,9 +215,10 @@ static rule_result rule_global_interval(ridge__config *c)
 static void set_letters(ridge__config *c, const char *letters)
 {
     size_t n = strlen(letters);
-    for (int64_t i = 0; n > 0 && i < c->layer_count; i++)
+    for (int64_t i = 0; n > 0 && i < c->layer_count; i++) {
         c->choices[i].mix =
             letters[(size_t)i % n] == 'L' ? RIDGE__MIX_SLIDING : RIDGE__MIX_FULL;
+    }
 }
 
 static rule_result rule_window_pattern(ridge__config *c)
@@ -246,9 +252,10 @@ static rule_result rule_chunks(ridge__config *c)
     const size_t n = ridge_json_size(list);
     for (int64_t i = 0; n > 0 && i < c->layer_count; i++) {
         int64_t has_rope = 0;
-        if (!ridge_json_i64(ridge_json_at(&list, (size_t)i), &has_rope))
+        if (!ridge_json_i64(ridge_json_at(&list, (size_t)i), &has_rope)) {
             return (rule_result){
                 ridge_json_fail(c->cx, list, "expected 0 or 1 for each layer"), true};
+        }
         c->choices[i].mix = has_rope == 0 ? RIDGE__MIX_FULL : RIDGE__MIX_CHUNKED;
     }
     return APPLIED;

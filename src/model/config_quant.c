@@ -112,10 +112,11 @@ static ridge_status read_fp8(quant *q)
     if (experts == NULL)
         return RIDGE_OK;
     const format *narrow = find_algorithm(experts);
-    if (narrow == NULL)
+    if (narrow == NULL) {
         note_unknown(q, experts);
-    else
+    } else {
         q->parts[RIDGE_QUANT_EXPERTS] = *narrow;
+    }
     return RIDGE_OK;
 }
 
@@ -127,9 +128,10 @@ static ridge_status read_packed(quant *q)
     int64_t bits, group;
     RIDGE_TRY(size_of(q, &q->node, BITS, 4, &bits));
     RIDGE_TRY(size_of(q, &q->node, GROUPS, 128, &group));
-    if (bits < 1 || bits > 8)
+    if (bits < 1 || bits > 8) {
         return ridge_json_fail(q->c->cx, q->node, "weights of %lld bits",
                                (long long)bits);
+    }
     format f = {bits > 4 ? "int8" : "int4", (double)bits, group,
                 bits > 4 ? RIDGE_DTYPE_INT8 : RIDGE_DTYPE_INT4};
     if (group > 0)
@@ -248,10 +250,11 @@ static ridge_status read_modelopt(quant *q)
     }
     if (ridge_json_size(ridge_json_get(&q->node, "config_groups")) > 0)
         return read_groups(q);
-    if (strcmp(name, "MIXED_PRECISION") == 0)
+    if (strcmp(name, "MIXED_PRECISION") == 0) {
         read_quantized_layers(q);
-    else if (name[0] != '\0')
+    } else if (name[0] != '\0') {
         note_unknown(q, name);
+    }
     return RIDGE_OK;
 }
 

@@ -11,10 +11,11 @@ static ridge_status read_delta(ridge__config *c, ridge_mixer *m)
     RIDGE_TRY(ridge__config_need(c, RIDGE__F_LINEAR_VALUE_HEADS, &m->value_heads));
     RIDGE_TRY(ridge__config_need(c, RIDGE__F_LINEAR_VALUE_DIM, &m->value_head_dim));
     RIDGE_TRY(ridge__config_need(c, RIDGE__F_CONV_KERNEL, &m->conv_kernel));
-    if (m->value_heads % m->key_heads != 0)
+    if (m->value_heads % m->key_heads != 0) {
         return ridge_json_fail(c->cx, c->text,
                                "%lld key heads do not divide %lld value heads",
                                (long long)m->key_heads, (long long)m->value_heads);
+    }
     return RIDGE_OK;
 }
 

@@ -148,9 +148,10 @@ ridge_status ridge__config_assume(ridge__config *c, ridge__field field, int64_t 
                                   int64_t *out)
 {
     const field_row *row = &FIELDS[field];
-    if (usual > 0 && ridge_json_is_absent(find_field(c, row)))
+    if (usual > 0 && ridge_json_is_absent(find_field(c, row))) {
         ridge__config_note(c, "%s is absent: %lld taken, as usual for %s", row->keys[0],
                            (long long)usual, c->arch_name);
+    }
     return ridge__config_get(c, field, usual, out);
 }
 

@@ -233,9 +233,10 @@ ridge_status ridge__config_vision(ridge__config *c)
     tower t = {.c = c, .node = ridge_json_get(&c->root, "vision_config")};
     const char *type = "";
     note_left_out(c);
-    if (strstr(c->arch->names, "|molmo|") != NULL)
+    if (strstr(c->arch->names, "|molmo|") != NULL) {
         ridge__config_note(c, "the vision tower is left out: the config does not "
                               "describe it");
+    }
     if (ridge_json_kind_of(t.node) != RIDGE_JSON_OBJECT)
         return RIDGE_OK;
     ridge_json_text(ridge_json_get(&c->root, "model_type"), &type);

@@ -77,10 +77,11 @@ static void tally_unembedding(tally *t, const ridge_model *model)
 {
     if (!model->has_unembedding)
         return;
-    if (model->is_tied)
+    if (model->is_tied) {
         add_times(&t->matmul_active, model->vocab, model->d_model);
-    else
+    } else {
         add_times(&t->matmul_active, 1, model->unembedding_params);
+    }
 }
 
 bool ridge__model_count(const ridge_model *model, ridge_params *out)

@@ -81,10 +81,11 @@ void ridge__quant_kept(const ridge__config *c, ridge_node list, bool *kept)
             continue;
         const int part = ridge__quant_part_of(name);
         const char *number = layer_number(name);
-        if (part >= 0)
+        if (part >= 0) {
             named[part] += number != NULL ? 1 : c->layer_count;
-        else if (number != NULL && is_whole_layer(number))
+        } else if (number != NULL && is_whole_layer(number)) {
             whole++;
+        }
     }
     /* Whole layers are the dense ones of a model with experts, if they are as many. */
     if (whole > 0 && ridge__has_experts(c->model) && whole >= count_dense(c->model))

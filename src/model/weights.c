@@ -259,10 +259,11 @@ static void add_mixer(list *l, const ridge_mixer *m)
         add_attention(l, m);
         break;
     case RIDGE_MIXER_MLA:
-        if (m->is_latent_only)
+        if (m->is_latent_only) {
             add_latent(l, m);
-        else
+        } else {
             add_mla(l, m);
+        }
         break;
     case RIDGE_MIXER_DELTA:
         add_delta(l, m);
