@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-/* The same cut of the model: layouts that only divide replicas from shards otherwise are
- * near ties, of which the best stands for all. */
+/* The same cut of the model: layouts that only divide replicas from shards otherwise
+ * are near ties, of which the best stands for all. */
 static bool is_same_cut(const ridge_layout *a, const ridge_layout *b)
 {
     return a->tp == b->tp && a->cp == b->cp && a->pp == b->pp && a->ep == b->ep;

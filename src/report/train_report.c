@@ -223,8 +223,7 @@ static void build(ridge_ctx *cx, const ridge_train_view *v, ridge_sections *s)
     s->subtitle = ridge_sprintf(
         arena, "%s chip%s (%s), %s tokens a step: %s sequences of %s%s",
         ridge_format_exact(r->slice->chips).s, r->slice->chips == 1 ? "" : "s",
-        r->slice->chip->full_name,
-        ridge_format_count(result->batch_tokens).s,
+        r->slice->chip->full_name, ridge_format_count(result->batch_tokens).s,
         ridge_format_exact(result->batch_seqs).s,
         ridge_format_exact((int64_t)r->seq_tokens).s, total == NULL ? "" : total);
     if (result->n_layouts == 0) {
