@@ -277,7 +277,7 @@ ridge_status ridge_system_find(ridge_ctx *cx, const ridge_catalog *catalog,
 ridge_status ridge__system_open_file(ridge_ctx *cx, const ridge_catalog *catalog,
                                      const char *path, const ridge_system **out)
 {
-    ridge_node root;
+    ridge_node root = {0};
     RIDGE_TRY(ridge_json_read(cx, path, &root));
     const ridge_node node = ridge_json_get(&root, "base");
     const ridge_system *base = NULL;

@@ -107,11 +107,12 @@ typedef struct chip_reader {
     fact_list facts;
 } chip_reader;
 
+/* A whole number was checked to fit an int; others need not. */
 static void set_number(ridge_chip *chip, const number_row *row, double v)
 {
     char *at = (char *)chip + row->offset;
-    const int whole = (int)v;
     if (row->type == NUMBER_WHOLE) {
+        const int whole = (int)v;
         memcpy(at, &whole, sizeof whole);
     } else {
         memcpy(at, &v, sizeof v);

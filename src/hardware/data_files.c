@@ -127,7 +127,7 @@ static ridge_status add_embedded(ridge_ctx *cx, data_set *set, const data_roots 
             RIDGE_TRY(place_file(cx, set, file));
             continue;
         }
-        ridge_node root;
+        ridge_node root = {0};
         RIDGE_TRY(parse_embedded(cx, e, &root));
         RIDGE_TRY(add_document(cx, set, root, kind.key, 0));
     }
@@ -196,7 +196,7 @@ static ridge_status add_folder(ridge_ctx *cx, data_set *set, const char *root_di
     size_t n = 0;
     RIDGE_TRY(list_folder(cx, path, &paths, &n));
     for (size_t i = 0; i < n; i++) {
-        ridge_node root;
+        ridge_node root = {0};
         RIDGE_TRY(ridge_json_read(cx, paths[i], &root));
         RIDGE_TRY(add_document(cx, set, root, kind.key, layer));
     }
