@@ -221,7 +221,7 @@ double ridge_collective_critical_bytes(const ridge_slice *slice, ridge_collectiv
     double high = 60.0;
     for (int i = 0; i < 60; i++) {
         const double middle = 0.5 * (low + high);
-        ridge__offers offers;
+        ridge__offers offers = {0};
         offers_of(&reach, kind, exp2(middle), &offers);
         const ridge_algorithm_cost *best = &cheapest(&offers)->cost;
         if (best->latency_s > best->bandwidth_s)
@@ -240,7 +240,7 @@ double ridge_group_ridge_point(const ridge_slice *slice, const ridge_group *grou
     if (reach.n == 0)
         return 0.0;
     double torus_rate = 0.0;
-    double rate = INFINITY;
+    double rate = (double)INFINITY;
     for (int i = 0; i < reach.n; i++) {
         const ridge__level *level = &reach.level[i];
         if (level->facts->kind == RIDGE_AXIS_TORUS)

@@ -34,8 +34,11 @@ bool ridge__axis_is_scale_up(const ridge_axis *axis)
 double ridge__log2_steps(double n)
 {
     double steps = 0.0;
-    for (double reach = 1.0; reach < n; reach *= 2.0)
+    double reach = 1.0;
+    while (reach < n) {
+        reach *= 2.0;
         steps += 1.0;
+    }
     return steps;
 }
 

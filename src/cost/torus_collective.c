@@ -52,7 +52,7 @@ static ridge__terms gather_terms(const ridge__reach *reach, ridge_collective kin
     double rate = 0.0;
     double achieved = 0.0;
     double ports = 0.0;
-    double least = INFINITY;
+    double least = (double)INFINITY;
     ridge__terms terms = {.axis = reach->level[0].axis};
     for (int i = 0; i < reach->n_torus; i++) {
         const ridge__level *level = &reach->level[i];

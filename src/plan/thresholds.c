@@ -83,7 +83,8 @@ static double torus_axis_bytes_per_s(const ridge_slice *slice)
 static void fill_torus(const ridge_slice *slice, double peak, double d_ff,
                        ridge_thresholds *t)
 {
-    double chips = (double)(slice->chips / slice->slices);
+    const int64_t slice_chips = slice->chips / slice->slices;
+    double chips = (double)slice_chips;
     t->n_axes = wrapped_axes(slice);
     t->alpha = peak / torus_axis_bytes_per_s(slice);
     double axes = (double)t->n_axes;

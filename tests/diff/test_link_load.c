@@ -109,7 +109,7 @@ static double algorithm_bound(const ridge_slice *slice, ridge_collective kind,
     for (int i = 0; i < cost.n_algorithms; i++)
         if (cost.algorithms[i].algorithm == algorithm)
             return cost.algorithms[i].bound_s;
-    return NAN;
+    return (double)NAN;
 }
 
 /* Each rank's chunk goes half of the ring up and the rest down, or to both ends. */

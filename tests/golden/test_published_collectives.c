@@ -23,7 +23,7 @@ typedef struct row {
 
 static double number(const ridge_node *object, const char *key)
 {
-    double v = NAN;
+    double v = (double)NAN;
     if (!ridge_json_double(ridge_json_get(object, key), &v)) {
         print_error("no number '%s'\n", key);
         fail();
@@ -63,7 +63,7 @@ static double algorithm_bound(const ridge_slice *slice, ridge_collective kind,
         if (cost.algorithms[i].algorithm == algorithm)
             return cost.algorithms[i].bound_s;
     fail();
-    return NAN;
+    return (double)NAN;
 }
 
 static ridge_slice ring_of(int64_t n, double link_bytes_per_s, double hop_s)

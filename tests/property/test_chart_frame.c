@@ -19,8 +19,16 @@ static uint64_t next(uint64_t *seed)
 
 static double value(uint64_t *seed)
 {
-    static const double odd[] = {NAN,   INFINITY, -INFINITY, 0,      -0.0,
-                                 1e308, -1e308,   1e-320,    1e-300, 1};
+    static const double odd[] = {(double)NAN,
+                                 (double)INFINITY,
+                                 -(double)INFINITY,
+                                 0,
+                                 -0.0,
+                                 1e308,
+                                 -1e308,
+                                 1e-320,
+                                 1e-300,
+                                 1};
     uint64_t pick = next(seed) % 20;
     if (pick < RIDGE_COUNT_OF(odd))
         return odd[pick];

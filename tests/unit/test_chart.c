@@ -8,7 +8,7 @@
 #include "ridge/report.h"
 
 static const double ramp[] = {1, 10, 100, 1000};
-static const double broken[] = {1, NAN, INFINITY, -INFINITY};
+static const double broken[] = {1, (double)NAN, (double)INFINITY, -(double)INFINITY};
 static const double flat[] = {7, 7, 7, 7};
 static const double negative[] = {-1, -2, -3, -4};
 static const double wide[] = {1e-320, 1e-300, 1e300, 1.7e308};
@@ -37,7 +37,7 @@ static const ridge_chart charts[] = {
      .n_series = 1,
      .series = {{"negative", ramp, negative, 4}},
      .n_markers = 1,
-     .markers = {{"never", NAN, true}}},
+     .markers = {{"never", (double)NAN, true}}},
     {.title = "Wide", .n_series = 1, .series = {{"wide", ramp, wide, 4}}},
     {.title = "Wide logs",
      .is_y_log = true,
@@ -125,7 +125,7 @@ static void a_rising_line_ends_higher_than_it_starts(void **state)
 static void a_gap_is_not_drawn(void **state)
 {
     const double x[] = {0, 1, 2};
-    const double y[] = {0, NAN, 0};
+    const double y[] = {0, (double)NAN, 0};
     const ridge_chart chart = {.n_series = 1, .series = {{"s", x, y, 3}}};
     const char *text = text_of(*state, &chart, 60, 12);
     assert_null(strstr(text, "⣀⣀"));

@@ -73,7 +73,7 @@ static void constant_values_get_a_range(void **state)
 static void what_cannot_be_drawn_sets_no_range(void **state)
 {
     (void)state;
-    ridge_chart_axis axis = axis_of(NAN, INFINITY, false, 6);
+    ridge_chart_axis axis = axis_of((double)NAN, (double)INFINITY, false, 6);
     assert_near(axis.low, 0, 0);
     assert_near(axis.high, 1, 0);
     axis = axis_of(-1, 0, true, 6);

@@ -23,7 +23,7 @@ static double algorithm_bound(const ridge_collective_cost *cost,
     for (int i = 0; i < cost->n_algorithms; i++)
         if (cost->algorithms[i].algorithm == algorithm)
             return cost->algorithms[i].bound_s;
-    return NAN;
+    return (double)NAN;
 }
 
 static void names_parse_in_any_spelling(void **state)

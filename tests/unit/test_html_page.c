@@ -86,7 +86,7 @@ static void bars_leave_out_what_has_no_length(void **state)
 {
     const char *const rows[] = {"a"};
     const char *const names[] = {"x", "y", "z"};
-    const double values[] = {NAN, -1, INFINITY};
+    const double values[] = {(double)NAN, -1, (double)INFINITY};
     ridge_buf out;
     ridge_buf_init(&out, ridge_ctx_arena(*state));
     ridge_html_bars(&out, rows, 1, names, 3, values, "B");
