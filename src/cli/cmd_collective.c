@@ -8,9 +8,10 @@
 static ridge_status read_size(cli_run *run, double *out)
 {
     const char *text = run->args[1];
-    if (!ridge_parse_bytes(ridge_str_of(text), out) || *out > 1e18)
+    if (!ridge_parse_bytes(ridge_str_of(text), out) || *out > 1e18) {
         return ridge_fail(run->cx, RIDGE_E_ARG,
                           "'%.40s' is not a size: write 1GiB, 16MB or 512", text);
+    }
     return RIDGE_OK;
 }
 

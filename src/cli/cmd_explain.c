@@ -39,9 +39,10 @@ static ridge_status explain(cli_run *run, const char *quantity, explained *e)
     RIDGE_TRY(ridge_plan_read(run->cx, run->args[0], &plan));
     RIDGE_TRY(load_request(run, &plan, &e->request));
     RIDGE_TRY(ridge_train_price_one(run->cx, &e->request, &plan.layout, &e->price));
-    if (e->price.step_time_s <= 0)
+    if (e->price.step_time_s <= 0) {
         return ridge_fail(run->cx, RIDGE_E_ARG, "%s: the layout is not legal: %s",
                           run->args[0], ridge_fit_text(e->price.fit));
+    }
     RIDGE_TRY(ridge_train_explain(run->cx, &e->request, &e->price, quantity,
                                   &e->explanation));
     return ridge_train_sensitivity(run->cx, &e->request, &e->price, e->sensitivity,

@@ -10,9 +10,10 @@
 static ridge_status read_knobs(cli_run *run, ridge_knobs *knobs)
 {
     *knobs = ridge_knobs_free();
-    for (int i = 0; i < run->n_knobs; i++)
+    for (int i = 0; i < run->n_knobs; i++) {
         RIDGE_TRY(
             ridge_knobs_set(run->cx, knobs, run->knobs[i].key, run->knobs[i].value));
+    }
     const char *precision = cli_option_text(run, "precision");
     if (precision)
         RIDGE_TRY(ridge_precision_parse(run->cx, precision, &knobs->precision));
@@ -22,18 +23,20 @@ static ridge_status read_knobs(cli_run *run, ridge_knobs *knobs)
 static ridge_status read_numbers(cli_run *run, ridge_train_request *r)
 {
     double top;
-    if (!cli_option_text(run, "batch"))
+    if (!cli_option_text(run, "batch")) {
         return ridge_fail(run->cx, RIDGE_E_ARG,
                           "train needs --batch TOKENS, the tokens of one step: "
                           "--batch 4M");
+    }
     RIDGE_TRY(cli_option_count(run, "batch", 0, &r->batch_tokens));
     RIDGE_TRY(cli_option_count(run, "seq", 4096, &r->seq_tokens));
     RIDGE_TRY(cli_option_count(run, "tokens", 0, &r->total_tokens));
     RIDGE_TRY(cli_option_count(run, "price", 0, &r->usd_per_chip_hour));
     RIDGE_TRY(cli_option_count(run, "top", 5, &top));
-    if (top < 1 || top > RIDGE_TRAIN_TOP_MAX || floor(top) != top)
+    if (top < 1 || top > RIDGE_TRAIN_TOP_MAX || floor(top) != top) {
         return ridge_fail(run->cx, RIDGE_E_ARG, "--top: expected 1 to %d",
                           RIDGE_TRAIN_TOP_MAX);
+    }
     r->top = (int)top;
     const char *convention = cli_option_text(run, "convention");
     return convention ? ridge_convention_parse(run->cx, convention, &r->convention)

@@ -102,10 +102,11 @@ static void offers_of(const ridge__reach *reach, ridge_collective kind, double b
         return;
     }
     if (reach->n_torus == reach->n) {
-        if (reach->n == 1)
+        if (reach->n == 1) {
             ridge__ring_offers(reach, kind, bytes, offers);
-        else
+        } else {
             ridge__torus_offers(reach, kind, bytes, offers);
+        }
         return;
     }
     if (reach->n_torus == 0)
@@ -224,10 +225,11 @@ double ridge_collective_critical_bytes(const ridge_slice *slice, ridge_collectiv
         ridge__offers offers = {0};
         offers_of(&reach, kind, exp2(middle), &offers);
         const ridge_algorithm_cost *best = &cheapest(&offers)->cost;
-        if (best->latency_s > best->bandwidth_s)
+        if (best->latency_s > best->bandwidth_s) {
             low = middle;
-        else
+        } else {
             high = middle;
+        }
     }
     return exp2(high);
 }
@@ -243,10 +245,11 @@ double ridge_group_ridge_point(const ridge_slice *slice, const ridge_group *grou
     double rate = (double)INFINITY;
     for (int i = 0; i < reach.n; i++) {
         const ridge__level *level = &reach.level[i];
-        if (level->facts->kind == RIDGE_AXIS_TORUS)
+        if (level->facts->kind == RIDGE_AXIS_TORUS) {
             torus_rate += level->chip_bytes_per_s * (level->has_wraparound ? 2.0 : 1.0);
-        else
+        } else {
             rate = fmin(rate, level->unit_bytes_per_s);
+        }
     }
     if (torus_rate > 0.0)
         rate = fmin(rate, torus_rate);

@@ -32,19 +32,22 @@ ridge_status ridge_bytes_range_parse(ridge_ctx *cx, const char *text,
         return ridge_fail(cx, RIDGE_E_PARSE, "sweep '%.60s': no '..': %s", text, how);
     const ridge_str from = {all.p, dots};
     const ridge_str end = {all.p + dots + 2, all.n - dots - 2};
-    if (!read_size(from, &range.from) || !read_end(end, &range))
+    if (!read_size(from, &range.from) || !read_end(end, &range)) {
         return ridge_fail(cx, RIDGE_E_PARSE, "sweep '%.60s': not a size: %s", text,
                           how);
+    }
     if (range.from < 1.0 || range.to < range.from || range.to > 1e18 ||
-        range.factor < 1.01)
+        range.factor < 1.01) {
         return ridge_fail(cx, RIDGE_E_ARG,
                           "sweep '%.60s': it must start at a byte or more and rise",
                           text);
+    }
     const double steps = log(range.to / range.from) / log(range.factor);
-    if (steps + 2.0 > RIDGE_COLLECTIVE_POINT_MAX)
+    if (steps + 2.0 > RIDGE_COLLECTIVE_POINT_MAX) {
         return ridge_fail(cx, RIDGE_E_ARG,
                           "sweep '%.60s': more than %d sizes: take a larger factor",
                           text, RIDGE_COLLECTIVE_POINT_MAX - 1);
+    }
     *out = range;
     return RIDGE_OK;
 }

@@ -22,10 +22,11 @@ typedef enum port_use { PORT_PLAIN, PORT_ALLTOALL, PORT_REDUCE } port_use;
 static double port_rate(const ridge__level *level, port_use use)
 {
     double efficiency = ridge__axis_efficiency(level->facts);
-    if (use == PORT_ALLTOALL)
+    if (use == PORT_ALLTOALL) {
         efficiency = ridge__axis_alltoall_efficiency(level->facts);
-    else if (use == PORT_REDUCE)
+    } else if (use == PORT_REDUCE) {
         efficiency = ridge__axis_reduce_efficiency(level->facts);
+    }
     /* A bus is shared by the slice's chips. Without peer access 2, 4 and 8 cards reach
      * 0.6, 0.15 and 0.045 of a link: the square of their number. */
     if (level->facts->kind == RIDGE_AXIS_BUS) {

@@ -1,6 +1,7 @@
 /* Layers that are alike become one kind with a count, and runs say where they stand. */
 #include "config.h"
 
+#include <assert.h>
 #include <string.h>
 
 ridge_status ridge__config_norm_params(const ridge__config *c, int64_t *out)
@@ -119,8 +120,11 @@ static ridge_status kind_of(ridge__config *c, const ridge__choice **firsts, int6
     ridge_model *model = c->model;
     const ridge__choice *choice = &c->choices[i];
     int k = 0;
-    while (k < model->n_layers && !choices_equal(firsts[k], choice))
-        k++;
+    for (; k < model->n_layers; k++) {
+        assert(firsts[k] != NULL); /* set when kind k was met */
+        if (choices_equal(firsts[k], choice))
+            break;
+    }
     if (k == RIDGE_LAYER_KIND_MAX) {
         return ridge_json_fail(c->cx, c->text, "more than %d kinds of layers",
                                RIDGE_LAYER_KIND_MAX);

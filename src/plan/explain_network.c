@@ -67,9 +67,10 @@ void explain_ep(story *s, int depth)
               SECONDS(s->price->parts.ep_s), "ep %lld, balanced experts",
               (long long)s->price->layout.ep);
     for (int k = 0; k < s->tc->n_kinds; k++) {
-        if (s->layers[k].ep_bytes > 0)
+        if (s->layers[k].ep_bytes > 0) {
             tell_collective(s, depth + 1, RIDGE_COLLECTIVE_ALL_TO_ALL,
                             s->layers[k].ep_bytes, &s->groups.ep);
+        }
     }
 }
 
@@ -87,9 +88,10 @@ void explain_fsdp(story *s, int depth)
             SECONDS(layer_time_fwd_s(&s->layers[k]) + layer_time_bwd_s(&s->layers[k])),
             "%s parameters a chip of tp, before sharding",
             ridge_format_count(params).s);
-        if (l->zero_stage == 3)
+        if (l->zero_stage == 3) {
             tell_collective(s, depth + 2, RIDGE_COLLECTIVE_ALL_GATHER,
                             params * p->weight_bytes, &s->groups.shards);
+        }
         tell_collective(s, depth + 2, RIDGE_COLLECTIVE_REDUCE_SCATTER,
                         params * p->reduce_bytes, &s->groups.shards);
     }
@@ -104,15 +106,17 @@ void explain_dp(story *s, int depth)
     story_add(s, depth, "dp", "gradient reduction, less the last backward pass",
               SECONDS(s->price->parts.dp_s), "%lld replicas of %lld shards",
               (long long)w.replicas, (long long)w.shards);
-    if (l->zero_stage == 1)
+    if (l->zero_stage == 1) {
         tell_collective(s, depth + 1, RIDGE_COLLECTIVE_REDUCE_SCATTER,
                         stage.dense * p->reduce_bytes, &s->groups.shards);
+    }
     tell_collective(s, depth + 1, RIDGE_COLLECTIVE_ALL_REDUCE,
                     stage.dense * p->reduce_bytes / (double)w.shards,
                     &s->groups.replicas);
-    if (l->zero_stage == 1 || l->zero_stage == 2)
+    if (l->zero_stage == 1 || l->zero_stage == 2) {
         tell_collective(s, depth + 1, RIDGE_COLLECTIVE_ALL_GATHER,
                         stage.dense * p->weight_bytes, &s->groups.shards);
+    }
 }
 
 void explain_pp(story *s, int depth)
@@ -145,10 +149,11 @@ static void tell_state(story *s, int depth)
                   "stage %d; ZeRO-%d over %lld shards", stage->first, l->zero_stage,
                   (long long)w.shards);
     }
-    for (int k = 0; k < s->tc->n_kinds && k < 4; k++)
+    for (int k = 0; k < s->tc->n_kinds && k < 4; k++) {
         story_add(s, depth, "activations", "bytes a token and layer that remat keeps",
                   BYTES(s->load->activation_bytes[k][l->remat]), "remat=%s",
                   ridge_remat_text(l->remat));
+    }
 }
 
 void explain_memory(story *s, int depth)
@@ -159,10 +164,11 @@ void explain_memory(story *s, int depth)
               ridge_format_percent(p->peak_memory_bytes / s->tc->chip->hbm_bytes).s);
     for (int i = 0; i < RIDGE_MEMORY_COUNT; i++) {
         double bytes = ridge_memory_part_get(&p->memory, i);
-        if (bytes > 0)
+        if (bytes > 0) {
             story_add(s, depth + 1, ridge_memory_part_text(i),
                       ridge_memory_part_what(i), BYTES(bytes), "%s",
                       ridge_format_percent(bytes / p->peak_memory_bytes).s);
+        }
     }
     tell_state(s, depth + 1);
     story_fact(s, depth + 1, "hbm_bytes", BYTES(s->tc->chip->hbm_bytes));

@@ -35,10 +35,11 @@ void explain_step_time(story *s, int depth)
               (long long)(p->layout.dp * p->layout.fsdp));
     for (int i = 0; i < RIDGE_STEP_COUNT; i++) {
         double part_s = ridge_step_get(&p->parts, i);
-        if (part_s > 0)
+        if (part_s > 0) {
             story_add(s, depth + 1, ridge_step_text(i), ridge_step_what(i),
                       SECONDS(part_s), "%s of the step",
                       ridge_format_percent(part_s / p->step_time_s).s);
+        }
     }
     story_add(s, depth + 1, "hidden communication", "not in the sum",
               SECONDS(p->hidden_communication_s), "runs behind compute");
@@ -216,12 +217,13 @@ void explain_usd(story *s, int depth)
               ridge_format_usd(s->tc->usd_per_chip_hour).s);
     const ridge_price *price =
         s->tc->chip->n_prices > 0 ? &s->tc->chip->prices[0] : NULL;
-    if (s->request->usd_per_chip_hour > 0)
+    if (s->request->usd_per_chip_hour > 0) {
         story_add(s, depth + 1, "price", "as given", "", "--price");
-    else if (price != NULL)
+    } else if (price != NULL) {
         story_add(s, depth + 1, "price", "data/prices",
                   ridge_format_usd(price->usd_per_chip_hour).s, "%s %s %s, %s %s",
                   price->provider, price->region, price->kind, price->source,
                   price->date);
+    }
     explain_days(s, depth + 1);
 }

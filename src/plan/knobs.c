@@ -49,10 +49,11 @@ static ridge_status set_degree(ridge_ctx *cx, int64_t *field, const char *key,
                                const char *value)
 {
     int64_t v;
-    if (!ridge_parse_i64(ridge_str_of(value), &v) || v < 1 || v > DEGREE_MOST)
+    if (!ridge_parse_i64(ridge_str_of(value), &v) || v < 1 || v > DEGREE_MOST) {
         return ridge_fail(cx, RIDGE_E_ARG,
                           "%s=%s: expected a whole number from 1 to %d", key, value,
                           DEGREE_MOST);
+    }
     *field = v;
     return RIDGE_OK;
 }
@@ -61,10 +62,11 @@ static ridge_status set_small(ridge_ctx *cx, int *field, const char *key,
                               const char *value, int most)
 {
     int64_t v;
-    if (!ridge_parse_i64(ridge_str_of(value), &v) || v < 0 || v > most)
+    if (!ridge_parse_i64(ridge_str_of(value), &v) || v < 0 || v > most) {
         return ridge_fail(cx, RIDGE_E_ARG,
                           "%s=%s: expected a whole number from 0 to %d", key, value,
                           most);
+    }
     *field = (int)v;
     return RIDGE_OK;
 }

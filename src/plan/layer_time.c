@@ -259,9 +259,10 @@ static void add_exchanges(const train_case *tc, const ridge_layer *layer,
                        (layer->has_cross ? 1 : 0);
         t->tp_bytes = tokens * d_model * ACTIVATION_BYTES;
     }
-    if (s->cp > 1 && m->kind != RIDGE_MIXER_NONE)
+    if (s->cp > 1 && m->kind != RIDGE_MIXER_NONE) {
         t->cp_bytes = (double)s->microbatch_seqs * tc->seq_tokens * kv_width(m) *
                       ACTIVATION_BYTES / (double)train_kv_ways(m, s->tp);
+    }
     if (s->ep > 1 && f->kind == RIDGE_FFN_MOE) {
         double width = f->latent_width > 0 ? (double)f->latent_width : d_model;
         double rows = tokens / (double)s->tp * (double)f->experts_per_token;

@@ -47,10 +47,11 @@ static int64_t number_after(const char *text, const char *word)
 static void set_mla(ridge_json *config, const char *attention)
 {
     int64_t q_lora = number_after(attention, "(q_lora");
-    if (q_lora > 0)
+    if (q_lora > 0) {
         set_count(config, "q_lora_rank", q_lora);
-    else
+    } else {
         ridge_json_set_null(config, "q_lora_rank");
+    }
     set_count(config, "kv_lora_rank", number_after(attention, "kv_lora"));
     set_count(config, "qk_nope_head_dim", number_after(attention, "qk_nope"));
     set_count(config, "qk_rope_head_dim", number_after(attention, "qk_rope"));

@@ -67,10 +67,11 @@ static void read_degrees(const measured_row *row, const ridge_model *model,
     for (size_t i = 0; i < RIDGE_COUNT_OF(degrees); i++) {
         if (measured_count(&row->plan, degrees[i].key, degrees[i].field))
             continue;
-        if (degrees[i].is_one_when_absent)
+        if (degrees[i].is_one_when_absent) {
             *degrees[i].field = 1;
-        else if (degrees[i].field != &k->ep || is_moe)
+        } else if (degrees[i].field != &k->ep || is_moe) {
             measured_assume(gaps, degrees[i].key);
+        }
     }
     if (k->vpp > 1 && k->pp == 1)
         k->vpp = 1;
@@ -132,10 +133,11 @@ static void read_policies(const measured_row *row, measured_gaps *gaps, ridge_kn
         strstr(text, "offload") != NULL || k->remat < 0)
         measured_assume(gaps, "remat");
     text = measured_text(&row->plan, "precision");
-    if (find_word(text, precisions, RIDGE_COUNT_OF(precisions), &value))
+    if (find_word(text, precisions, RIDGE_COUNT_OF(precisions), &value)) {
         k->precision = (ridge_precision)value;
-    else
+    } else {
         measured_assume(gaps, "precision");
+    }
     /* The degree of SP; whether it was on is seldom said, and is then left free. */
     int64_t sp;
     if (k->tp > 1 && measured_count(&row->plan, "sp", &sp))

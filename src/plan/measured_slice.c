@@ -63,10 +63,11 @@ static double stated_bytes_per_s(const char *text, bool *is_per_node)
         while (word.n > 0 && (word.p[0] == '(' || word.p[0] == ','))
             word = (ridge_str){word.p + 1, word.n - 1};
         if (word.n > 1 && word.p[word.n - 1] == 'x' &&
-            ridge_parse_double((ridge_str){word.p, word.n - 1}, &v))
+            ridge_parse_double((ridge_str){word.p, word.n - 1}, &v)) {
             times = v;
-        else if (ridge_parse_double(word, &v))
+        } else if (ridge_parse_double(word, &v)) {
             rate = v;
+        }
     }
     return rate * times * 1e9 / 8;
 }

@@ -31,10 +31,11 @@ static void order_of(const ridge_slice *slice, int p, int *order)
     for (int i = 0; i < slice->n_axes; i++)
         order[i] = i;
     for (int i = 0; i < torus; i++) {
-        if (torus == 3)
+        if (torus == 3) {
             order[i] = three[p][i];
-        else if (torus == 2)
+        } else if (torus == 2) {
             order[i] = p == 0 ? i : 1 - i;
+        }
     }
 }
 
@@ -142,12 +143,13 @@ layer_exchange train_layer_exchange(const train_case *tc, const train_groups *g,
         .cp_gather = collective(tc, RIDGE_COLLECTIVE_ALL_GATHER, t->cp_bytes, &g->cp),
         .all_to_all = collective(tc, RIDGE_COLLECTIVE_ALL_TO_ALL, t->ep_bytes, &g->ep),
     };
-    if (has_sp)
+    if (has_sp) {
         e.tp_block =
             add(collective(tc, RIDGE_COLLECTIVE_ALL_GATHER, t->tp_bytes, &g->tp),
                 collective(tc, RIDGE_COLLECTIVE_REDUCE_SCATTER, t->tp_bytes, &g->tp));
-    else
+    } else {
         e.tp_block = collective(tc, RIDGE_COLLECTIVE_ALL_REDUCE, t->tp_bytes, &g->tp);
+    }
     return e;
 }
 

@@ -124,10 +124,11 @@ ridge_json *ridge_train_price_to_json(ridge_ctx *cx, const ridge_train_request *
         ridge_json_set_null(o, "days");
         ridge_json_set_null(o, "chip_hours");
     }
-    if (p->has_usd)
+    if (p->has_usd) {
         ridge_json_set_double(o, "usd", p->usd);
-    else
+    } else {
         ridge_json_set_null(o, "usd");
+    }
     return o;
 }
 
@@ -171,9 +172,10 @@ static ridge_status want_flag(ridge_ctx *cx, const ridge_node *o, const char *ke
 static ridge_status read_mesh(ridge_ctx *cx, const ridge_node *root, ridge_layout *l)
 {
     ridge_node mesh = ridge_json_get(root, "mesh");
-    if (ridge_json_kind_of(mesh) != RIDGE_JSON_OBJECT)
+    if (ridge_json_kind_of(mesh) != RIDGE_JSON_OBJECT) {
         return ridge_json_fail(cx, mesh,
                                "expected an object with dp, fsdp, tp, cp, pp, ep");
+    }
     RIDGE_TRY(want_degree(cx, &mesh, "dp", 1, DEGREE_MOST, &l->dp));
     RIDGE_TRY(want_degree(cx, &mesh, "fsdp", 1, DEGREE_MOST, &l->fsdp));
     RIDGE_TRY(want_degree(cx, &mesh, "tp", 1, DEGREE_MOST, &l->tp));
@@ -215,17 +217,19 @@ static ridge_status check_format(ridge_ctx *cx, const ridge_node *root)
     const char *format;
     int64_t version;
     if (!ridge_json_text(ridge_json_get(root, "format"), &format) ||
-        strcmp(format, "ridge-plan") != 0)
+        strcmp(format, "ridge-plan") != 0) {
         return ridge_json_fail(
             cx, *root,
             "no plan: expected \"format\": \"ridge-plan\", as written "
             "by `ridge train ... --plan FILE`");
+    }
     ridge_node n = ridge_json_get(root, "version");
     RIDGE_TRY(ridge_json_want_i64(cx, n, 1, 1000000, &version));
-    if (version > PLAN_VERSION)
+    if (version > PLAN_VERSION) {
         return ridge_json_fail(cx, n,
                                "version %lld is newer than this ridge reads (%d)",
                                (long long)version, PLAN_VERSION);
+    }
     return RIDGE_OK;
 }
 

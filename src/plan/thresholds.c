@@ -133,10 +133,11 @@ ridge_thresholds ridge_train_thresholds(const ridge_train_request *request)
     double d_ff = main_width(request->model, &t.expert_factor);
     if (slice->n_axes == 0 || d_ff <= 0)
         return t;
-    if (slice->axes[0].kind == RIDGE_AXIS_TORUS)
+    if (slice->axes[0].kind == RIDGE_AXIS_TORUS) {
         fill_torus(slice, peak, d_ff, &t);
-    else if (slice->axes[0].kind != RIDGE_AXIS_DCN)
+    } else if (slice->axes[0].kind != RIDGE_AXIS_DCN) {
         fill_switched(slice, peak, d_ff, &t);
+    }
     /* Across slices each chip reduces its part over its own share of DCN: tokens a
      * slice must bring. @source scaling-book-2025, chapter 5, across pods */
     const ridge_axis *last = &slice->axes[slice->n_axes - 1];

@@ -26,25 +26,28 @@ static ridge_status check_mesh(ridge_ctx *cx, const ridge_train_request *r)
     for (size_t i = 0; i < RIDGE_COUNT_OF(degrees); i++) {
         is_all_fixed = is_all_fixed && degrees[i].value > 0;
         int64_t v = degrees[i].value > 0 ? degrees[i].value : 1;
-        if (r->slice->chips % v != 0)
+        if (r->slice->chips % v != 0) {
             return ridge_fail(cx, RIDGE_E_ARG,
                               "%s=%lld does not divide the %lld chips of %s: choose a "
                               "divisor",
                               degrees[i].name, (long long)v, (long long)r->slice->chips,
                               r->slice->text);
-        if (!ridge_mul_i64(product, v, &product) || r->slice->chips % product != 0)
+        }
+        if (!ridge_mul_i64(product, v, &product) || r->slice->chips % product != 0) {
             return ridge_fail(cx, RIDGE_E_ARG,
                               "the fixed degrees multiply to %lld, which does not "
                               "divide the %lld chips of %s",
                               (long long)product, (long long)r->slice->chips,
                               r->slice->text);
+        }
     }
-    if (is_all_fixed && product != r->slice->chips)
+    if (is_all_fixed && product != r->slice->chips) {
         return ridge_fail(
             cx, RIDGE_E_ARG,
             "dp x fsdp x tp x cp x pp = %lld, but %s has %lld chips: free "
             "one of them",
             (long long)product, r->slice->text, (long long)r->slice->chips);
+    }
     return RIDGE_OK;
 }
 
@@ -52,61 +55,72 @@ static ridge_status check_knobs(ridge_ctx *cx, const ridge_train_request *r)
 {
     const ridge_knobs *k = &r->knobs;
     RIDGE_TRY(check_mesh(cx, r));
-    if (k->zero_stage == 0 && k->fsdp > 1)
+    if (k->zero_stage == 0 && k->fsdp > 1) {
         return ridge_fail(cx, RIDGE_E_ARG,
                           "zero=0 shards nothing, so fsdp=%lld contradicts it: use "
                           "dp=%lld, or zero=1, 2 or 3",
                           (long long)k->fsdp, (long long)k->fsdp);
-    if (k->has_sp == 1 && k->tp == 1)
+    }
+    if (k->has_sp == 1 && k->tp == 1) {
         return ridge_fail(cx, RIDGE_E_ARG,
                           "sp=1 cuts activations over tp, so tp=1 contradicts it");
+    }
     if (k->tp > 0 && ridge_model_tp(r->model, k->tp) != RIDGE_TP_OK &&
-        ridge_model_tp(r->model, k->tp) != RIDGE_TP_REPLICATES_KV)
+        ridge_model_tp(r->model, k->tp) != RIDGE_TP_REPLICATES_KV) {
         return ridge_fail(cx, RIDGE_E_ARG, "tp=%lld: %s", (long long)k->tp,
                           ridge_model_tp_text(ridge_ctx_arena(cx), r->model, k->tp));
-    if (k->pp > r->model->layer_count)
+    }
+    if (k->pp > r->model->layer_count) {
         return ridge_fail(
             cx, RIDGE_E_ARG, "pp=%lld needs a layer for each stage; %s has %lld",
             (long long)k->pp, r->model->name, (long long)r->model->layer_count);
-    if (k->vpp > 1 && k->pp == 1)
+    }
+    if (k->vpp > 1 && k->pp == 1) {
         return ridge_fail(cx, RIDGE_E_ARG,
                           "vpp=%lld cuts stages of a pipeline, so pp=1 contradicts it",
                           (long long)k->vpp);
+    }
     return RIDGE_OK;
 }
 
 ridge_status ridge_train_check(ridge_ctx *cx, const ridge_train_request *r)
 {
-    if (!is_count(r->seq_tokens, SEQ_TOKENS_MOST))
+    if (!is_count(r->seq_tokens, SEQ_TOKENS_MOST)) {
         return ridge_fail(cx, RIDGE_E_ARG,
                           "sequence of %g tokens: expected 1 to 1e9 (--seq)",
                           r->seq_tokens);
-    if (!is_count(r->batch_tokens, BATCH_TOKENS_MOST))
+    }
+    if (!is_count(r->batch_tokens, BATCH_TOKENS_MOST)) {
         return ridge_fail(cx, RIDGE_E_ARG,
                           "batch of %g tokens: expected 1 to 1e15 (--batch)",
                           r->batch_tokens);
-    if (r->batch_tokens < 0.5 * r->seq_tokens)
+    }
+    if (r->batch_tokens < 0.5 * r->seq_tokens) {
         return ridge_fail(
             cx, RIDGE_E_ARG,
             "a batch of %.0f tokens holds no whole sequence of %.0f: raise "
             "--batch or lower --seq",
             r->batch_tokens, r->seq_tokens);
-    if (!(r->total_tokens >= 0 && r->total_tokens <= 1e18))
+    }
+    if (!(r->total_tokens >= 0 && r->total_tokens <= 1e18)) {
         return ridge_fail(cx, RIDGE_E_ARG, "%g training tokens: expected 0 to 1e18",
                           r->total_tokens);
-    if (r->slice->next != NULL)
+    }
+    if (r->slice->next != NULL) {
         return ridge_fail(cx, RIDGE_E_ARG,
                           "%s mixes kinds of chips: a training layout needs one kind, "
                           "name one of the pools",
                           r->slice->text);
+    }
     return check_knobs(cx, r);
 }
 
 static void read_weights(train_case *tc)
 {
-    for (int k = 0; k < tc->n_kinds; k++)
+    for (int k = 0; k < tc->n_kinds; k++) {
         tc->n_weights[k] =
             ridge_layer_weights(tc->model, &tc->kinds[k], tc->weights[k]);
+    }
 }
 
 ridge_status train_case_open(ridge_ctx *cx, const ridge_train_request *request,
@@ -185,11 +199,12 @@ train_params train_layer_params(const train_case *tc, int kind, int64_t tp, int6
     for (int i = 0; i < tc->n_weights[kind]; i++) {
         const ridge_weight *w = &tc->weights[kind][i];
         double matrix = (double)w->in * (double)w->out * (double)w->copies;
-        if (w->part == RIDGE_PART_EXPERTS)
+        if (w->part == RIDGE_PART_EXPERTS) {
             p.expert += (matrix + (double)w->vector_params) / (double)ep;
-        else
+        } else {
             p.dense +=
                 matrix / split_ways(&tc->kinds[kind], w, tp) + (double)w->vector_params;
+        }
     }
     return p;
 }

@@ -108,9 +108,10 @@ static ridge_status open_story(story *s, train_case *tc, train_load *load)
     if (s->layers == NULL || s->stages == NULL ||
         !train_load_build(tc, l->tp, l->ep, l->has_sp, load))
         return ridge_fail_nomem(s->cx);
-    if (!train_groups_place(tc->slice, l, l->placement, &s->groups))
+    if (!train_groups_place(tc->slice, l, l->placement, &s->groups)) {
         return ridge_fail(s->cx, RIDGE_E_ARG, "the layout does not lie on %s: %s",
                           tc->slice->text, ridge_fit_text(RIDGE_FIT_PLACEMENT));
+    }
     return RIDGE_OK;
 }
 

@@ -36,9 +36,10 @@ bool train_load_build(train_case *tc, int64_t tp, int64_t ep, bool has_sp,
         return false;
     for (int k = 0; k < tc->n_kinds; k++) {
         layers[k] = train_layer_params(tc, k, tp, ep);
-        for (int r = 0; r < RIDGE_REMAT_COUNT; r++)
+        for (int r = 0; r < RIDGE_REMAT_COUNT; r++) {
             out->activation_bytes[k][r] = ridge_layer_activation_bytes(
                 tc->model, &tc->kinds[k], (ridge_remat)r, tp, has_sp);
+        }
     }
     return true;
 }

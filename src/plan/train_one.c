@@ -5,10 +5,12 @@ static ridge_status place(ridge_ctx *cx, const train_case *tc,
                           const ridge_layout *layout, train_groups *groups,
                           bool *is_laid)
 {
-    if (layout->placement < 0 || layout->placement >= train_placement_count(tc->slice))
+    if (layout->placement < 0 ||
+        layout->placement >= train_placement_count(tc->slice)) {
         return ridge_fail(cx, RIDGE_E_ARG, "placement %d: %s has 0 to %d",
                           layout->placement, tc->slice->text,
                           train_placement_count(tc->slice) - 1);
+    }
     *is_laid = train_groups_place(tc->slice, layout, layout->placement, groups);
     return RIDGE_OK;
 }
@@ -65,10 +67,11 @@ ridge_status ridge_train_price_one(ridge_ctx *cx, const ridge_train_request *req
         train_groups groups;
         bool is_laid = false;
         RIDGE_TRY(place(cx, &tc, layout, &groups, &is_laid));
-        if (!is_laid)
+        if (!is_laid) {
             price.fit = RIDGE_FIT_PLACEMENT;
-        else
+        } else {
             RIDGE_TRY(price_legal(&tc, layout, &groups, &price));
+        }
     }
     *out = price;
     return RIDGE_OK;

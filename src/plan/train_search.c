@@ -86,9 +86,10 @@ static double compute_bound_s(const search *s, const train_stages *stages,
     for (int i = 0; i < stages->n; i++) {
         const train_stage *stage = &stages->stages[i];
         double t = 0;
-        for (int k = 0; k < s->tc->n_kinds; k++)
+        for (int k = 0; k < s->tc->n_kinds; k++) {
             t += stage->layers[k] *
                  (layer_time_fwd_s(&layers[k]) + layer_time_bwd_s(&layers[k]));
+        }
         const layer_time *head = &layers[s->tc->n_kinds];
         if (stage->has_head)
             t += layer_time_fwd_s(head) + layer_time_bwd_s(head);
@@ -371,9 +372,10 @@ static ridge_status search_all(search *s)
                 continue;
             if (ridge_ctx_is_cancelled(cx))
                 return ridge_fail(cx, RIDGE_E_CANCELLED, "cancelled during the search");
-            if (s->tc->request->progress != NULL)
+            if (s->tc->request->progress != NULL) {
                 ridge_progress_show(s->tc->request->progress,
                                     (double)i / (double)chips.n, "searching layouts");
+            }
             search_tp(s, &l, &chips, &experts);
         }
     }

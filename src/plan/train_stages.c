@@ -64,10 +64,11 @@ static bool build(const train_case *tc, int64_t pp, train_stages *out)
         deal(tc->model, &c, size, layers);
         train_stage stage = {layers, s == 0, s == pp - 1, (int)s, 1};
         train_stage *alike = find_alike(out, &stage, tc->n_kinds);
-        if (alike != NULL)
+        if (alike != NULL) {
             alike->count++;
-        else
+        } else {
             out->stages[out->n++] = stage;
+        }
         if ((double)size > out->layers_most)
             out->layers_most = (double)size;
     }

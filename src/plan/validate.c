@@ -17,10 +17,11 @@ static double flops_per_token(const measured_row *row, const ridge_train_request
 {
     const char *text = measured_text(&row->root, "flops_convention");
     ridge_convention c = RIDGE_CONVENTION_PALM;
-    if (text != NULL && strstr(text, "causal half") != NULL)
+    if (text != NULL && strstr(text, "causal half") != NULL) {
         c = RIDGE_CONVENTION_PALM_CAUSAL;
-    else if (text != NULL && strstr(text, "no attention") != NULL)
+    } else if (text != NULL && strstr(text, "no attention") != NULL) {
         c = RIDGE_CONVENTION_SIX_N;
+    }
     measured_assume(gaps, "FLOPs convention");
     double flops = ridge_model_flops_train(r->model, r->seq_tokens, c);
     bool is_hardware = text != NULL && strstr(text, "hardware FLOPs") != NULL;
@@ -43,12 +44,13 @@ static bool measured_step(const measured_row *row, const ridge_train_request *r,
     }
     double peak = ridge_chip_peak(r->slice->chip, RIDGE_DTYPE_BF16, NULL);
     double share;
-    if (measured_number(&row->measured, "tflops_per_chip", &rate))
+    if (measured_number(&row->measured, "tflops_per_chip", &rate)) {
         rate *= 1e12;
-    else if (measured_number(&row->measured, "mfu", &share))
+    } else if (measured_number(&row->measured, "mfu", &share)) {
         rate = share * peak;
-    else
+    } else {
         return false;
+    }
     *out = r->batch_tokens * flops_per_token(row, r, gaps) / (rate * chips);
     return true;
 }
@@ -88,9 +90,10 @@ static ridge_status predict(ridge_ctx *cx, const ridge_catalog *catalog,
     if (!measured_step(row, &r, gaps, &out->measured_step_s))
         return ridge_fail(cx, RIDGE_E_ARG, "no step time or rate was measured");
     RIDGE_TRY(predict_layout(cx, &r, &price));
-    if (price.step_time_s <= 0)
+    if (price.step_time_s <= 0) {
         return ridge_fail(cx, RIDGE_E_ARG, "the row's plan is not legal: %s",
                           ridge_fit_text(price.fit));
+    }
     out->predicted_step_s = price.step_time_s;
     out->relative_error = price.step_time_s / out->measured_step_s - 1;
     out->predicted_memory_bytes = price.peak_memory_bytes;
@@ -280,9 +283,10 @@ ridge_status ridge_validate_training(ridge_ctx *cx, const ridge_catalog *catalog
             validate_row(cx, catalog, library, line, path, number, &v.rows[v.n_rows]));
         v.n_rows++;
     }
-    if (v.n_rows == 0)
+    if (v.n_rows == 0) {
         return ridge_fail(cx, RIDGE_E_PARSE, "%s: holds no rows: expected JSON Lines",
                           path);
+    }
     RIDGE_TRY(fill_summaries(cx, &v));
     *out = v;
     return RIDGE_OK;

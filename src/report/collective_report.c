@@ -27,11 +27,12 @@ static const char *verdict(ridge_ctx *cx, const ridge_collective_study *study)
     const ridge_text size = ridge_format_bytes(study->critical_bytes);
     if (study->cost.algorithm == RIDGE_ALGORITHM_NONE)
         return "One chip: nothing moves.";
-    if (study->cost.bound_by == RIDGE_BOUND_LATENCY)
+    if (study->cost.bound_by == RIDGE_BOUND_LATENCY) {
         return ridge_sprintf(arena,
                              "Latency bound: hops and start-up take longer than the "
                              "bytes; from %s on the bandwidth decides.",
                              size.s);
+    }
     return ridge_sprintf(arena,
                          "Bandwidth bound by %s; below %s hops and start-up decide.",
                          axis_name(study, study->cost.slowest_axis), size.s);
@@ -62,19 +63,21 @@ static void add_times(ridge_ctx *cx, const ridge_collective_study *study,
     seconds_cell(t, cost->bound_s);
     rate_cell(t, study->bound_bus_bytes_per_s);
     ridge_table_cell(t, "nominal rates, no start-up");
-    if (study->ridge_flops_per_byte > 0.0)
+    if (study->ridge_flops_per_byte > 0.0) {
         ridge__section_note(
             out, ridge_sprintf(ridge_ctx_arena(cx),
                                "A chip does %s FLOPs in the time of one byte on this "
                                "network.",
                                ridge_format_double(study->ridge_flops_per_byte).s));
+    }
 }
 
 static bool has_cheaper(const ridge_collective_cost *cost)
 {
-    for (int i = 0; i < cost->n_algorithms; i++)
+    for (int i = 0; i < cost->n_algorithms; i++) {
         if (cost->algorithms[i].expected_s < cost->expected_s)
             return true;
+    }
     return false;
 }
 

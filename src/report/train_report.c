@@ -143,9 +143,10 @@ static void add_thresholds(ridge_ctx *cx, const ridge_train_view *v, ridge_secti
                   "tokens: DP over DCN is compute bound above");
     add_threshold(t, "chips, FSDP", h->max_chips_fsdp, "most at this batch");
     add_threshold(t, "chips, FSDP with TP", h->max_chips_mixed, "most at this batch");
-    if (h->expert_factor > 1)
+    if (h->expert_factor > 1) {
         add_threshold(t, "E / k", h->expert_factor,
                       "by which the DP threshold of the experts is larger");
+    }
     ridge__section_note(s, "Plain rooflines of two matmuls a layer (scaling-book-2025, "
                            "chapters 5 and 12); the times above go beyond them.");
 }
@@ -258,9 +259,10 @@ static void add_bars(ridge_ctx *cx, const ridge_train_view *v, ridge_buf *out)
             (long long)l->dp, (long long)l->fsdp, (long long)l->tp, (long long)l->cp,
             (long long)l->pp, (long long)l->ep);
         rows[r] = name == NULL ? "" : name;
-        for (int i = 0; i < RIDGE_STEP_COUNT; i++)
+        for (int i = 0; i < RIDGE_STEP_COUNT; i++) {
             values[r * RIDGE_STEP_COUNT + i] =
                 ridge_step_get(&v->result->layouts[r].parts, i);
+        }
     }
     ridge_html_heading(out, "Where the step goes");
     ridge_html_bars(out, rows, (size_t)n, names, RIDGE_STEP_COUNT, values, "s");

@@ -172,13 +172,15 @@ void ridge_validation_write_json(ridge_ctx *cx, const ridge_validation_view *vie
     set_errors(ridge_json_set_object(cx, object, "assumed"), &v->assumed);
     set_errors(ridge_json_set_object(cx, object, "memory"), &v->memory);
     ridge_json *by_chip = ridge_json_set_object(cx, object, "by_chip");
-    for (int i = 0; i < v->n_by_chip; i++)
+    for (int i = 0; i < v->n_by_chip; i++) {
         set_errors(ridge_json_set_object(cx, by_chip, v->by_chip[i].name),
                    &v->by_chip[i]);
+    }
     ridge_json *by_source = ridge_json_set_object(cx, object, "by_source");
-    for (int i = 0; i < v->n_by_source; i++)
+    for (int i = 0; i < v->n_by_source; i++) {
         set_errors(ridge_json_set_object(cx, by_source, v->by_source[i].name),
                    &v->by_source[i]);
+    }
     set_skipped(cx, object, v);
     if (!view->has_rows)
         return;
