@@ -127,6 +127,20 @@ double ridge_matmul_critical_rows_limit(const ridge_chip *chip, const ridge_matm
 double ridge_attention_critical_tokens(const ridge_chip *chip,
                                        const ridge_attention *op);
 
+/** Running maximum and denominator of a softmax over some chunks of scores; maximum
+ * -INFINITY and denominator 0 for none. */
+typedef struct ridge_softmax_state {
+    double maximum;     /* M: largest score */
+    double denominator; /* L: sum of exp(score - M) */
+} ridge_softmax_state;
+
+/**
+ * The state over both sets of chunks: M = max(Ma, Mb), L = e^(Ma-M) La + e^(Mb-M) Lb.
+ * The outputs combine with the same weights over L.
+ * @source scaling-book-2025, chapter 4, appendix on flash attention; dao2022
+ */
+ridge_softmax_state ridge_softmax_combine(ridge_softmax_state a, ridge_softmax_state b);
+
 /* ---- einsums -------------------------------------------------------------------- */
 
 /** Formats of an operation's operands and of its arithmetic. */
