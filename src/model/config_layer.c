@@ -176,7 +176,7 @@ ridge_status ridge__config_layers(ridge__config *c)
     if (model->layers == NULL || model->runs == NULL)
         return ridge_fail_nomem(c->cx);
     for (int64_t i = 0; i < c->layer_count; i++) {
-        int kind;
+        int kind = 0;
         RIDGE_TRY(kind_of(c, firsts, i, &kind));
         if (i == 0 || model->runs[model->n_runs - 1].layer != kind)
             model->runs[model->n_runs++].layer = kind;
