@@ -74,7 +74,7 @@ cppcheck:
 	scripts/install-deps --for lint
 	$(call preset,clang)
 	mkdir -p build/cppcheck
-	cppcheck --project=build/clang/compile_commands.json --file-filter='$(CURDIR)/src/*' \
+	cppcheck --project=build/clang/compile_commands.json --file-filter='src/*' \
 		--cppcheck-build-dir=build/cppcheck --enable=warning,performance,portability \
 		--inline-suppr --error-exitcode=1 --quiet -j $(JOBS)
 

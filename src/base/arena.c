@@ -52,7 +52,9 @@ static bool add_chunk(ridge_arena *arena, size_t size)
     char *memory = malloc(size);
     if (memory == NULL)
         return false;
-    arena->chunks[arena->n_chunks++] = (ridge_chunk){memory, size};
+    ridge_chunk *last = &arena->chunks[arena->n_chunks++];
+    last->memory = memory;
+    last->size = size;
     budget->used_bytes += size;
     arena->used = 0;
     return true;
