@@ -41,8 +41,9 @@ double ridge_step_get(const ridge_step_parts *parts, int part)
 double ridge_step_total_s(const ridge_step_parts *parts)
 {
     double total_s = 0;
-    for (int i = 0; i < RIDGE_STEP_COUNT; i++)
-        total_s += ridge_step_get(parts, i);
+#define ADD_STEP(name, text, what) total_s += parts->name##_s;
+    RIDGE_STEP_LIST(ADD_STEP)
+#undef ADD_STEP
     return total_s;
 }
 
@@ -69,8 +70,9 @@ double ridge_memory_part_get(const ridge_memory_parts *parts, int part)
 double ridge_memory_total_bytes(const ridge_memory_parts *parts)
 {
     double total_bytes = 0;
-    for (int i = 0; i < RIDGE_MEMORY_COUNT; i++)
-        total_bytes += ridge_memory_part_get(parts, i);
+#define ADD_MEMORY(name, text, what) total_bytes += parts->name##_bytes;
+    RIDGE_MEMORY_LIST(ADD_MEMORY)
+#undef ADD_MEMORY
     return total_bytes;
 }
 

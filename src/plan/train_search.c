@@ -6,10 +6,9 @@
  *  - a layout whose compute alone takes longer than the worst of the best so far is not
  *    priced further (communication only adds time);
  *  - of the remat policies the first that fits, from the least recomputation on, is the
- *    fastest, since everything else is equal;
- *  - on a torus SP saves memory and vector time at the same time on the network, so
- *    tp > 1 always has it; where a switch may reduce, one all-reduce can be faster than
- *    its gather and scatter, so both are tried.
+ *    fastest, unless exposed gathers give the others their work for nothing.
+ * SP is tried both ways: it saves memory and vector time, but one all-reduce can be
+ * faster than its gather and scatter (one start less; a switch that reduces).
  */
 #include "divisors.h"
 #include "layout_placements.h"
@@ -75,12 +74,12 @@ static const layer_time *layer_times(search *s, const ridge_layout *l)
     return train_layer_times(s->tc, &shape);
 }
 
-/* Step time of compute alone, without recomputation: no layout of this shape is faster.
- */
+/* Step time of compute alone: no layout of this shape and remat is faster. */
 static double compute_bound_s(const search *s, const train_stages *stages,
                               const layer_time *layers, const ridge_layout *l,
-                              int64_t microbatches)
+                              ridge_remat remat)
 {
+    double microbatches = (double)train_microbatches(s->tc, l);
     double sum_s = 0;
     double most_s = 0;
     for (int i = 0; i < stages->n; i++) {
@@ -88,7 +87,8 @@ static double compute_bound_s(const search *s, const train_stages *stages,
         double t = 0;
         for (int k = 0; k < s->tc->n_kinds; k++) {
             t += stage->layers[k] *
-                 (layer_time_fwd_s(&layers[k]) + layer_time_bwd_s(&layers[k]));
+                 (layer_time_fwd_s(&layers[k]) + layer_time_bwd_s(&layers[k]) +
+                  layer_time_recompute_s(&layers[k], remat));
         }
         const layer_time *head = &layers[s->tc->n_kinds];
         if (stage->has_head)
@@ -96,58 +96,83 @@ static double compute_bound_s(const search *s, const train_stages *stages,
         sum_s += stage->count * t;
         most_s = fmax(most_s, t);
     }
-    return (double)microbatches * most_s + (sum_s - most_s) / (double)l->vpp;
+    return microbatches * most_s + (sum_s - most_s) / (double)l->vpp;
+}
+
+static bool is_slow(const search *s, const train_stages *stages,
+                    const layer_time *layers, const ridge_layout *l, ridge_remat remat)
+{
+    return compute_bound_s(s, stages, layers, l, remat) >
+           layout_ranking_worst_s(&s->ranking);
 }
 
 /* ---- pricing
  * -------------------------------------------------------------------------- */
 
-static void price_placed(search *s, const train_terms *terms, const ridge_layout *l,
-                         const ridge_memory_parts *memory, int fullest)
-{
-    ridge_train_price price = {.layout = *l,
-                               .memory = *memory,
-                               .fullest_stage = fullest,
-                               .peak_memory_bytes = ridge_memory_total_bytes(memory),
-                               .microbatches = train_microbatches(s->tc, l)};
-    train_price_time(s->tc, terms, l, &price);
-    s->result->priced++;
-    layout_ranking_insert(&s->ranking, &price);
-}
-
-/* The least recomputation that fits. @return false when none does */
-static bool choose_remat(search *s, const train_terms *terms, ridge_layout *l,
+/* Whether the fullest stage fits with the layout's remat; if not, say so. */
+static bool is_remat_fit(search *s, const train_terms *terms, const ridge_layout *l,
                          ridge_memory_parts *memory, int *fullest)
 {
     int64_t m = train_microbatches(s->tc, l);
-    for (int i = 0; i < REMATS; i++) {
-        l->remat = remats[i];
-        if (s->knobs->remat >= 0 && s->knobs->remat != (int)l->remat)
-            continue;
-        s->result->covered++;
-        *memory = train_peak_memory(s->tc, terms, l, m, fullest);
-        double bytes = ridge_memory_total_bytes(memory);
-        if (bytes <= s->tc->chip->hbm_bytes) {
-            /* The policies beyond it do more work: dominated. */
-            if (s->knobs->remat < 0)
-                s->result->covered += REMATS - i - 1;
-            return true;
-        }
-        s->result->refused[RIDGE_FIT_OVER_HBM]++;
-        if (s->ranking.n == 0) {
-            ridge_train_price over = {.layout = *l,
-                                      .fit = RIDGE_FIT_OVER_HBM,
-                                      .memory = *memory,
-                                      .fullest_stage = *fullest,
-                                      .peak_memory_bytes = bytes,
-                                      .microbatches = m};
-            layout_ranking_nearest(s->result, &over);
-        }
+    s->result->covered++;
+    *memory = train_peak_memory(s->tc, terms, l, m, fullest);
+    double bytes = ridge_memory_total_bytes(memory);
+    if (bytes <= s->tc->chip->hbm_bytes)
+        return true;
+    s->result->refused[RIDGE_FIT_OVER_HBM]++;
+    if (s->ranking.n == 0) {
+        ridge_train_price over = {.layout = *l,
+                                  .fit = RIDGE_FIT_OVER_HBM,
+                                  .memory = *memory,
+                                  .fullest_stage = *fullest,
+                                  .peak_memory_bytes = bytes,
+                                  .microbatches = m};
+        layout_ranking_nearest(s->result, &over);
     }
     return false;
 }
 
-/* One mesh, ZeRO stage and microbatch: remat, then every placement. */
+/* Whether more recomputation could make a layout one of the best. It is free where it
+ * fills time in which gathers are exposed, and then hides more of the gradient
+ * reduction, of which the last bucket stays. */
+static bool can_gain_by_remat(const search *s, const train_stages *stages,
+                              const ridge_train_price *p)
+{
+    if (p->parts.fsdp_s <= 0 || p->parts.dp_s <= 0)
+        return false;
+    double least_s = p->parts.dp_s;
+    for (int i = 0; i < stages->n; i++)
+        least_s =
+            fmin(least_s, s->syncs[i].reduce.expected_s / fmax(stages->layers_most, 1));
+    double gain_s = p->parts.dp_s - least_s;
+    return gain_s > 1e-12 * p->step_time_s &&
+           p->step_time_s - gain_s < layout_ranking_worst_s(&s->ranking);
+}
+
+/* Every placement of a layout that fits. @return whether more remat could be faster */
+static bool price_placements(search *s, train_terms *terms,
+                             const layout_placements *places, ridge_layout *l,
+                             ridge_train_price *price)
+{
+    bool can_gain = false;
+    for (int i = 0; i < places->n; i++) {
+        const train_groups *g = &places->groups[i];
+        l->placement = places->index[i];
+        train_layer_exchanges(s->tc, g, terms->layers, l->has_sp, s->exchanges);
+        train_shard_times(s->tc, g, &s->load, s->shards);
+        train_step_syncs(s->tc, g, &s->load, terms->stages, l, s->syncs);
+        terms->send = train_send_time(s->tc, g, l);
+        terms->is_tp_apart = !train_groups_share(&g->tp, &g->shards);
+        price->layout = *l;
+        train_price_time(s->tc, terms, l, price);
+        s->result->priced++;
+        layout_ranking_insert(&s->ranking, price);
+        can_gain = can_gain || can_gain_by_remat(s, terms->stages, price);
+    }
+    return can_gain;
+}
+
+/* One mesh, ZeRO stage and microbatch: remat policies from the least work on. */
 static void price_layout(search *s, const train_stages *stages,
                          const layer_time *layers, const layout_placements *places,
                          ridge_layout *l)
@@ -158,27 +183,28 @@ static void price_layout(search *s, const train_stages *stages,
                          .exchanges = s->exchanges,
                          .shards = s->shards,
                          .syncs = s->syncs};
-    ridge_memory_parts memory;
-    int fullest = 0;
-    if (!choose_remat(s, &terms, l, &memory, &fullest))
-        return;
-    for (int i = 0; i < places->n; i++) {
-        const train_groups *g = &places->groups[i];
-        l->placement = places->index[i];
-        train_layer_exchanges(s->tc, g, layers, l->has_sp, s->exchanges);
-        train_shard_times(s->tc, g, &s->load, s->shards);
-        train_step_syncs(s->tc, g, &s->load, stages, l, s->syncs);
-        terms.send = train_send_time(s->tc, g, l);
-        terms.is_tp_apart = !train_groups_share(&g->tp, &g->shards);
-        price_placed(s, &terms, l, &memory, fullest);
+    for (int i = 0; i < REMATS; i++) {
+        l->remat = remats[i];
+        if (s->knobs->remat >= 0 && s->knobs->remat != (int)l->remat)
+            continue;
+        ridge_train_price price = {.microbatches = train_microbatches(s->tc, l)};
+        if (!is_remat_fit(s, &terms, l, &price.memory, &price.fullest_stage))
+            continue;
+        price.peak_memory_bytes = ridge_memory_total_bytes(&price.memory);
+        if (is_slow(s, stages, layers, l, l->remat) ||
+            !price_placements(s, &terms, places, l, &price)) {
+            /* The policies beyond it do more work: dominated. */
+            if (s->knobs->remat < 0)
+                s->result->covered += REMATS - i - 1;
+            return;
+        }
     }
 }
 
+/* @param places  n < 0: not yet found */
 static void search_zero(search *s, const train_stages *stages, ridge_layout *l,
-                        const divisors *microbatches)
+                        const divisors *microbatches, layout_placements *places)
 {
-    layout_placements places; /* a large one: filled where it is needed */
-    places.n = -1;
     for (int i = 0; i < microbatches->n; i++) {
         l->microbatch_seqs = microbatches->values[i];
         if (!is_free_or(s->knobs->microbatch_seqs, l->microbatch_seqs))
@@ -188,19 +214,17 @@ static void search_zero(search *s, const train_stages *stages, ridge_layout *l,
             s->is_short = true;
             return;
         }
-        double bound_s =
-            compute_bound_s(s, stages, layers, l, train_microbatches(s->tc, l));
-        if (bound_s > layout_ranking_worst_s(&s->ranking)) {
+        if (is_slow(s, stages, layers, l, RIDGE_REMAT_NONE)) {
             s->result->covered += s->knobs->remat < 0 ? REMATS : 1;
             continue;
         }
-        if (places.n < 0)
-            layout_placements_find(s->tc->slice, l, &places);
-        if (places.n == 0) {
+        if (places->n < 0)
+            layout_placements_find(s->tc->slice, l, places);
+        if (places->n == 0) {
             s->result->refused[RIDGE_FIT_PLACEMENT]++;
             return;
         }
-        price_layout(s, stages, layers, &places, l);
+        price_layout(s, stages, layers, places, l);
     }
 }
 
@@ -238,13 +262,15 @@ static void search_data(search *s, const train_stages *stages, ridge_layout *l)
         s->is_short = true;
         return;
     }
+    layout_placements places[2]; /* without and with shards; found where needed */
+    places[0].n = places[1].n = -1;
     int first = l->fsdp > 1 ? 1 : 0;
     int last = l->fsdp > 1 || l->cp > 1 ? 3 : 0;
-    for (int zero = first; zero <= last; zero++) {
+    for (int zero = last; zero >= first; zero--) {
         l->zero_stage = zero;
         bool is_wanted = s->knobs->zero_stage < 0 || s->knobs->zero_stage == zero;
         if (is_wanted && !s->is_short && train_layout_check(s->tc, l) == RIDGE_FIT_OK)
-            search_zero(s, stages, l, &microbatches);
+            search_zero(s, stages, l, &microbatches, &places[zero > 0]);
     }
     ridge_arena_rewind(ridge_ctx_scratch(s->tc->cx), mark);
 }
@@ -267,7 +293,7 @@ static void search_stages(search *s, ridge_layout *l, int64_t ranks,
             return;
         }
         int64_t data = ranks / l->pp;
-        for (int j = 0; j < all->n; j++) {
+        for (int j = all->n - 1; j >= 0; j--) {
             l->fsdp = all->values[j];
             if (data % l->fsdp != 0 || !is_free_or(s->knobs->fsdp, l->fsdp))
                 continue;
@@ -305,25 +331,13 @@ static void search_experts(search *s, ridge_layout *l, const divisors *chips,
     }
 }
 
-/* Whether every axis is a torus: an all-reduce then takes as long as a gather and a
- * scatter. */
-static bool is_all_torus(const ridge_slice *slice)
-{
-    for (int i = 0; i < slice->n_axes; i++) {
-        if (slice->axes[i].kind != RIDGE_AXIS_TORUS)
-            return false;
-    }
-    return true;
-}
-
 static bool is_sp_wanted(const search *s, const ridge_layout *l)
 {
     if (l->tp == 1)
         return !l->has_sp;
     if (s->knobs->has_sp != RIDGE_FLAG_FREE)
         return l->has_sp == (s->knobs->has_sp == 1);
-    bool is_divided = (int64_t)s->tc->seq_tokens / l->cp % l->tp == 0;
-    return l->has_sp ? is_divided : !is_divided || !is_all_torus(s->tc->slice);
+    return !l->has_sp || (int64_t)s->tc->seq_tokens / l->cp % l->tp == 0;
 }
 
 static void search_tp(search *s, ridge_layout *l, const divisors *chips,
@@ -365,7 +379,7 @@ static ridge_status search_all(search *s)
             .cp = chips.values[i], .precision = s->knobs->precision, .vpp = 1};
         if (!is_cp_wanted(s, l.cp))
             continue;
-        for (int j = 0; j < chips.n; j++) {
+        for (int j = chips.n - 1; j >= 0; j--) {
             l.tp = chips.values[j];
             if (s->tc->slice->chips / l.cp % l.tp != 0 ||
                 !is_free_or(s->knobs->tp, l.tp))
