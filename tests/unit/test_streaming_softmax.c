@@ -1,3 +1,4 @@
+/* Softmax over chunks: joined states equal the whole, empty ones change nothing. */
 #include "near.h"
 
 #include "ridge/cost.h"
@@ -9,7 +10,7 @@ static void chunks_agree_with_the_whole(void **state)
 {
     (void)state;
     const double scores[] = {0.5, -3.0, 700.0, 699.0, 12.0};
-    ridge_softmax_state all = {-INFINITY, 0};
+    ridge_softmax_state all = {-(double)INFINITY, 0};
     for (size_t i = 0; i < RIDGE_COUNT_OF(scores); i++)
         all = ridge_softmax_combine(all, (ridge_softmax_state){scores[i], 1});
     double denominator = 0;
@@ -22,7 +23,7 @@ static void chunks_agree_with_the_whole(void **state)
 static void nothing_stays_nothing(void **state)
 {
     (void)state;
-    const ridge_softmax_state none = {-INFINITY, 0};
+    const ridge_softmax_state none = {-(double)INFINITY, 0};
     ridge_softmax_state both = ridge_softmax_combine(none, none);
     assert_near(both.denominator, 0, 0);
     assert_true(isinf(both.maximum) && both.maximum < 0);
