@@ -1,0 +1,1 @@
+ridge_fuzz(json LAYER base)
