@@ -141,9 +141,10 @@ static bool can_gain_by_remat(const search *s, const train_stages *stages,
     if (p->parts.fsdp_s <= 0 || p->parts.dp_s <= 0)
         return false;
     double least_s = p->parts.dp_s;
-    for (int i = 0; i < stages->n; i++)
+    for (int i = 0; i < stages->n; i++) {
         least_s =
             fmin(least_s, s->syncs[i].reduce.expected_s / fmax(stages->layers_most, 1));
+    }
     double gain_s = p->parts.dp_s - least_s;
     return gain_s > 1e-12 * p->step_time_s &&
            p->step_time_s - gain_s < layout_ranking_worst_s(&s->ranking);
