@@ -59,6 +59,8 @@ typedef struct ridge_policy {
 } ridge_policy;
 
 const ridge_policy *ridge_precision_policy(ridge_precision precision);
+/** Bytes a parameter that stay from step to step: weights, master copy and moments. */
+double ridge_policy_state_bytes(const ridge_policy *policy);
 RIDGE_NODISCARD ridge_status ridge_precision_parse(ridge_ctx *cx, const char *text,
                                                    ridge_precision *out);
 
@@ -294,9 +296,73 @@ double ridge_threshold_tp(double alpha, double axes, double d_ff);
 /** sqrt(B / F x M_X / M_Y x N). */
 double ridge_fsdp_optimal(double batch_tokens, double d_ff, double m_x, double m_y,
                           double chips);
+/** node_chips + F / alpha_node: TP ways that leave a node of that many chips, of which
+ * (nodes - 1) / nodes of each array crosses between nodes; alpha_node is C over the
+ * bandwidth that a whole node has to others. @source scaling-book-2025 chapter 12 */
+double ridge_threshold_tp_nodes(double alpha_node, double node_chips, double d_ff);
+/** alpha_node / nodes: tokens per chip of DP between replicas that span several nodes,
+ * each reducing its part; below one node as for one. @source scaling-book-2025
+ * chapter 12 */
+double ridge_threshold_dp_spanned(double alpha_node, double nodes);
+/** alpha E / k: tokens per chip of DP for a mixture of E experts, k of them a token.
+ * @source scaling-book-2025 chapter 12 */
+double ridge_threshold_dp_experts(double alpha, double experts,
+                                  double experts_per_token);
 /** Seconds of FLOPs on chips at a fraction of the peak. */
 double ridge_train_seconds(double flops, double chips, double peak_flops_per_s,
                            double mfu);
+
+/* ---- schemes -------------------------------------------------------------------- */
+
+/** Plain schemes on a layer In[B, D] x W_in[D, F] x W_out[F, D]: the batch is cut over
+ *  mesh axis X (DP, FSDP), F over mesh axis Y (TP). */
+typedef enum ridge_scheme {
+    RIDGE_SCHEME_DP,
+    RIDGE_SCHEME_FSDP,
+    RIDGE_SCHEME_TP,
+    RIDGE_SCHEME_MIXED /* FSDP over X with TP over Y */
+} ridge_scheme;
+
+enum { RIDGE_SCHEME_COUNT = RIDGE_SCHEME_MIXED + 1 };
+
+const char *ridge_scheme_text(ridge_scheme scheme);
+
+/** One collective that a scheme needs. */
+typedef struct ridge_scheme_collective {
+    ridge_collective kind;
+    char axis;         /* 'X' or 'Y' */
+    const char *array; /* "W_in", "dOut" */
+    bool is_weight;    /* [D, F], a weight or its gradient; else [B, D] */
+    bool is_critical;  /* what comes next waits for it */
+} ridge_scheme_collective;
+
+/** Those of one pass over the layer, in order. @return how many */
+size_t ridge_scheme_collectives(ridge_scheme scheme, bool is_backward,
+                                const ridge_scheme_collective **out);
+
+/** What the times of a scheme depend on; all > 0. */
+typedef struct ridge_scheme_layer {
+    double batch_tokens, d_model, d_ff;
+    double element_bytes;
+    double x, y;             /* ways; 1 for an axis that the scheme lacks */
+    double axes_x, axes_y;   /* network axes that X and Y lie on */
+    double flops_per_s;      /* of a chip */
+    double axis_bytes_per_s; /* of one network axis, both directions of a ring */
+} ridge_scheme_layer;
+
+typedef struct ridge_scheme_times {
+    double compute_s;
+    double weights_s;       /* collectives of weights and their gradients */
+    double activations_s;   /* collectives of activations and theirs */
+    double communication_s; /* their sum */
+    double bound_s;         /* the larger of compute and communication */
+    bool is_compute_bound;
+} ridge_scheme_times;
+
+/** One pass over the layer for n - 1 about n, without latency.
+ * @source scaling-book-2025 chapter 5 */
+ridge_scheme_times ridge_scheme_times_of(ridge_scheme scheme, bool is_backward,
+                                         const ridge_scheme_layer *layer);
 
 /* ---- plan files ----------------------------------------------------------------- */
 

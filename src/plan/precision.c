@@ -17,6 +17,11 @@ const ridge_policy *ridge_precision_policy(ridge_precision precision)
     return &policies[precision];
 }
 
+double ridge_policy_state_bytes(const ridge_policy *policy)
+{
+    return policy->weight_bytes + policy->master_bytes + policy->moment_bytes;
+}
+
 ridge_status ridge_precision_parse(ridge_ctx *cx, const char *text,
                                    ridge_precision *out)
 {

@@ -32,6 +32,22 @@ double ridge_fsdp_optimal(double batch_tokens, double d_ff, double m_x, double m
     return sqrt(batch_tokens / d_ff * m_x / m_y * chips);
 }
 
+double ridge_threshold_tp_nodes(double alpha_node, double node_chips, double d_ff)
+{
+    return node_chips + d_ff / alpha_node;
+}
+
+double ridge_threshold_dp_spanned(double alpha_node, double nodes)
+{
+    return alpha_node / fmax(nodes, 1);
+}
+
+double ridge_threshold_dp_experts(double alpha, double experts,
+                                  double experts_per_token)
+{
+    return alpha * experts / experts_per_token;
+}
+
 /* @source scaling-book-2025, chapter 6 */
 double ridge_train_seconds(double flops, double chips, double peak_flops_per_s,
                            double mfu)
