@@ -291,8 +291,12 @@ size_t ridge_json_size(ridge_node n);             /* items or members; 0 otherwi
 /** Member or item, absent if there is none. @p parent must outlive the result. */
 ridge_node ridge_json_get(const ridge_node *parent, const char *key);
 ridge_node ridge_json_at(const ridge_node *parent, size_t index);
-/** Member by position, in file order; its name is in .key */
+/** Member by position, in file order; its name is in .key, NULL when there is none.
+ * Its cost grows with @p index: walk many members with ridge_json_member_after. */
 ridge_node ridge_json_member(const ridge_node *parent, size_t index);
+/** The member behind @p member of the same parent, in file order; .key is NULL after
+ * the last one. Its cost does not depend on the size of the object. */
+ridge_node ridge_json_member_after(const ridge_node *parent, ridge_node member);
 
 /** Values without complaint. @return false if it is of another kind (or absent). */
 bool ridge_json_bool(ridge_node n, bool *out);

@@ -69,6 +69,10 @@ static size_t chunk_size_for(const ridge_arena *arena, size_t need)
         size = 2 * arena->chunks[arena->n_chunks - 1].size;
     if (size > MOST_CHUNK_BYTES)
         size = MOST_CHUNK_BYTES;
+    /* The last chunk is what the budget leaves. */
+    const size_t left = arena->budget->limit_bytes - arena->budget->used_bytes;
+    if (size > left)
+        size = left;
     return size < need ? need : size;
 }
 

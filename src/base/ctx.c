@@ -1,6 +1,9 @@
 /* One request: its two arenas, its message, its cancel flag, what to undo at its end.
  */
+#include "ctx.h"
+
 #include "arena.h"
+#include "text.h"
 
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -21,6 +24,7 @@ struct ridge_ctx {
     ridge_arena scratch;
     deferred *undo; /* last in, first out */
     atomic_bool is_cancelled;
+    bool has_lost_json;
     char message[MESSAGE_MAX];
 };
 
@@ -60,6 +64,7 @@ const char *ridge_ctx_message(const ridge_ctx *cx)
 void ridge_ctx_clear(ridge_ctx *cx)
 {
     cx->message[0] = '\0';
+    cx->has_lost_json = false;
 }
 
 void ridge_ctx_cancel(ridge_ctx *cx)
@@ -72,23 +77,15 @@ bool ridge_ctx_is_cancelled(const ridge_ctx *cx)
     return atomic_load(&cx->is_cancelled);
 }
 
-/* Hostile input must not break the line or reach the terminal's control codes. */
-static void make_printable(char *z)
-{
-    for (; *z != '\0'; z++) {
-        unsigned char c = (unsigned char)*z;
-        if (c < 0x20 || c == 0x7f)
-            *z = '?';
-    }
-}
-
 ridge_status ridge_fail(ridge_ctx *cx, ridge_status st, const char *fmt, ...)
 {
+    char text[MESSAGE_MAX]; /* the old message may be among the arguments */
     va_list args;
     va_start(args, fmt);
-    vsnprintf(cx->message, sizeof cx->message, fmt, args);
+    vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    make_printable(cx->message);
+    ridge__text_make_printable(text);
+    memcpy(cx->message, text, strlen(text) + 1);
     return st;
 }
 
@@ -110,7 +107,7 @@ void ridge_ctx_note(ridge_ctx *cx, const char *fmt, ...)
         old = room - 1;
     memcpy(note + used, cx->message, old);
     note[used + old] = '\0';
-    make_printable(note);
+    ridge__text_make_printable(note);
     memcpy(cx->message, note, used + old + 1);
 }
 
@@ -141,4 +138,28 @@ ridge_status ridge_ctx_defer(ridge_ctx *cx, void (*fn)(void *), void *payload)
     *d = (deferred){fn, payload, cx->undo};
     cx->undo = d;
     return RIDGE_OK;
+}
+
+bool ridge__ctx_charge(ridge_ctx *cx, size_t bytes)
+{
+    ridge_budget *budget = &cx->budget;
+    if (bytes > budget->limit_bytes - budget->used_bytes)
+        return false;
+    budget->used_bytes += bytes;
+    return true;
+}
+
+void ridge__ctx_refund(ridge_ctx *cx, size_t bytes)
+{
+    cx->budget.used_bytes -= bytes;
+}
+
+void ridge__ctx_lose_json(ridge_ctx *cx)
+{
+    cx->has_lost_json = true;
+}
+
+bool ridge__ctx_has_lost_json(const ridge_ctx *cx)
+{
+    return cx->has_lost_json;
 }

@@ -2,11 +2,12 @@
 #include "ridge/base.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { READ_STEP_BYTES = 1 << 20 };
+enum { FIRST_STEP_BYTES = 1 << 14, TEMP_TRIES = 100 };
 
 bool ridge_path_is_dir(const char *path)
 {
@@ -27,30 +28,50 @@ static ridge_status fail_io(ridge_ctx *cx, const char *path, const char *mend)
     return ridge_fail(cx, RIDGE_E_IO, "%s: %s: %s", path, why, mend);
 }
 
+/* What a regular file holds; 0 for a pipe or a device, which do not tell. */
+static size_t told_bytes(FILE *f)
+{
+    struct stat st;
+    bool is_told = fstat(fileno(f), &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0;
+    return is_told ? (size_t)st.st_size : 0;
+}
+
+/* Read until the end, or until there are more than most_bytes. b.n counts what came. */
+static bool read_all(FILE *f, size_t most_bytes, ridge_buf *b)
+{
+    const size_t told = told_bytes(f);
+    size_t room = told > 0 ? told + 1 : FIRST_STEP_BYTES; /* so that its end is met */
+    if (room > most_bytes)
+        room = most_bytes + 1;
+    for (;;) {
+        char *grown = ridge_new(b->arena, char, room + 1);
+        if (grown == NULL)
+            return false;
+        if (b->n > 0)
+            memcpy(grown, b->p, b->n);
+        b->p = grown;
+        b->n += fread(b->p + b->n, 1, room - b->n, f);
+        if (b->n < room || b->n > most_bytes)
+            return true;
+        room = room > most_bytes / 2 ? most_bytes + 1 : 2 * room;
+    }
+}
+
 static ridge_status read_stream(ridge_ctx *cx, const char *path, FILE *f,
                                 size_t most_bytes, ridge_str *out)
 {
     ridge_buf b;
     ridge_buf_init(&b, ridge_ctx_arena(cx));
-    ridge_mark mark = ridge_arena_mark(ridge_ctx_scratch(cx));
-    char *step = ridge_new(ridge_ctx_scratch(cx), char, READ_STEP_BYTES);
-    if (step == NULL)
+    const bool is_too_large = told_bytes(f) > most_bytes;
+    if (!is_too_large && !read_all(f, most_bytes, &b))
         return ridge_fail_nomem(cx);
-    size_t n;
-    do {
-        n = fread(step, 1, READ_STEP_BYTES, f);
-        ridge_buf_add(&b, (ridge_str){step, n});
-    } while (n > 0 && b.n <= most_bytes && !b.is_short);
-    ridge_arena_rewind(ridge_ctx_scratch(cx), mark);
     if (ferror(f))
         return fail_io(cx, path, "check the file");
-    if (b.is_short)
-        return ridge_fail_nomem(cx);
-    if (b.n > most_bytes) {
+    if (is_too_large || b.n > most_bytes) {
         return ridge_fail(cx, RIDGE_E_IO, "%s: larger than %s: is this the right file?",
                           path, ridge_format_bytes((double)most_bytes).s);
     }
-    *out = (ridge_str){ridge_buf_text(&b), b.n};
+    *out = (ridge_str){b.p, b.n};
     return RIDGE_OK;
 }
 
@@ -74,29 +95,66 @@ static ridge_status write_stdout(ridge_ctx *cx, ridge_str text)
     return RIDGE_OK;
 }
 
+/* A new file beside the path, for whoever else may write there at the same time; it
+ * follows no link that stands in its way.
+ * @return NULL with errno set, or with *temp NULL when memory is short */
+static FILE *open_beside(ridge_ctx *cx, const char *path, const char **temp)
+{
+    for (int i = 0; i < TEMP_TRIES; i++) {
+        *temp = ridge_sprintf(ridge_ctx_scratch(cx), "%s.%ld-%d.tmp", path,
+                              (long)getpid(), i);
+        if (*temp == NULL)
+            return NULL;
+        int fd = open(*temp, O_WRONLY | O_CREAT | O_EXCL, 0666);
+        FILE *f = fd < 0 ? NULL : fdopen(fd, "wb");
+        if (f != NULL)
+            return f;
+        if (fd >= 0)
+            close(fd);
+        if (errno != EEXIST)
+            return NULL;
+    }
+    return NULL;
+}
+
+static bool write_and_close(FILE *f, ridge_str text)
+{
+    bool is_written = fwrite(text.p, 1, text.n, f) == text.n;
+    return fclose(f) == 0 && is_written;
+}
+
+/* A device or a pipe cannot be replaced: it is written in place. */
+static ridge_status write_special(ridge_ctx *cx, const char *path, ridge_str text)
+{
+    FILE *f = fopen(path, "wb");
+    if (f == NULL || !write_and_close(f, text))
+        return fail_io(cx, path, "check that it can be written");
+    return RIDGE_OK;
+}
+
+static ridge_status replace_file(ridge_ctx *cx, const char *path, ridge_str text)
+{
+    const char *temp = NULL;
+    FILE *f = open_beside(cx, path, &temp);
+    if (temp == NULL)
+        return ridge_fail_nomem(cx);
+    if (f == NULL)
+        return fail_io(cx, path, "check that the folder exists and can be written");
+    if (write_and_close(f, text) && rename(temp, path) == 0)
+        return RIDGE_OK;
+    ridge_status failed = fail_io(cx, path, "is the disk full?");
+    unlink(temp);
+    return failed;
+}
+
 ridge_status ridge_file_write(ridge_ctx *cx, const char *path, ridge_str text)
 {
+    struct stat st;
     if (strcmp(path, "-") == 0)
         return write_stdout(cx, text);
     if (ridge_path_is_dir(path))
         return ridge_fail(cx, RIDGE_E_IO, "%s: is a folder: name a file in it", path);
-    /* A device or a pipe cannot be replaced: it is written in place. */
-    struct stat st;
-    bool is_special = stat(path, &st) == 0 && !S_ISREG(st.st_mode);
-    const char *temp = is_special ? path
-                                  : ridge_sprintf(ridge_ctx_scratch(cx), "%s.%ld.tmp",
-                                                  path, (long)getpid());
-    if (temp == NULL)
-        return ridge_fail_nomem(cx);
-    FILE *f = fopen(temp, "wb");
-    if (f == NULL)
-        return fail_io(cx, path, "check that the folder exists and can be written");
-    bool is_written = fwrite(text.p, 1, text.n, f) == text.n;
-    is_written = fclose(f) == 0 && is_written;
-    if (is_written && (is_special || rename(temp, path) == 0))
-        return RIDGE_OK;
-    ridge_status failed = fail_io(cx, path, "is the disk full?");
-    if (!is_special)
-        unlink(temp);
-    return failed;
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        return write_special(cx, path, text);
+    return replace_file(cx, path, text);
 }

@@ -13,9 +13,16 @@ static void fix_point(char *z)
     }
 }
 
-/* Three significant digits without an exponent, for |v| in [0.001, 10000). */
+/* Three significant digits, at most two of them decimals; with an exponent where that
+ * would be too long or would lose the value. */
 static void write_short(char *out, size_t size, double v)
 {
+    if (v != 0 && (fabs(v) >= 1e6 || fabs(v) < 0.005)) {
+        snprintf(out, size, "%.2e", v);
+        fix_point(out);
+        return;
+    }
+    v = v == 0 ? 0 : v; /* no "-0" */
     double a = fabs(v);
     int decimals = a >= 99.95 ? 0 : a >= 9.995 ? 1 : 2;
     snprintf(out, size, "%.*f", decimals, v);
@@ -60,13 +67,7 @@ static ridge_text by_scale(double v, const scale *scales, size_t n)
     while (i + 1 < n && fabs(v) < scales[i].from * 0.9995)
         i++;
     char number[40];
-    double scaled = v / scales[i].unit;
-    if (v != 0 && (fabs(scaled) >= 1e6 || fabs(scaled) < 0.005)) {
-        snprintf(number, sizeof number, "%.2e", scaled);
-        fix_point(number);
-    } else {
-        write_short(number, sizeof number, scaled);
-    }
+    write_short(number, sizeof number, v / scales[i].unit);
     return text_of(number, scales[i].name);
 }
 
@@ -154,8 +155,10 @@ ridge_text ridge_format_count(double v)
         return t;
     if (fabs(v) < 1e6 && v == floor(v))
         return ridge_format_exact((int64_t)v);
-    if (fabs(v) < 1e6)
+    if (fabs(v) < 1000)
         return ridge_format_double(v);
+    if (fabs(v) < 1e6)
+        return ridge_format_exact((int64_t)round(v));
     return by_scale(v, scales, RIDGE_COUNT_OF(scales));
 }
 
@@ -184,10 +187,31 @@ ridge_text ridge_format_percent(double fraction)
     if (is_special(fraction, &t))
         return t;
     char number[40];
-    double v = 100 * fraction;
-    snprintf(number, sizeof number, fabs(v) < 99.95 ? "%.1f" : "%.0f", v);
+    double v = fraction == 0 ? 0 : 100 * fraction;
+    if (fabs(v) < 0.05)
+        v = fabs(v); /* no "-0.0" */
+    if (fabs(v) < 1e6) {
+        snprintf(number, sizeof number, "%.*f", fabs(v) < 99.95 ? 1 : 0, v);
+    } else {
+        snprintf(number, sizeof number, "%.2e", v);
+    }
     fix_point(number);
     return text_of(number, "%");
+}
+
+/* Cents below a thousand, and what there is of them below one. */
+static ridge_text usd_amount(double usd)
+{
+    char cents[40];
+    if (usd >= 999.995)
+        return ridge_format_count(round(usd));
+    if (usd > 0 && usd < 0.00995) {
+        snprintf(cents, sizeof cents, "%.2g", usd);
+    } else {
+        snprintf(cents, sizeof cents, "%.2f", usd);
+    }
+    fix_point(cents);
+    return text_of(cents, "");
 }
 
 ridge_text ridge_format_usd(double usd)
@@ -195,17 +219,7 @@ ridge_text ridge_format_usd(double usd)
     ridge_text t;
     if (is_special(usd, &t))
         return t;
-    if (fabs(usd) < 1e6) {
-        bool is_small = fabs(usd) < 1000;
-        char cents[40];
-        snprintf(cents, sizeof cents, "$%.2f", usd);
-        fix_point(cents);
-        if (is_small)
-            return text_of(cents, "");
-        snprintf(t.s, sizeof t.s, "$%.40s", ridge_format_exact((int64_t)round(usd)).s);
-        return t;
-    }
-    snprintf(t.s, sizeof t.s, "$%.40s", ridge_format_count(usd).s);
+    snprintf(t.s, sizeof t.s, "%s$%.40s", usd < 0 ? "-" : "", usd_amount(fabs(usd)).s);
     return t;
 }
 
@@ -214,7 +228,7 @@ ridge_text ridge_format_double(double v)
     ridge_text t;
     if (is_special(v, &t))
         return t;
-    snprintf(t.s, sizeof t.s, "%.4g", v);
+    snprintf(t.s, sizeof t.s, "%.4g", v == 0 ? 0 : v); /* no "-0" */
     fix_point(t.s);
     return t;
 }

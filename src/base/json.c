@@ -1,10 +1,9 @@
 /*
- * JSON through jansson, behind the types of base.h: no other file includes it but
- * json_build.c. Documents belong to the ctx in which they were read.
+ * Values of a document, asked for one by one, and complaints that name their place.
+ * jansson, which json_parse.c and json_build.c use too, stays behind base.h's types.
  */
 #include "json.h"
 
-#include <assert.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdarg.h>
@@ -16,99 +15,6 @@ enum { PATH_MAX_CHARS = 256 };
 static const json_t *value_of(ridge_node n)
 {
     return (const json_t *)(const void *)n.value;
-}
-
-static void release(void *value)
-{
-    json_decref(value);
-}
-
-/* Python's json writes NaN, Infinity and -Infinity, which are no JSON: null instead. */
-static const char *const bare_words[] = {"NaN", "-Infinity", "Infinity"};
-
-static size_t bare_word_at(ridge_str text, size_t at)
-{
-    for (size_t i = 0; i < RIDGE_COUNT_OF(bare_words); i++) {
-        size_t n = strlen(bare_words[i]);
-        if (text.n - at >= n && memcmp(text.p + at, bare_words[i], n) == 0)
-            return n;
-    }
-    return 0;
-}
-
-static ridge_status replace_bare_words(ridge_ctx *cx, ridge_str *text)
-{
-    ridge_buf out;
-    ridge_buf_init(&out, ridge_ctx_arena(cx));
-    bool is_in_string = false;
-    size_t kept = 0;
-    for (size_t i = 0; i < text->n; i++) {
-        char c = text->p[i];
-        if (is_in_string && c == '\\') {
-            i++;
-        } else if (c == '"') {
-            is_in_string = !is_in_string;
-        } else if (!is_in_string && (c == 'N' || c == 'I' || c == '-')) {
-            size_t n = bare_word_at(*text, i);
-            if (n == 0)
-                continue;
-            ridge_buf_add(&out, (ridge_str){text->p + kept, i - kept});
-            ridge_buf_puts(&out, "null");
-            kept = i + n;
-            i = kept - 1;
-        }
-    }
-    if (kept == 0)
-        return RIDGE_OK;
-    ridge_buf_add(&out, (ridge_str){text->p + kept, text->n - kept});
-    if (out.is_short)
-        return ridge_fail_nomem(cx);
-    *text = (ridge_str){out.p, out.n};
-    return RIDGE_OK;
-}
-
-static ridge_status fail_syntax(ridge_ctx *cx, const char *file,
-                                const json_error_t *error)
-{
-    /* jansson's column counts from 0 at the end of the offending token. */
-    const char *mend = "mend the JSON there";
-    if (json_error_code(error) == json_error_stack_overflow) {
-        mend = "brackets are nested too deeply; is this a JSON file?";
-    } else if (json_error_code(error) == json_error_premature_end_of_input) {
-        mend = "the file ends too early; is it complete?";
-    }
-    return ridge_fail(cx, RIDGE_E_PARSE, "%s:%d:%d: not valid JSON: %s: %s", file,
-                      error->line < 1 ? 1 : error->line,
-                      error->column < 1 ? 1 : error->column, error->text, mend);
-}
-
-ridge_status ridge_json_parse(ridge_ctx *cx, ridge_str text, const char *file,
-                              ridge_node *out)
-{
-    ridge_json_doc *doc = ridge_new(ridge_ctx_arena(cx), ridge_json_doc, 1);
-    const char *name = ridge_str_dup(ridge_ctx_arena(cx), ridge_str_of(file));
-    if (doc == NULL || name == NULL)
-        return ridge_fail_nomem(cx);
-    *doc = (ridge_json_doc){name, text};
-    if (ridge_str_trim(text).n == 0) {
-        return ridge_fail(cx, RIDGE_E_PARSE, "%s: empty: expected a JSON document",
-                          name);
-    }
-    RIDGE_TRY(replace_bare_words(cx, &text));
-    json_error_t error;
-    json_t *root = json_loadb(text.p, text.n, JSON_DECODE_ANY, &error);
-    if (root == NULL)
-        return fail_syntax(cx, name, &error);
-    RIDGE_TRY(ridge_ctx_defer(cx, release, root));
-    *out = (ridge_node){.value = (const ridge_json *)(void *)root, .doc = doc};
-    return RIDGE_OK;
-}
-
-ridge_status ridge_json_read(ridge_ctx *cx, const char *path, ridge_node *out)
-{
-    ridge_str text;
-    RIDGE_TRY(ridge_file_read(cx, path, (size_t)256 << 20, &text));
-    return ridge_json_parse(cx, text, path, out);
 }
 
 ridge_json_kind ridge_json_kind_of(ridge_node n)
@@ -159,17 +65,35 @@ ridge_node ridge_json_at(const ridge_node *parent, size_t index)
                         index};
 }
 
-ridge_node ridge_json_member(const ridge_node *parent, size_t index)
+/* jansson's iterators want a mutable object, though they change nothing. */
+static json_t *mutable_value(const ridge_node *n)
 {
-    /* jansson's iterators want a mutable object, though they change nothing. */
-    json_t *object = (json_t *)(uintptr_t)parent->value;
-    void *it = json_object_iter(object);
-    for (size_t i = 0; it != NULL && i < index; i++)
-        it = json_object_iter_next(object, it);
+    return (json_t *)(uintptr_t)n->value;
+}
+
+/* The member at an iterator of the parent, which may have run out (NULL). */
+static ridge_node member_at(const ridge_node *parent, void *it)
+{
     if (it == NULL)
         return (ridge_node){.doc = parent->doc, .parent = parent};
     return (ridge_node){(const ridge_json *)(void *)json_object_iter_value(it),
                         parent->doc, parent, json_object_iter_key(it), 0};
+}
+
+ridge_node ridge_json_member(const ridge_node *parent, size_t index)
+{
+    json_t *object = mutable_value(parent);
+    void *it = json_object_iter(object);
+    for (size_t i = 0; it != NULL && i < index; i++)
+        it = json_object_iter_next(object, it);
+    return member_at(parent, it);
+}
+
+ridge_node ridge_json_member_after(const ridge_node *parent, ridge_node member)
+{
+    json_t *object = mutable_value(parent);
+    void *it = member.key == NULL ? NULL : json_object_iter_at(object, member.key);
+    return member_at(parent, it == NULL ? NULL : json_object_iter_next(object, it));
 }
 
 bool ridge_json_bool(ridge_node n, bool *out)
@@ -228,15 +152,31 @@ ridge_status ridge_json_fail(ridge_ctx *cx, ridge_node n, const char *fmt, ...)
                       path[0] == '\0' ? "" : ": ", what);
 }
 
+/* What was found where a value of another kind is wanted. */
+static const char *found_text(ridge_node n)
+{
+    static const char *const texts[] = {
+        [RIDGE_JSON_NULL] = "null",       [RIDGE_JSON_BOOL] = "true or false",
+        [RIDGE_JSON_NUMBER] = "a number", [RIDGE_JSON_STRING] = "a text",
+        [RIDGE_JSON_ARRAY] = "a list",    [RIDGE_JSON_OBJECT] = "an object",
+    };
+    return texts[ridge_json_kind_of(n)];
+}
+
+static ridge_status fail_kind(ridge_ctx *cx, ridge_node n, const char *wanted)
+{
+    if (n.value == NULL)
+        return ridge_json_fail(cx, n, "missing: expected %s", wanted);
+    return ridge_json_fail(cx, n, "expected %s, found %s", wanted, found_text(n));
+}
+
 ridge_status ridge_json_only(ridge_ctx *cx, ridge_node object, const char *const *known,
                              size_t n)
 {
     if (ridge_json_kind_of(object) != RIDGE_JSON_OBJECT)
-        return ridge_json_fail(cx, object, "expected an object");
-    size_t size = ridge_json_size(object);
-    for (size_t i = 0; i < size; i++) {
-        ridge_node member = ridge_json_member(&object, i);
-        assert(member.key != NULL); /* a member of an object has a name */
+        return fail_kind(cx, object, "an object");
+    ridge_node member = ridge_json_member(&object, 0);
+    for (; member.key != NULL; member = ridge_json_member_after(&object, member)) {
         size_t k = 0;
         while (k < n && strcmp(known[k], member.key) != 0)
             k++;
@@ -245,29 +185,24 @@ ridge_status ridge_json_only(ridge_ctx *cx, ridge_node object, const char *const
         const char *hint =
             ridge_suggestion(ridge_ctx_scratch(cx), member.key, known, n);
         return ridge_json_fail(cx, member, "unknown key%s%s",
-                               hint == NULL || hint[0] == '\0' ? "" : ": ",
-                               hint == NULL ? "" : hint);
+                               hint[0] == '\0' ? "" : ": ", hint);
     }
     return RIDGE_OK;
 }
 
 ridge_status ridge_json_want_text(ridge_ctx *cx, ridge_node n, const char **out)
 {
-    if (ridge_json_is_absent(n))
-        return ridge_json_fail(cx, n, "missing: expected a text");
-    if (!ridge_json_text(n, out))
-        return ridge_json_fail(cx, n, "expected a text");
-    return RIDGE_OK;
+    return ridge_json_text(n, out) ? RIDGE_OK : fail_kind(cx, n, "a text");
 }
 
 ridge_status ridge_json_want_double(ridge_ctx *cx, ridge_node n, double low,
                                     double high, double *out)
 {
     double v;
-    if (ridge_json_is_absent(n))
-        return ridge_json_fail(cx, n, "missing: expected a number");
     if (!ridge_json_double(n, &v))
-        return ridge_json_fail(cx, n, "expected a number");
+        return fail_kind(cx, n, "a number");
+    if (v < low && isinf(high))
+        return ridge_json_fail(cx, n, "%g is less than %g", v, low);
     if (!(v >= low && v <= high))
         return ridge_json_fail(cx, n, "%g is outside %g to %g", v, low, high);
     *out = v;
@@ -278,13 +213,15 @@ ridge_status ridge_json_want_i64(ridge_ctx *cx, ridge_node n, int64_t low, int64
                                  int64_t *out)
 {
     int64_t v;
-    if (ridge_json_is_absent(n))
-        return ridge_json_fail(cx, n, "missing: expected a whole number");
     if (!ridge_json_i64(n, &v)) {
         double d;
         if (ridge_json_double(n, &d))
             return ridge_json_fail(cx, n, "%g is no whole number within range", d);
-        return ridge_json_fail(cx, n, "expected a whole number");
+        return fail_kind(cx, n, "a whole number");
+    }
+    if (v < low && high == INT64_MAX) {
+        return ridge_json_fail(cx, n, "%lld is less than %lld", (long long)v,
+                               (long long)low);
     }
     if (v < low || v > high) {
         return ridge_json_fail(cx, n, "%lld is outside %lld to %lld", (long long)v,

@@ -1,8 +1,10 @@
 /* Building and writing JSON through jansson. */
-#include "ridge/base.h"
+#include "ctx.h"
 
 #include <jansson.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 static json_t *as_value(ridge_json *v)
 {
@@ -17,8 +19,10 @@ static void release(void *value)
 /* The ctx keeps one reference, so that a value lives as long as it does. */
 static ridge_json *keep(ridge_ctx *cx, json_t *value)
 {
-    if (value == NULL || ridge_ctx_defer(cx, release, value) != RIDGE_OK)
+    if (value == NULL || ridge_ctx_defer(cx, release, value) != RIDGE_OK) {
+        ridge__ctx_lose_json(cx);
         return NULL;
+    }
     return (ridge_json *)(void *)value;
 }
 
@@ -30,6 +34,26 @@ ridge_json *ridge_json_object(ridge_ctx *cx)
 ridge_json *ridge_json_array(ridge_ctx *cx)
 {
     return keep(cx, json_array());
+}
+
+/* Text from outside, such as a file's name, need not be UTF-8: then each byte beyond
+ * ASCII becomes '?', since what was meant is not known. */
+static json_t *text_value(const char *z)
+{
+    if (z == NULL)
+        return NULL;
+    json_t *whole = json_string(z);
+    char *ascii = whole != NULL ? NULL : malloc(strlen(z) + 1);
+    if (ascii == NULL)
+        return whole;
+    memcpy(ascii, z, strlen(z) + 1);
+    for (char *c = ascii; *c != '\0'; c++) {
+        if ((unsigned char)*c >= 0x80)
+            *c = '?';
+    }
+    whole = json_string(ascii);
+    free(ascii);
+    return whole;
 }
 
 /* A member that could not be made becomes null rather than going missing. */
@@ -78,7 +102,7 @@ void ridge_json_set_bool(ridge_json *object, const char *key, bool v)
 
 void ridge_json_set_text(ridge_json *object, const char *key, const char *z)
 {
-    set_new(object, key, z == NULL ? NULL : json_string(z));
+    set_new(object, key, text_value(z));
 }
 
 void ridge_json_set_null(ridge_json *object, const char *key)
@@ -103,7 +127,7 @@ void ridge_json_push_i64(ridge_json *array, int64_t v)
 
 void ridge_json_push_text(ridge_json *array, const char *z)
 {
-    push_new(array, z == NULL ? NULL : json_string(z));
+    push_new(array, text_value(z));
 }
 
 ridge_json *ridge_json_set_object(ridge_ctx *cx, ridge_json *object, const char *key)
@@ -136,7 +160,7 @@ static int append(const char *text, size_t n, void *payload)
 
 ridge_status ridge_json_write(ridge_ctx *cx, const ridge_json *value, ridge_buf *out)
 {
-    if (value == NULL)
+    if (value == NULL || ridge__ctx_has_lost_json(cx))
         return ridge_fail_nomem(cx);
     const json_t *v = (const json_t *)(const void *)value;
     size_t flags = JSON_INDENT(2) | JSON_REAL_PRECISION(12) | JSON_ENCODE_ANY;

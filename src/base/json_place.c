@@ -108,17 +108,17 @@ static bool enter_item(cursor *c, size_t index)
     return true;
 }
 
-/* Nodes from the root down to n. @return how many */
+/* Nodes from the root down to n, or to its ancestor at the greatest depth that is
+ * told. @return how many */
 static int chain_of(const ridge_node *n, const ridge_node **chain)
 {
     int depth = 0;
-    for (const ridge_node *at = n; at != NULL && depth < DEPTH_MAX; at = at->parent)
-        chain[depth++] = at;
-    for (int i = 0; i < depth / 2; i++) {
-        const ridge_node *swap = chain[i];
-        chain[i] = chain[depth - 1 - i];
-        chain[depth - 1 - i] = swap;
-    }
+    for (const ridge_node *at = n; at != NULL; at = at->parent)
+        depth++;
+    for (; depth > DEPTH_MAX; depth--)
+        n = n->parent;
+    for (int i = depth; i > 0; i--, n = n->parent)
+        chain[i - 1] = n;
     return depth;
 }
 

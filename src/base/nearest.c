@@ -104,5 +104,5 @@ const char *ridge_suggestion(ridge_arena *arena, const char *name,
         ridge_buf_printf(&b, "%s%s", sep, near_names[i]);
     }
     ridge_buf_puts(&b, "?");
-    return ridge_buf_text(&b);
+    return b.is_short ? "" : ridge_buf_text(&b);
 }

@@ -1,6 +1,8 @@
 /* Views of text, copies in an arena, and text that grows. */
 #include "ridge/base.h"
 
+#include "text.h"
+
 #include <stdarg.h>
 #include <string.h>
 
@@ -79,14 +81,15 @@ void ridge_buf_init(ridge_buf *b, ridge_arena *arena)
 /* Room for n more characters and the NUL. */
 static bool buf_reserve(ridge_buf *b, size_t n)
 {
-    if (b->is_short || n > SIZE_MAX / 4 - b->n)
+    if (b->is_short)
         return false;
-    if (b->n + n + 1 <= b->cap)
+    if (n < b->cap - b->n)
         return true;
     size_t cap = b->cap == 0 ? 256 : b->cap;
-    while (cap < b->n + n + 1)
+    bool is_countable = n < SIZE_MAX / 4 - b->n;
+    while (is_countable && cap < b->n + n + 1)
         cap *= 2;
-    char *grown = ridge_new(b->arena, char, cap);
+    char *grown = is_countable ? ridge_new(b->arena, char, cap) : NULL;
     if (grown == NULL) {
         b->is_short = true;
         return false;
@@ -149,4 +152,15 @@ size_t ridge_text_width(const char *z)
             columns++;
     }
     return columns;
+}
+
+void ridge__text_make_printable(char *z)
+{
+    for (unsigned char *c = (unsigned char *)z; *c != '\0'; c++) {
+        bool is_c1 = *c == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0;
+        if (is_c1)
+            c[1] = '?';
+        if (is_c1 || *c < 0x20 || *c == 0x7f)
+            *c = '?';
+    }
 }

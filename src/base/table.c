@@ -1,6 +1,8 @@
 /* Rows of aligned text. Widths count characters, not bytes. */
 #include "ridge/base.h"
 
+#include "text.h"
+
 #include <stdarg.h>
 #include <string.h>
 
@@ -24,7 +26,21 @@ struct ridge_table {
     size_t n_rows;
     row *first, *last;
     size_t n_cells; /* of the last row */
+    bool is_short;  /* something was lost for want of memory */
 };
+
+/* Cells may come from files: no control character reaches the terminal. */
+static const char *copy_text(ridge_table *t, const char *z)
+{
+    char *copy = ridge_new(t->arena, char, strlen(z) + 1);
+    if (copy == NULL) {
+        t->is_short = true;
+        return NULL;
+    }
+    memcpy(copy, z, strlen(z));
+    ridge__text_make_printable(copy);
+    return copy;
+}
 
 ridge_table *ridge_table_new(ridge_arena *arena)
 {
@@ -38,15 +54,17 @@ void ridge_table_column(ridge_table *t, const char *title, ridge_align align)
 {
     if (t == NULL || t->n_columns == COLUMN_MAX)
         return;
-    const char *copy = ridge_str_dup(t->arena, ridge_str_of(title));
+    const char *copy = copy_text(t, title);
     t->columns[t->n_columns++] = (column){copy == NULL ? "" : copy, align};
 }
 
 static row *add_row(ridge_table *t)
 {
     row *r = ridge_new(t->arena, row, 1);
-    if (r == NULL)
+    if (r == NULL) {
+        t->is_short = true;
         return NULL;
+    }
     if (t->last == NULL) {
         t->first = r;
     } else {
@@ -65,7 +83,7 @@ void ridge_table_cell(ridge_table *t, const char *z)
     bool is_full = t->last == NULL || t->last->is_rule || t->n_cells == t->n_columns;
     if (is_full && add_row(t) == NULL)
         return;
-    t->last->cells[t->n_cells++] = ridge_str_dup(t->arena, ridge_str_of(z));
+    t->last->cells[t->n_cells++] = z == NULL ? NULL : copy_text(t, z);
 }
 
 void ridge_table_cellf(ridge_table *t, const char *fmt, ...)
@@ -163,25 +181,33 @@ static void write_rule(ridge_buf *out, const size_t *widths, size_t n)
         ridge_buf_puts(out, "\u2500");
 }
 
+static void write_titles(const ridge_table *t, const size_t *widths, size_t indent,
+                         bool with_colour, ridge_buf *out)
+{
+    bool has_titles = false;
+    for (size_t c = 0; c < t->n_columns; c++)
+        has_titles = has_titles || t->columns[c].title[0] != '\0';
+    if (!has_titles)
+        return;
+    ridge_buf_pad(out, ' ', indent);
+    ridge_buf_puts(out, with_colour ? "\033[1m" : "");
+    for (size_t c = 0; c < t->n_columns; c++) {
+        write_cell(out, t->columns[c].title, widths[c], t->columns[c].align,
+                   c + 1 == t->n_columns);
+    }
+    ridge_buf_puts(out, with_colour ? "\033[0m\n" : "\n");
+}
+
 void ridge_table_write(const ridge_table *t, size_t indent, bool with_colour,
                        ridge_buf *out)
 {
+    if (t == NULL || t->is_short)
+        out->is_short = true;
     if (t == NULL)
         return;
     size_t widths[COLUMN_MAX] = {0};
     widths_of(t, widths);
-    bool has_titles = false;
-    for (size_t c = 0; c < t->n_columns; c++)
-        has_titles = has_titles || t->columns[c].title[0] != '\0';
-    if (has_titles) {
-        ridge_buf_pad(out, ' ', indent);
-        ridge_buf_puts(out, with_colour ? "\033[1m" : "");
-        for (size_t c = 0; c < t->n_columns; c++) {
-            write_cell(out, t->columns[c].title, widths[c], t->columns[c].align,
-                       c + 1 == t->n_columns);
-        }
-        ridge_buf_puts(out, with_colour ? "\033[0m\n" : "\n");
-    }
+    write_titles(t, widths, indent, with_colour, out);
     for (const row *r = t->first; r != NULL; r = r->next) {
         ridge_buf_pad(out, ' ', indent);
         if (r->is_rule)

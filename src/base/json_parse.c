@@ -1,0 +1,166 @@
+/*
+ * A text becomes a document: what is taken beyond the letter of JSON, what is refused,
+ * and what a document may cost. Parsing itself is jansson's.
+ */
+#include "ctx.h"
+#include "json.h"
+
+#include <jansson.h>
+#include <string.h>
+
+static void release(void *value)
+{
+    json_decref(value);
+}
+
+/* Python's json writes NaN, Infinity and -Infinity, which are no JSON: null instead. */
+static const char *const bare_words[] = {"NaN", "-Infinity", "Infinity"};
+
+static size_t bare_word_at(ridge_str text, size_t at)
+{
+    for (size_t i = 0; i < RIDGE_COUNT_OF(bare_words); i++) {
+        size_t n = strlen(bare_words[i]);
+        if (text.n - at >= n && memcmp(text.p + at, bare_words[i], n) == 0)
+            return n;
+    }
+    return 0;
+}
+
+/* What jansson allocates for values (bytes on a 64-bit machine, rounded up): a hostile
+ * text of brackets takes forty times its own size. */
+enum {
+    OBJECT_BYTES = 256,
+    ARRAY_BYTES = 144,
+    MEMBER_BYTES = 128,
+    ITEM_BYTES = 64,
+};
+
+static size_t value_bytes(char c)
+{
+    switch (c) {
+    case '{':
+        return OBJECT_BYTES;
+    case '[':
+        return ARRAY_BYTES;
+    case ':':
+        return MEMBER_BYTES;
+    case ',':
+        return ITEM_BYTES;
+    default:
+        return 0;
+    }
+}
+
+/* One pass over the text outside strings: replaces bare words in a copy, if there are
+ * any, and sums what the values will take. */
+static ridge_status replace_bare_words(ridge_ctx *cx, ridge_str *text, size_t *cost)
+{
+    ridge_buf out;
+    ridge_buf_init(&out, ridge_ctx_arena(cx));
+    bool is_in_string = false;
+    size_t kept = 0;
+    *cost = text->n;
+    for (size_t i = 0; i < text->n; i++) {
+        char c = text->p[i];
+        if (is_in_string) {
+            i += c == '\\' ? 1 : 0;
+            is_in_string = c != '"';
+        } else if (c == '"') {
+            is_in_string = true;
+        } else if (c == 'N' || c == 'I' || c == '-') {
+            size_t n = bare_word_at(*text, i);
+            if (n == 0)
+                continue;
+            ridge_buf_add(&out, (ridge_str){text->p + kept, i - kept});
+            ridge_buf_puts(&out, "null");
+            kept = i + n;
+            i = kept - 1;
+        } else {
+            *cost += value_bytes(c);
+        }
+    }
+    if (kept == 0)
+        return RIDGE_OK;
+    ridge_buf_add(&out, (ridge_str){text->p + kept, text->n - kept});
+    if (out.is_short)
+        return ridge_fail_nomem(cx);
+    *text = (ridge_str){out.p, out.n};
+    return RIDGE_OK;
+}
+
+static ridge_status fail_syntax(ridge_ctx *cx, const char *file,
+                                const json_error_t *error)
+{
+    const char *what = error->text;
+    const char *mend = "mend the JSON there";
+    const enum json_error_code code = json_error_code(error);
+    if (code == json_error_out_of_memory)
+        return ridge_fail_nomem(cx);
+    if (code == json_error_stack_overflow) {
+        mend = "brackets are nested too deeply; is this a JSON file?";
+    } else if (code == json_error_premature_end_of_input) {
+        mend = "the file ends too early; is it complete?";
+    } else if (code == json_error_null_character) {
+        what = "a text holds the character \\u0000";
+        mend = "leave it out";
+    }
+    /* jansson's column counts from 0 at the end of the offending token. */
+    return ridge_fail(cx, RIDGE_E_PARSE, "%s:%d:%d: not valid JSON: %s: %s", file,
+                      error->line < 1 ? 1 : error->line,
+                      error->column < 1 ? 1 : error->column, what, mend);
+}
+
+/* Windows' editors put a byte order mark before UTF-8. */
+static ridge_str without_bom(ridge_str text)
+{
+    const ridge_str bom = ridge_str_of("\xef\xbb\xbf");
+    if (text.n < bom.n || memcmp(text.p, bom.p, bom.n) != 0)
+        return text;
+    return (ridge_str){text.p + bom.n, text.n - bom.n};
+}
+
+/* Integers beyond 64 bits, which Python writes, are taken as reals: then all integers
+ * of that document are. */
+static json_t *load(ridge_str text, json_error_t *error)
+{
+    const size_t flags = JSON_DECODE_ANY;
+    json_t *root = json_loadb(text.p, text.n, flags, error);
+    if (root == NULL && json_error_code(error) == json_error_numeric_overflow)
+        root = json_loadb(text.p, text.n, flags | JSON_DECODE_INT_AS_REAL, error);
+    return root;
+}
+
+ridge_status ridge_json_parse(ridge_ctx *cx, ridge_str text, const char *file,
+                              ridge_node *out)
+{
+    ridge_json_doc *doc = ridge_new(ridge_ctx_arena(cx), ridge_json_doc, 1);
+    const char *name = ridge_str_dup(ridge_ctx_arena(cx), ridge_str_of(file));
+    if (doc == NULL || name == NULL)
+        return ridge_fail_nomem(cx);
+    text = without_bom(text);
+    *doc = (ridge_json_doc){name, text};
+    if (ridge_str_trim(text).n == 0) {
+        return ridge_fail(cx, RIDGE_E_PARSE, "%s: empty: expected a JSON document",
+                          name);
+    }
+    size_t cost;
+    RIDGE_TRY(replace_bare_words(cx, &text, &cost));
+    if (!ridge__ctx_charge(cx, cost))
+        return ridge_fail_nomem(cx);
+    json_error_t error;
+    json_t *root = load(text, &error);
+    if (root == NULL) {
+        ridge__ctx_refund(cx, cost);
+        return fail_syntax(cx, name, &error);
+    }
+    RIDGE_TRY(ridge_ctx_defer(cx, release, root));
+    *out = (ridge_node){.value = (const ridge_json *)(void *)root, .doc = doc};
+    return RIDGE_OK;
+}
+
+ridge_status ridge_json_read(ridge_ctx *cx, const char *path, ridge_node *out)
+{
+    ridge_str text;
+    RIDGE_TRY(ridge_file_read(cx, path, (size_t)256 << 20, &text));
+    return ridge_json_parse(cx, text, path, out);
+}
