@@ -67,9 +67,8 @@ bool ridge__entry_has_alias(const ridge_node *root, ridge_str name)
 static ridge_status write_members(ridge_ctx *cx, const ridge_node *object,
                                   const ridge_node *override, ridge_buf *out)
 {
-    const size_t n = ridge_json_size(*object);
-    for (size_t i = 0; i < n; i++) {
-        const ridge_node member = ridge_json_member(object, i);
+    ridge_node member = ridge_json_member(object, 0);
+    for (; member.key != NULL; member = ridge_json_member_after(object, member)) {
         if (override != NULL && ridge_json_get(override, member.key).value != NULL)
             continue;
         if (strpbrk(member.key, "\"\\\n") != NULL)

@@ -254,8 +254,8 @@ ridge_status ridge__safetensors_sum(ridge_ctx *cx, const ridge__tensor_header *h
     if (r.extents == NULL)
         return ridge_fail_nomem(cx);
     r.sums.documents = 1;
-    for (size_t i = 0; i < n; i++) {
-        const ridge_node tensor = ridge_json_member(&root, i);
+    ridge_node tensor = ridge_json_member(&root, 0);
+    for (; tensor.key != NULL; tensor = ridge_json_member_after(&root, tensor)) {
         if (strcmp(tensor.key, "__metadata__") != 0)
             RIDGE_TRY(add_tensor(cx, &tensor, &r));
     }

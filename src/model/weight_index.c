@@ -62,8 +62,9 @@ ridge_status ridge__weight_index_sum(ridge_ctx *cx, ridge_str text, const char *
     const ridge_node map = ridge_json_get(&root, "weight_map");
     if (ridge_json_kind_of(map) == RIDGE_JSON_OBJECT)
         sums.tensors = (int64_t)ridge_json_size(map);
-    for (int64_t i = 0; i < sums.tensors; i++) {
-        ridge__tensor_mark(&sums.marks, ridge_json_member(&map, (size_t)i).key,
+    ridge_node tensor = ridge_json_member(&map, 0);
+    for (; tensor.key != NULL; tensor = ridge_json_member_after(&map, tensor)) {
+        ridge__tensor_mark(&sums.marks, tensor.key,
                            model == NULL ? 0 : model->layer_count);
     }
     *out = sums;
