@@ -8,7 +8,7 @@ static const char page_style[] =
     "*{box-sizing:border-box}"
     "body{margin:0;background:var(--ground);color:var(--fg);"
     "font:16px/1.55 system-ui,-apple-system,'Segoe UI',sans-serif}"
-    "main{max-width:62rem;margin:0 auto;padding:2rem 1.25rem 4rem}"
+    "main{max-width:78rem;margin:0 auto;padding:2rem 1.25rem 4rem}"
     "h1{font-size:1.7rem;line-height:1.2;margin:0 0 .25rem}"
     "h2{font-size:1.15rem;margin:2.2rem 0 .6rem}"
     "p{max-width:44rem;margin:.5rem 0}.sub{color:var(--dim);margin-bottom:1.5rem}"
