@@ -52,9 +52,8 @@ static bool starts_with(const char *name, const char *prefix)
 /* Smaller is nearer; names beyond the limit are no suggestion. */
 static int distance_to(const char *name, const char *known)
 {
-    if (starts_with(known, name))
-        return 1;
-    return edit_distance(name, known);
+    const int edits = edit_distance(name, known);
+    return starts_with(known, name) ? least(edits, 1) : edits;
 }
 
 size_t ridge_nearest_names(const char *name, const char *const *names, size_t n,
