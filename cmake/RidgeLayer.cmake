@@ -1,7 +1,8 @@
 # ridge_layer(cost SOURCES chip_time.c USES base hardware)
 #
 # One static library per layer, ridge_<name>, that links the layers it may use and no
-# others: a call upwards does not link. Its public header must compile alone.
+# others: a call upwards does not link. Its public headers, <name>.h and <name>_*.h, must
+# compile alone.
 function(ridge_layer name)
     cmake_parse_arguments(ARG "" "" "SOURCES;USES;LIBRARIES" ${ARGN})
     add_library(ridge_${name} STATIC ${ARG_SOURCES})
@@ -11,11 +12,11 @@ function(ridge_layer name)
         target_link_libraries(ridge_${name} PUBLIC ridge_${used})
     endforeach()
     target_link_libraries(ridge_${name} PRIVATE ${ARG_LIBRARIES})
-    if(EXISTS ${CMAKE_SOURCE_DIR}/include/ridge/${name}.h)
-        target_sources(
-            ridge_${name}
-            PUBLIC FILE_SET HEADERS BASE_DIRS ${CMAKE_SOURCE_DIR}/include FILES
-                   ${CMAKE_SOURCE_DIR}/include/ridge/${name}.h)
+    file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/include/ridge/${name}.h
+         ${CMAKE_SOURCE_DIR}/include/ridge/${name}_*.h)
+    if(headers)
+        target_sources(ridge_${name} PUBLIC FILE_SET HEADERS BASE_DIRS
+                                            ${CMAKE_SOURCE_DIR}/include FILES ${headers})
         set_target_properties(ridge_${name} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
     endif()
 endfunction()

@@ -40,14 +40,20 @@ class Table:
         return self.allowed.get(layer, set()) | {layer}
 
 
-def layer_of(path: str, tests: dict):
+def layer_of_header(name: str, layers) -> str:
+    """The layer of include/ridge/<name>.h: <layer>.h, or <layer>_<noun>.h."""
+    before = name.partition("_")[0]
+    return before if name not in layers and before in layers else name
+
+
+def layer_of(path: str, layers, tests: dict):
     """The layer whose rules hold for a file; None for the test support and benchmarks."""
     parts = path.split("/")
     if parts[0] == "src" and len(parts) > 2:
         return parts[1]
     if parts[:2] == ["include", "ridge"]:
         name = parts[2][: -len(".h")]
-        return None if name == "ridge" else name
+        return None if name == "ridge" else layer_of_header(name, layers)
     return tests.get(path)
 
 
@@ -70,7 +76,7 @@ def check_include(table, report, root, path, layer, number, quote, name):
             report.fail(path, number, f"<{name}> may only be used by {', '.join(sorted(users))}")
         return
     if name.startswith("ridge/"):
-        used = name[len("ridge/"):-len(".h")]
+        used = layer_of_header(name[len("ridge/"):-len(".h")], table.allowed)
         if used == "ridge":
             if layer not in (None, "cli"):
                 report.fail(path, number, "ridge/ridge.h is for users of all layers")
@@ -116,7 +122,7 @@ def main() -> int:
         if path.split("/")[0] not in ("src", "include", "tests", "bench"):
             continue
         looked_at += 1
-        layer = layer_of(path, tests)
+        layer = layer_of(path, table.allowed, tests)
         if layer is not None and layer not in table.allowed:
             report.fail(path, 1, f"layer {layer} is not in tools/layers.txt")
             continue

@@ -74,6 +74,19 @@ class Checks(unittest.TestCase):
         self.fails("layers", {"src/base/one.c": '/* */\n#include "two.h"\n'},
                    "src/base/one.c:2")
 
+    def test_a_header_of_a_noun_belongs_to_the_layer_before_its_underscore(self):
+        header = {"include/ridge/hardware_link.h": '/* */\n#include "ridge/base.h"\n'}
+        self.passes("layers", {**header, "src/hardware/two.c":
+                               '/* */\n#include "ridge/hardware_link.h"\n'})
+        self.fails("layers", {**header, "src/base/one.c":
+                              '/* */\n#include "ridge/hardware_link.h"\n'},
+                   "base may not use hardware")
+        self.fails("layers", {"include/ridge/base_link.h":
+                              '/* */\n#include "ridge/hardware.h"\n'},
+                   "base may not use hardware")
+        self.fails("layers", {"include/ridge/extra_link.h": "/* */\n"},
+                   "layer extra_link is not in")
+
     def test_an_unknown_layer_fails(self):
         self.fails("layers", {"src/extra/new.c": "/* */\n"}, "layer extra is not in")
 
