@@ -2,9 +2,15 @@
 set(train_fixture ${CMAKE_SOURCE_DIR}/tests/support/train_fixture.c
                   ${CMAKE_SOURCE_DIR}/tests/support/model_fixture.c)
 
-foreach(noun thresholds knobs precision train_check)
-    ridge_test(unit ${noun} LAYER plan SOURCES ${train_fixture})
-endforeach()
+ridge_test(unit thresholds LAYER plan SOURCES ${train_fixture})
+ridge_test(unit knobs LAYER plan SOURCES ${train_fixture})
+ridge_test(unit precision LAYER plan SOURCES ${train_fixture})
+ridge_test(unit plan_file LAYER plan SOURCES ${train_fixture})
+ridge_test(unit train_check LAYER plan SOURCES ${train_fixture})
+ridge_test(unit train_price LAYER plan SOURCES ${train_fixture})
+ridge_test(unit train_explain LAYER plan SOURCES ${train_fixture})
+
+ridge_test(property train_laws LAYER plan SOURCES ${train_fixture} TIMEOUT 120)
 ridge_test(diff train_brute LAYER plan SOURCES ${train_fixture} TIMEOUT 300)
 set(published_row ${CMAKE_SOURCE_DIR}/tests/support/published_row.c)
 ridge_test(golden training_cases LAYER plan SOURCES ${train_fixture} ${published_row})

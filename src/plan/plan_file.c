@@ -169,6 +169,14 @@ static ridge_status want_flag(ridge_ctx *cx, const ridge_node *o, const char *ke
     return RIDGE_OK;
 }
 
+/* What the reader of a name said of it, with its place in the file. */
+static ridge_status fail_name(ridge_ctx *cx, ridge_node n)
+{
+    const char *what =
+        ridge_str_dup(ridge_ctx_scratch(cx), ridge_str_of(ridge_ctx_message(cx)));
+    return ridge_json_fail(cx, n, "%s", what == NULL ? "unknown name" : what);
+}
+
 static ridge_status read_mesh(ridge_ctx *cx, const ridge_node *root, ridge_layout *l)
 {
     ridge_node mesh = ridge_json_get(root, "mesh");
@@ -206,10 +214,15 @@ static ridge_status read_layout(ridge_ctx *cx, const ridge_node *root, ridge_lay
     l->placement = (int)placement;
     RIDGE_TRY(want_flag(cx, root, "sp", &l->has_sp));
     RIDGE_TRY(want_flag(cx, root, "tp_overlap", &l->has_tp_overlap));
-    RIDGE_TRY(ridge_json_want_text(cx, ridge_json_get(root, "remat"), &text));
-    RIDGE_TRY(ridge_remat_parse(cx, text, &l->remat));
-    RIDGE_TRY(ridge_json_want_text(cx, ridge_json_get(root, "precision"), &text));
-    return ridge_precision_parse(cx, text, &l->precision);
+    ridge_node n = ridge_json_get(root, "remat");
+    RIDGE_TRY(ridge_json_want_text(cx, n, &text));
+    if (ridge_remat_parse(cx, text, &l->remat) != RIDGE_OK)
+        return fail_name(cx, n);
+    n = ridge_json_get(root, "precision");
+    RIDGE_TRY(ridge_json_want_text(cx, n, &text));
+    if (ridge_precision_parse(cx, text, &l->precision) != RIDGE_OK)
+        return fail_name(cx, n);
+    return RIDGE_OK;
 }
 
 static ridge_status check_format(ridge_ctx *cx, const ridge_node *root)
@@ -254,8 +267,10 @@ ridge_status ridge_plan_read(ridge_ctx *cx, const char *path, ridge_plan *out)
     n = ridge_json_get(&root, "usd_per_chip_hour");
     if (!ridge_json_is_absent(n))
         RIDGE_TRY(ridge_json_want_double(cx, n, 0, 1e6, &plan.usd_per_chip_hour));
-    RIDGE_TRY(ridge_json_want_text(cx, ridge_json_get(&root, "convention"), &text));
-    RIDGE_TRY(ridge_convention_parse(cx, text, &plan.convention));
+    n = ridge_json_get(&root, "convention");
+    RIDGE_TRY(ridge_json_want_text(cx, n, &text));
+    if (ridge_convention_parse(cx, text, &plan.convention) != RIDGE_OK)
+        return fail_name(cx, n);
     RIDGE_TRY(read_layout(cx, &root, &plan.layout));
     *out = plan;
     return RIDGE_OK;

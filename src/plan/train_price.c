@@ -48,9 +48,11 @@ static double tp_exposed_s(const ridge_layout *l, double comm_s, double matmul_s
     return first + positive(comm_s - first - matmul_s);
 }
 
-/* Exposed exchanges of one layer for one microbatch. */
+/* Exchanges of one layer for one microbatch: what is exposed, and of TP and CP what
+ * runs behind compute. */
 typedef struct exposed {
     double tp_fwd_s, tp_bwd_s, cp_fwd_s, cp_bwd_s, ep_fwd_s, ep_bwd_s;
+    double hidden_tp_fwd_s, hidden_tp_bwd_s, hidden_cp_fwd_s, hidden_cp_bwd_s;
 } exposed;
 
 /* One block needs an all-reduce in each pass, or with SP a gather and a scatter. Full
@@ -63,7 +65,9 @@ static void add_tp(const ridge_layout *l, const layer_time *t, const layer_excha
     e->tp_fwd_s = tp_exposed_s(l, fwd_s, t->matmul_fwd_s);
     e->tp_bwd_s = tp_exposed_s(l, bwd_s, t->matmul_bwd_s);
     s->bound_tp_s += t->tp_blocks * x->tp_block.bound_s * (2 + redo);
-    s->hidden_s += fwd_s + bwd_s - e->tp_fwd_s - e->tp_bwd_s;
+    e->hidden_tp_fwd_s = positive(fwd_s - e->tp_fwd_s);
+    e->hidden_tp_bwd_s = positive(bwd_s - e->tp_bwd_s);
+    s->hidden_s += e->hidden_tp_fwd_s + e->hidden_tp_bwd_s;
 }
 
 /* A ring passes keys and values on while the scores of the last chunk run; their
@@ -75,7 +79,9 @@ static void add_cp(const layer_time *t, const layer_exchange *x, exposed *e,
     e->cp_fwd_s = positive(gather_s - t->attention_fwd_s);
     e->cp_bwd_s = positive(2 * gather_s - t->attention_bwd_s);
     s->bound_cp_s += 3 * x->cp_gather.bound_s;
-    s->hidden_s += 3 * gather_s - e->cp_fwd_s - e->cp_bwd_s;
+    e->hidden_cp_fwd_s = positive(gather_s - e->cp_fwd_s);
+    e->hidden_cp_bwd_s = positive(2 * gather_s - e->cp_bwd_s);
+    s->hidden_s += e->hidden_cp_fwd_s + e->hidden_cp_bwd_s;
 }
 
 /* Dispatch and combine, forward and backward. */
@@ -87,21 +93,28 @@ static void add_ep(const layer_exchange *x, double redo, exposed *e, stage_time 
 }
 
 /* Gathers and scatters of a layer's shards beside its compute. Time in which TP is
- * exposed is time in which other links can work. */
+ * exposed is time in which other links can work; on the same links, what TP and CP move
+ * behind compute leaves less room. CP is always on the links of the shards. */
 static void add_shards(const train_case *tc, const train_terms *x,
                        const ridge_layout *l, int kind, double fwd_s, double bwd_s,
-                       double tp_s, double n, stage_time *s)
+                       const exposed *e, double n, stage_time *s)
 {
     if (l->zero_stage < 2)
         return;
     const shard_time *t = &x->shards[kind];
     bool is_gathered = l->zero_stage == 3;
-    double window_s = x->is_tp_apart ? tp_s / 2 : 0;
+    double fwd_room_s = fwd_s - e->hidden_cp_fwd_s +
+                        (x->is_tp_apart ? e->tp_fwd_s : -e->hidden_tp_fwd_s);
+    double bwd_room_s = bwd_s - e->hidden_cp_bwd_s +
+                        (x->is_tp_apart ? e->tp_bwd_s : -e->hidden_tp_bwd_s);
     double gather_s = is_gathered ? t->gather.expected_s : 0;
     double bwd_comm_s = gather_s + t->scatter.expected_s;
-    double exposed_s =
-        positive(gather_s - fwd_s - window_s) + positive(bwd_comm_s - bwd_s - window_s);
-    double hidden_s = gather_s + bwd_comm_s - exposed_s;
+    double fwd_exposed_s = positive(gather_s - fwd_room_s);
+    double bwd_exposed_s = positive(bwd_comm_s - bwd_room_s);
+    double exposed_s = fwd_exposed_s + bwd_exposed_s;
+    double hidden_s = positive(gather_s + bwd_comm_s - exposed_s);
+    s->fwd_s += n * fwd_exposed_s;
+    s->bwd_s += n * bwd_exposed_s;
     s->bound_shards_s +=
         n * ((is_gathered ? 2 * t->gather.bound_s : 0) + t->scatter.bound_s);
     s->hidden_s += n * hidden_s;
@@ -140,7 +153,7 @@ static void add_layers(const train_case *tc, const train_terms *x,
     s->fwd_s += n * (fwd_s + e.tp_fwd_s + e.cp_fwd_s + e.ep_fwd_s);
     s->bwd_s += n * (bwd_s + e.tp_bwd_s + e.cp_bwd_s + e.ep_bwd_s);
     if (!is_head)
-        add_shards(tc, x, l, kind, fwd_s, bwd_s, e.tp_fwd_s + e.tp_bwd_s, n, s);
+        add_shards(tc, x, l, kind, fwd_s, bwd_s, &e, n, s);
 }
 
 static double stage_total_s(const stage_time *s)
@@ -174,7 +187,7 @@ static void add_step_sync(const train_case *tc, const train_terms *x,
     double gather_s = sync->gather.expected_s;
     double exposed_s = fmax(reduce_s / layers, reduce_s - s->bwd_s) +
                        fmax(gather_s / layers, gather_s - s->fwd_s);
-    double hidden_s = reduce_s + gather_s - exposed_s;
+    double hidden_s = positive(reduce_s + gather_s - exposed_s);
     price->parts.dp_s = exposed_s;
     price->parts.slowdown_s += hidden_s * stolen_share(tc);
     price->hidden_communication_s += hidden_s;

@@ -6,7 +6,7 @@
  *  - a layout whose compute alone takes longer than the worst of the best so far is not
  *    priced further (communication only adds time);
  *  - of the remat policies the first that fits, from the least recomputation on, is the
- *    fastest, unless exposed gathers give the others their work for nothing.
+ *    fastest: what it adds to a pass hides no more than itself.
  * SP is tried both ways: it saves memory and vector time, but one all-reduce can be
  * faster than its gather and scatter (one start less; a switch that reduces).
  */
@@ -132,30 +132,12 @@ static bool is_remat_fit(search *s, const train_terms *terms, const ridge_layout
     return false;
 }
 
-/* Whether more recomputation could make a layout one of the best. It is free where it
- * fills time in which gathers are exposed, and then hides more of the gradient
- * reduction, of which the last bucket stays. */
-static bool can_gain_by_remat(const search *s, const train_stages *stages,
-                              const ridge_train_price *p)
-{
-    if (p->parts.fsdp_s <= 0 || p->parts.dp_s <= 0)
-        return false;
-    double least_s = p->parts.dp_s;
-    for (int i = 0; i < stages->n; i++) {
-        least_s =
-            fmin(least_s, s->syncs[i].reduce.expected_s / fmax(stages->layers_most, 1));
-    }
-    double gain_s = p->parts.dp_s - least_s;
-    return gain_s > 1e-12 * p->step_time_s &&
-           p->step_time_s - gain_s < layout_ranking_worst_s(&s->ranking);
-}
-
-/* Every placement of a layout that fits. @return whether more remat could be faster */
-static bool price_placements(search *s, train_terms *terms,
+/* Every placement of a layout that fits. */
+static void price_placements(search *s, train_terms *terms,
                              const layout_placements *places, ridge_layout *l,
                              ridge_train_price *price)
 {
-    bool can_gain = false;
+    s->result->covered += places->n - 1; /* the first was counted with its remat */
     for (int i = 0; i < places->n; i++) {
         const train_groups *g = &places->groups[i];
         l->placement = places->index[i];
@@ -168,9 +150,7 @@ static bool price_placements(search *s, train_terms *terms,
         train_price_time(s->tc, terms, l, price);
         s->result->priced++;
         layout_ranking_insert(&s->ranking, price);
-        can_gain = can_gain || can_gain_by_remat(s, terms->stages, price);
     }
-    return can_gain;
 }
 
 /* One mesh, ZeRO stage and microbatch: remat policies from the least work on. */
@@ -192,13 +172,12 @@ static void price_layout(search *s, const train_stages *stages,
         if (!is_remat_fit(s, &terms, l, &price.memory, &price.fullest_stage))
             continue;
         price.peak_memory_bytes = ridge_memory_total_bytes(&price.memory);
-        if (is_slow(s, stages, layers, l, l->remat) ||
-            !price_placements(s, &terms, places, l, &price)) {
-            /* The policies beyond it do more work: dominated. */
-            if (s->knobs->remat < 0)
-                s->result->covered += REMATS - i - 1;
-            return;
-        }
+        /* The policies beyond it do more work: dominated. */
+        if (s->knobs->remat < 0)
+            s->result->covered += REMATS - i - 1;
+        if (!is_slow(s, stages, layers, l, l->remat))
+            price_placements(s, &terms, places, l, &price);
+        return;
     }
 }
 

@@ -1,0 +1,276 @@
+/* The price of one layout: small cases by hand, sums of parts, reasons for refusal. */
+#include "train_fixture.h"
+
+#include <math.h>
+
+/* A chip of round numbers that reaches its peaks: every time is a plain quotient. */
+typedef struct plain {
+    ridge_chip chip;
+    ridge_slice slice;
+    ridge_train_request request;
+} plain;
+
+static void open_plain(ridge_ctx *cx, const char *slice, const ridge_model *model,
+                       double batch_seqs, plain *out)
+{
+    out->slice = *train_slice(cx, slice);
+    out->chip = *out->slice.chip;
+    out->slice.chip = &out->chip;
+    out->request = train_request(model, &out->slice, batch_seqs, 2048);
+}
+
+static void parts_sum(const ridge_train_price *p)
+{
+    double step_s = 0;
+    double bytes = 0;
+    for (int i = 0; i < RIDGE_STEP_COUNT; i++)
+        step_s += ridge_step_get(&p->parts, i);
+    for (int i = 0; i < RIDGE_MEMORY_COUNT; i++)
+        bytes += ridge_memory_part_get(&p->memory, i);
+    assert_near(step_s, p->step_time_s, 1e-12);
+    assert_near(bytes, p->peak_memory_bytes, 1e-12);
+    assert_near(ridge_step_total_s(&p->parts), p->step_time_s, 0);
+    assert_near(ridge_memory_total_bytes(&p->memory), p->peak_memory_bytes, 0);
+}
+
+static void one_chip_only_computes(void **state)
+{
+    ridge_ctx *cx = *state;
+    plain p;
+    open_plain(cx, "h100", train_dense_model(cx), 4, &p);
+    const ridge_layout layout = train_layout(1, 1, 1, 1, 1);
+    const ridge_train_price price = train_price_of(cx, &p.request, &layout);
+    assert_int_equal(price.fit, RIDGE_FIT_OK);
+    assert_int_equal(price.microbatches, 4);
+    assert_int_equal(price.padded_seqs, 0);
+    parts_sum(&price);
+    const ridge_step_parts *t = &price.parts;
+    assert_true(t->tp_s == 0 && t->cp_s == 0 && t->ep_s == 0 && t->fsdp_s == 0);
+    assert_true(t->dp_s == 0 && t->pp_s == 0 && t->bubble_s == 0);
+    assert_true(t->recompute_s == 0 && t->slowdown_s == 0);
+    assert_true(price.hidden_communication_s == 0);
+    /* matmuls cannot be faster than their FLOPs at the peak */
+    const ridge_flops f = ridge_model_flops_forward(p.request.model, 2048, true);
+    const double flops = 3 * (f.total - f.attention_scores) * 4 * 2048;
+    const double floor_s = flops / ridge_chip_peak(&p.chip, RIDGE_DTYPE_BF16, NULL);
+    assert_true(t->matmul_s > floor_s && t->matmul_s < 5 * floor_s);
+}
+
+static void state_of_one_chip_is_counted_by_hand(void **state)
+{
+    ridge_ctx *cx = *state;
+    plain p;
+    open_plain(cx, "h100", train_dense_model(cx), 4, &p);
+    const ridge_layout layout = train_layout(1, 1, 1, 1, 1);
+    const ridge_train_price price = train_price_of(cx, &p.request, &layout);
+    const double params = (double)ridge_model_params(p.request.model).total;
+    assert_near(price.memory.weights_bytes, 2 * params, 1e-4);
+    assert_near(price.memory.gradients_bytes, 4 * params, 1e-4);
+    assert_near(price.memory.optimizer_bytes, 12 * params, 1e-4);
+    assert_near(price.memory.gathered_bytes, 0, 0);
+    /* 2 bytes of logits and 4 of their softmax for each of 2048 tokens */
+    assert_near(price.memory.logits_bytes, 2048.0 * 32000 * 6, 1e-12);
+}
+
+static void zero_stages_cut_their_part_of_the_state(void **state)
+{
+    ridge_ctx *cx = *state;
+    plain p;
+    open_plain(cx, "h100:1x8", train_dense_model(cx), 8, &p);
+    ridge_layout layout = train_layout(8, 1, 1, 1, 1);
+    const ridge_train_price none = train_price_of(cx, &p.request, &layout);
+    layout = train_layout(1, 8, 1, 1, 1);
+    for (layout.zero_stage = 1; layout.zero_stage <= 3; layout.zero_stage++) {
+        const ridge_train_price z = train_price_of(cx, &p.request, &layout);
+        const double gradients = layout.zero_stage >= 2 ? 8 : 1;
+        assert_near(z.memory.optimizer_bytes, none.memory.optimizer_bytes / 8, 1e-12);
+        assert_near(z.memory.gradients_bytes, none.memory.gradients_bytes / gradients,
+                    1e-12);
+        if (layout.zero_stage < 3)
+            assert_near(z.memory.weights_bytes, none.memory.weights_bytes, 1e-12);
+        else /* the master copy is what is kept; the rest is gathered */
+            assert_true(z.memory.weights_bytes == 0 && z.memory.gathered_bytes > 0);
+    }
+}
+
+/* A model without embedding and head costs, so that stages are alike: the head's
+ * vocabulary is a single token. */
+static void the_bubble_is_pp_less_one_over_m(void **state)
+{
+    ridge_ctx *cx = *state;
+    const ridge_model *model = fixture_model(
+        cx, "{'model_type': 'llama', 'hidden_size': 4096, 'num_hidden_layers': 8,"
+            " 'num_attention_heads': 32, 'intermediate_size': 16384, 'vocab_size': 1}");
+    plain p;
+    open_plain(cx, "h100:1x4", model, 32, &p);
+    ridge_layout layout = train_layout(1, 1, 1, 1, 4);
+    for (layout.vpp = 1; layout.vpp <= 2; layout.vpp++) {
+        const ridge_train_price price = train_price_of(cx, &p.request, &layout);
+        assert_int_equal(price.microbatches, 32);
+        parts_sum(&price);
+        const double m = 32 * (double)layout.vpp;
+        const double ideal_s = price.parts.matmul_s + price.parts.attention_s +
+                               price.parts.vector_s + price.parts.pp_s;
+        /* the head of one token still streams its input */
+        assert_near(price.parts.bubble_s, ideal_s * 3 / m, 0.01);
+    }
+}
+
+static void microbatches_pad_what_does_not_divide(void **state)
+{
+    ridge_ctx *cx = *state;
+    plain p;
+    open_plain(cx, "h100:1x4", train_dense_model(cx), 10, &p);
+    ridge_layout layout = train_layout(4, 1, 1, 1, 1);
+    ridge_train_price price = train_price_of(cx, &p.request, &layout);
+    assert_int_equal(price.microbatches, 3); /* ceil(10 / 4) sequences of one */
+    assert_int_equal(price.padded_seqs, 2);
+    layout.microbatch_seqs = 2;
+    price = train_price_of(cx, &p.request, &layout);
+    assert_int_equal(price.microbatches, 2); /* 4 sequences for each of 4 replicas */
+    assert_int_equal(price.padded_seqs, 6);
+}
+
+static void full_remat_repeats_the_forward_pass(void **state)
+{
+    ridge_ctx *cx = *state;
+    plain p;
+    open_plain(cx, "h100", train_dense_model(cx), 4, &p);
+    ridge_layout layout = train_layout(1, 1, 1, 1, 1);
+    const ridge_train_price none = train_price_of(cx, &p.request, &layout);
+    layout.remat = RIDGE_REMAT_FULL;
+    const ridge_train_price full = train_price_of(cx, &p.request, &layout);
+    const double forward_s =
+        (none.parts.matmul_s + none.parts.attention_s + none.parts.vector_s) / 3;
+    /* all but the head, which is a fifth of this model's products */
+    assert_true(full.parts.recompute_s > 0.6 * forward_s);
+    assert_true(full.parts.recompute_s < 1.0 * forward_s);
+    assert_true(full.memory.activations_bytes < none.memory.activations_bytes / 4);
+    assert_true(full.hfu > full.mfu && none.hfu < full.mfu * 1.5);
+    assert_near(none.hfu, none.mfu, 0);
+    assert_near(full.parts.matmul_s, none.parts.matmul_s, 0);
+}
+
+/* A flash backward does five products for the forward's two, at a lower rate. */
+static void selective_remat_repeats_the_scores(void **state)
+{
+    ridge_ctx *cx = *state;
+    plain p;
+    open_plain(cx, "h100", train_dense_model(cx), 4, &p);
+    ridge_layout layout = train_layout(1, 1, 1, 1, 1);
+    layout.remat = RIDGE_REMAT_SELECTIVE;
+    const ridge_train_price price = train_price_of(cx, &p.request, &layout);
+    assert_true(price.parts.recompute_s <= price.parts.attention_s / 3.5);
+    assert_true(price.parts.recompute_s > price.parts.attention_s / 4.5);
+}
+
+static void rates_follow_from_the_step(void **state)
+{
+    ridge_ctx *cx = *state;
+    plain p;
+    open_plain(cx, "h100:1x8", train_dense_model(cx), 16, &p);
+    p.request.total_tokens = 1e9;
+    p.request.usd_per_chip_hour = 3;
+    const ridge_layout layout = train_layout(1, 8, 1, 1, 1);
+    const ridge_train_price price = train_price_of(cx, &p.request, &layout);
+    const double tokens = 16 * 2048;
+    assert_near(price.tokens_per_s_per_chip, tokens / price.step_time_s / 8, 1e-12);
+    assert_near(price.mfu,
+                price.model_flops_per_s_per_chip /
+                    ridge_chip_peak(&p.chip, RIDGE_DTYPE_BF16, NULL),
+                1e-12);
+    assert_near(price.days * RIDGE_DAY_S, ceil(1e9 / tokens) * price.step_time_s,
+                1e-12);
+    assert_near(price.chip_hours, price.days * 24 * 8, 1e-12);
+    assert_near(price.usd, 3 * price.chip_hours, 1e-12);
+    assert_true(price.has_total && price.has_usd);
+    assert_true(ridge_step_get(&price.parts, price.bottleneck) >= price.parts.matmul_s);
+}
+
+/* A layout that is refused, with the reason. */
+typedef struct refusal {
+    ridge_layout layout;
+    ridge_fit fit;
+} refusal;
+
+static void refused_layouts_say_why(void **state)
+{
+    ridge_ctx *cx = *state;
+    plain p;
+    open_plain(cx, "h100:3x8", train_moe_model(cx), 24, &p);
+    refusal all[] = {
+        {train_layout(8, 1, 1, 1, 1), RIDGE_FIT_MESH},
+        {train_layout(8, 1, 3, 1, 1), RIDGE_FIT_TP},
+        {train_layout(4, 1, 1, 1, 6), RIDGE_FIT_LAYERS},
+        {train_layout(8, 1, 1, 3, 1), RIDGE_FIT_SEQUENCE},
+        {train_layout(24, 1, 1, 1, 1), RIDGE_FIT_MICROBATCH},
+        {train_layout(24, 1, 1, 1, 1), RIDGE_FIT_EP},
+        {train_layout(24, 1, 1, 1, 1), RIDGE_FIT_EP},
+    };
+    all[4].layout.microbatch_seqs = 2;
+    all[5].layout.ep = 3; /* does not divide 8 experts */
+    all[6].layout.ep = 16;
+    for (size_t i = 0; i < RIDGE_COUNT_OF(all); i++) {
+        const ridge_train_price price = train_price_of(cx, &p.request, &all[i].layout);
+        assert_int_equal(price.fit, all[i].fit);
+        assert_near(price.step_time_s, 0, 0);
+        assert_true(ridge_fit_text(price.fit)[0] != '\0');
+    }
+    p.request.batch_tokens = 8 * 2048;
+    const ridge_layout idle = train_layout(24, 1, 1, 1, 1);
+    assert_int_equal(train_price_of(cx, &p.request, &idle).fit, RIDGE_FIT_IDLE);
+}
+
+static void degrees_that_do_not_lie_on_the_axes(void **state)
+{
+    ridge_ctx *cx = *state;
+    const ridge_model *model = fixture_model(
+        cx, "{'model_type': 'llama', 'hidden_size': 1024, 'num_hidden_layers': 4,"
+            " 'num_attention_heads': 9, 'head_dim': 64, 'intermediate_size': 4608,"
+            " 'vocab_size': 9000}");
+    plain p;
+    open_plain(cx, "h100:9x8", model, 72, &p);
+    const ridge_layout layout = train_layout(1, 8, 9, 1, 1);
+    ridge_train_price price = train_price_of(cx, &p.request, &layout);
+    assert_int_equal(price.fit, RIDGE_FIT_OK); /* 9 lies on the leaf, 8 in the node */
+    ridge_layout beyond = layout;
+    beyond.placement = 1000;
+    assert_int_equal(ridge_train_price_one(cx, &p.request, &beyond, &price),
+                     RIDGE_E_ARG);
+    fixture_assert_message(cx, "placement 1000: h100:9x8 has 0 to 1");
+}
+
+static void over_memory_is_priced_all_the_same(void **state)
+{
+    ridge_ctx *cx = *state;
+    plain p;
+    open_plain(cx, "h100", train_dense_model(cx), 4, &p);
+    p.chip.hbm_bytes = 1e9;
+    const ridge_layout layout = train_layout(1, 1, 1, 1, 1);
+    const ridge_train_price price = train_price_of(cx, &p.request, &layout);
+    assert_int_equal(price.fit, RIDGE_FIT_OVER_HBM);
+    assert_true(price.step_time_s > 0 && price.peak_memory_bytes > 1e9);
+    ridge_train_result result;
+    assert_ok(cx, ridge_train_search(cx, &p.request, &result));
+    assert_int_equal(result.n_layouts, 0);
+    assert_true(result.has_nearest && result.nearest.peak_memory_bytes > 1e9);
+    assert_true(result.nearest.peak_memory_bytes <= price.peak_memory_bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_chip_only_computes),
+        cmocka_unit_test(state_of_one_chip_is_counted_by_hand),
+        cmocka_unit_test(zero_stages_cut_their_part_of_the_state),
+        cmocka_unit_test(the_bubble_is_pp_less_one_over_m),
+        cmocka_unit_test(microbatches_pad_what_does_not_divide),
+        cmocka_unit_test(full_remat_repeats_the_forward_pass),
+        cmocka_unit_test(selective_remat_repeats_the_scores),
+        cmocka_unit_test(rates_follow_from_the_step),
+        cmocka_unit_test(refused_layouts_say_why),
+        cmocka_unit_test(degrees_that_do_not_lie_on_the_axes),
+        cmocka_unit_test(over_memory_is_priced_all_the_same),
+    };
+    return cmocka_run_group_tests(tests, fixture_open, fixture_close);
+}
