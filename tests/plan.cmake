@@ -17,3 +17,5 @@ ridge_test(golden training_cases LAYER plan SOURCES ${train_fixture} ${published
 ridge_test(golden training_gpu_cases LAYER plan
            SOURCES ${train_fixture} ${published_row}
                    ${CMAKE_SOURCE_DIR}/tests/support/network_build.c)
+ridge_fuzz(plan LAYER plan)
+ridge_fuzz(knobs LAYER plan)

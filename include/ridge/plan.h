@@ -382,6 +382,9 @@ ridge_json *ridge_plan_to_json(ridge_ctx *cx, const ridge_train_request *request
 /** The keys of one priced layout, as in the JSON of train. */
 ridge_json *ridge_train_price_to_json(ridge_ctx *cx, const ridge_train_request *request,
                                       const ridge_train_price *price);
+/** A plan that is already parsed. @errors E_PARSE with file:line */
+RIDGE_NODISCARD ridge_status ridge_plan_from_json(ridge_ctx *cx, ridge_node root,
+                                                  ridge_plan *out);
 /** @errors E_IO, E_PARSE with file:line */
 RIDGE_NODISCARD ridge_status ridge_plan_read(ridge_ctx *cx, const char *path,
                                              ridge_plan *out);

@@ -246,12 +246,10 @@ static ridge_status check_format(ridge_ctx *cx, const ridge_node *root)
     return RIDGE_OK;
 }
 
-ridge_status ridge_plan_read(ridge_ctx *cx, const char *path, ridge_plan *out)
+ridge_status ridge_plan_from_json(ridge_ctx *cx, ridge_node root, ridge_plan *out)
 {
-    ridge_node root;
     ridge_plan plan = {0};
     const char *text;
-    RIDGE_TRY(ridge_json_read(cx, path, &root));
     RIDGE_TRY(check_format(cx, &root));
     RIDGE_TRY(
         ridge_json_want_text(cx, ridge_json_get(&root, "model"), &plan.model_name));
@@ -274,4 +272,11 @@ ridge_status ridge_plan_read(ridge_ctx *cx, const char *path, ridge_plan *out)
     RIDGE_TRY(read_layout(cx, &root, &plan.layout));
     *out = plan;
     return RIDGE_OK;
+}
+
+ridge_status ridge_plan_read(ridge_ctx *cx, const char *path, ridge_plan *out)
+{
+    ridge_node root;
+    RIDGE_TRY(ridge_json_read(cx, path, &root));
+    return ridge_plan_from_json(cx, root, out);
 }
