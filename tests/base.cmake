@@ -19,3 +19,12 @@ ridge_test(property json_laws LAYER base
 ridge_test(property number_laws LAYER base SOURCES ${seeded})
 ridge_fuzz(json LAYER base)
 ridge_fuzz(number LAYER base)
+
+# Documents as Python's json writes them, read by a program that prints them back.
+add_executable(json_echo ${CMAKE_SOURCE_DIR}/tests/diff/json_echo.c)
+target_link_libraries(json_echo PRIVATE ridge_base)
+add_test(NAME diff.json_python
+         COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_SOURCE_DIR}/tests/diff/json_python.py
+                 --echo $<TARGET_FILE:json_echo> --folder
+                 ${CMAKE_BINARY_DIR}/json_python.dir)
+set_tests_properties(diff.json_python PROPERTIES TIMEOUT 120 LABELS "diff;quick")

@@ -51,41 +51,99 @@ static size_t value_bytes(char c)
     }
 }
 
-/* One pass over the text outside strings: replaces bare words in a copy, if there are
- * any, and sums what the values will take. */
+/* Where the string that opens at @p at closes; the text's end if it does not. */
+static size_t string_end(ridge_str text, size_t at)
+{
+    for (at++; at < text.n && text.p[at] != '"'; at++) {
+        if (text.p[at] == '\\')
+            at++;
+    }
+    return at;
+}
+
+/* A copy of a text in which some words are replaced; the text itself if none is. */
+typedef struct rewrite {
+    ridge_str from;
+    size_t kept; /* characters that were copied */
+    ridge_buf to;
+} rewrite;
+
+static void rewrite_word(rewrite *r, size_t at, size_t n, const char *by)
+{
+    ridge_buf_add(&r->to, (ridge_str){r->from.p + r->kept, at - r->kept});
+    ridge_buf_puts(&r->to, by);
+    r->kept = at + n;
+}
+
+static ridge_status rewrite_end(ridge_ctx *cx, rewrite *r, ridge_str *out)
+{
+    if (r->kept == 0)
+        return RIDGE_OK;
+    rewrite_word(r, r->from.n, 0, "");
+    if (r->to.is_short)
+        return ridge_fail_nomem(cx);
+    *out = (ridge_str){r->to.p, r->to.n};
+    return RIDGE_OK;
+}
+
+/* One pass over the text outside strings: bare words become null, and what the values
+ * will take is summed. */
 static ridge_status replace_bare_words(ridge_ctx *cx, ridge_str *text, size_t *cost)
 {
-    ridge_buf out;
-    ridge_buf_init(&out, ridge_ctx_arena(cx));
-    bool is_in_string = false;
-    size_t kept = 0;
+    rewrite r = {.from = *text};
+    ridge_buf_init(&r.to, ridge_ctx_arena(cx));
     *cost = text->n;
     for (size_t i = 0; i < text->n; i++) {
         char c = text->p[i];
-        if (is_in_string) {
-            i += c == '\\' ? 1 : 0;
-            is_in_string = c != '"';
-        } else if (c == '"') {
-            is_in_string = true;
+        if (c == '"') {
+            i = string_end(*text, i);
         } else if (c == 'N' || c == 'I' || c == '-') {
             size_t n = bare_word_at(*text, i);
-            if (n == 0)
-                continue;
-            ridge_buf_add(&out, (ridge_str){text->p + kept, i - kept});
-            ridge_buf_puts(&out, "null");
-            kept = i + n;
-            i = kept - 1;
+            if (n > 0) {
+                rewrite_word(&r, i, n, "null");
+                i = r.kept - 1;
+            }
         } else {
             *cost += value_bytes(c);
         }
     }
-    if (kept == 0)
-        return RIDGE_OK;
-    ridge_buf_add(&out, (ridge_str){text->p + kept, text->n - kept});
-    if (out.is_short)
-        return ridge_fail_nomem(cx);
-    *text = (ridge_str){out.p, out.n};
-    return RIDGE_OK;
+    return rewrite_end(cx, &r, text);
+}
+
+static size_t digits_at(ridge_str text, size_t at)
+{
+    size_t n = 0;
+    while (at + n < text.n && text.p[at + n] >= '0' && text.p[at + n] <= '9')
+        n++;
+    return n;
+}
+
+/* Integers beyond 64 bits, which Python writes, become reals: "12…" becomes "12….0". */
+static ridge_status widen_integers(ridge_ctx *cx, ridge_str *text)
+{
+    rewrite r = {.from = *text};
+    ridge_buf_init(&r.to, ridge_ctx_arena(cx));
+    for (size_t i = 0; i < text->n; i++) {
+        char c = text->p[i];
+        size_t sign = c == '-' ? 1 : 0;
+        size_t n = digits_at(*text, i + sign);
+        int64_t fits;
+        if (c == '"') {
+            i = string_end(*text, i);
+        } else if (n > 0) {
+            const ridge_str word = {text->p + i, sign + n};
+            i += word.n;
+            char next = i < text->n ? text->p[i] : ' ';
+            if (next == '.' || next == 'e' || next == 'E') {
+                while (i < text->n && strchr("0123456789+-.eE", text->p[i]) != NULL)
+                    i++;
+            } else if (!ridge_parse_i64(word, &fits)) {
+                rewrite_word(&r, i, 0, ".0");
+            }
+            i--;
+        }
+    }
+    return rewrite_end(cx, &r, text);
 }
 
 static ridge_status fail_syntax(ridge_ctx *cx, const char *file,
@@ -100,7 +158,8 @@ static ridge_status fail_syntax(ridge_ctx *cx, const char *file,
         mend = "brackets are nested too deeply; is this a JSON file?";
     } else if (code == json_error_premature_end_of_input) {
         mend = "the file ends too early; is it complete?";
-    } else if (code == json_error_null_character) {
+    } else if (code == json_error_null_character ||
+               code == json_error_null_byte_in_key) {
         what = "a text holds the character \\u0000";
         mend = "leave it out";
     }
@@ -119,15 +178,16 @@ static ridge_str without_bom(ridge_str text)
     return (ridge_str){text.p + bom.n, text.n - bom.n};
 }
 
-/* Integers beyond 64 bits, which Python writes, are taken as reals: then all integers
- * of that document are. */
-static json_t *load(ridge_str text, json_error_t *error)
+/* @return RIDGE_OK with *root NULL when jansson refuses the text */
+static ridge_status load(ridge_ctx *cx, ridge_str text, json_t **root,
+                         json_error_t *error)
 {
-    const size_t flags = JSON_DECODE_ANY;
-    json_t *root = json_loadb(text.p, text.n, flags, error);
-    if (root == NULL && json_error_code(error) == json_error_numeric_overflow)
-        root = json_loadb(text.p, text.n, flags | JSON_DECODE_INT_AS_REAL, error);
-    return root;
+    *root = json_loadb(text.p, text.n, JSON_DECODE_ANY, error);
+    if (*root != NULL || json_error_code(error) != json_error_numeric_overflow)
+        return RIDGE_OK;
+    RIDGE_TRY(widen_integers(cx, &text));
+    *root = json_loadb(text.p, text.n, JSON_DECODE_ANY, error);
+    return RIDGE_OK;
 }
 
 ridge_status ridge_json_parse(ridge_ctx *cx, ridge_str text, const char *file,
@@ -148,7 +208,8 @@ ridge_status ridge_json_parse(ridge_ctx *cx, ridge_str text, const char *file,
     if (!ridge__ctx_charge(cx, cost))
         return ridge_fail_nomem(cx);
     json_error_t error;
-    json_t *root = load(text, &error);
+    json_t *root = NULL;
+    RIDGE_TRY(load(cx, text, &root, &error));
     if (root == NULL) {
         ridge__ctx_refund(cx, cost);
         return fail_syntax(cx, name, &error);

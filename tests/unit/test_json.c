@@ -111,7 +111,9 @@ static void integral_reals_are_whole_numbers(void **state)
 static void integers_beyond_64_bits_are_reals(void **state)
 {
     ridge_node root = parse(
-        state, "{\"model_max_length\": 1000000000000000019884624838656, \"n\": 7}");
+        state, "{\"model_max_length\": 1000000000000000019884624838656, \"n\": 7, "
+               "\"most\": 9223372036854775807, \"s\": \"99999999999999999999\", "
+               "\"x\": 99999999999999999999e-10, \"y\": -99999999999999999999}");
     double v = 0;
     int64_t n = 0;
     assert_true(ridge_json_double(ridge_json_get(&root, "model_max_length"), &v));
@@ -119,6 +121,15 @@ static void integers_beyond_64_bits_are_reals(void **state)
     assert_false(ridge_json_i64(ridge_json_get(&root, "model_max_length"), &n));
     assert_true(ridge_json_i64(ridge_json_get(&root, "n"), &n));
     assert_int_equal(n, 7);
+    assert_true(ridge_json_i64(ridge_json_get(&root, "most"), &n));
+    assert_int_equal(n, INT64_MAX); /* the others stay as they are */
+    const char *z = NULL;
+    assert_true(ridge_json_text(ridge_json_get(&root, "s"), &z));
+    assert_string_equal(z, "99999999999999999999");
+    assert_true(ridge_json_double(ridge_json_get(&root, "x"), &v));
+    assert_near(v, 1e10, 1e-15);
+    assert_true(ridge_json_double(ridge_json_get(&root, "y"), &v));
+    assert_near(v, -1e20, 1e-15);
 }
 
 static void bare_words_of_python_are_null(void **state)
@@ -219,6 +230,12 @@ static void malformed_text_is_refused_with_its_place(void **state)
         {"[\"\xc0\xaf\"]", "not valid JSON"},
         {"[\"\xed\xa0\x80\"]", "not valid JSON"},
         {"[\"\\u0000\"]", "the character \\u0000: leave it out"},
+        {"{\"\\u0000\": 1}", "the character \\u0000: leave it out"},
+        {"[99999999999999999999, 1e400]", "not valid JSON"},
+        {"[099999999999999999999]", "not valid JSON"},
+        {"[99999999999999999999x]", "not valid JSON"},
+        {"[\"a\\", "not valid JSON"},
+        {"[99999999999999999999, \"a\\", "not valid JSON"},
         {"// no comments\n1", "not valid JSON"},
         {"]", "not valid JSON"},
         {"\"", "f.json:1:"},
