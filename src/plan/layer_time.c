@@ -7,6 +7,8 @@
  */
 #include "layer_time.h"
 
+#include "product_time.h"
+
 #include <math.h>
 
 /* Flash attention's backward does five products for the forward's two, at a lower rate:
@@ -18,39 +20,14 @@ static const double ACTIVATION_BYTES = 2;
  * gradient is read or written beside the array itself. */
 static const double VECTOR_BWD_OVER_FWD = 2;
 
-/* One product of a layer on one chip. */
-typedef struct product {
-    double batch, rows, in, out;
-} product;
-
-static ridge_op_cost matmul_cost(const train_case *tc, ridge_dtype compute,
-                                 double batch, double m, double k, double n)
-{
-    double element_bytes = ridge_dtype_bytes(compute);
-    ridge_dtype stored = element_bytes > 2 ? RIDGE_DTYPE_FP32 : RIDGE_DTYPE_BF16;
-    if (element_bytes < 2)
-        stored = compute;
-    ridge_matmul op = {.batch = fmax(batch, 1),
-                       .m = fmax(m, 1),
-                       .k = fmax(k, 1),
-                       .n = fmax(n, 1),
-                       .activation = stored,
-                       .weight = stored,
-                       .output = element_bytes < 2 ? RIDGE_DTYPE_BF16 : stored,
-                       .compute = compute};
-    return ridge_matmul_cost(tc->chip, &op, RIDGE_MEMORY_HBM);
-}
-
 static void add_product(const train_case *tc, ridge_dtype compute, const product *p,
                         layer_time *t)
 {
-    ridge_op_cost fwd = matmul_cost(tc, compute, p->batch, p->rows, p->in, p->out);
-    ridge_op_cost dx = matmul_cost(tc, compute, p->batch, p->rows, p->out, p->in);
-    ridge_op_cost dw = matmul_cost(tc, compute, p->batch, p->in, p->rows, p->out);
-    t->matmul_fwd_s += fwd.expected_s;
-    t->matmul_bwd_s += dx.expected_s + dw.expected_s;
-    t->bound_fwd_s += fwd.bound_s;
-    t->bound_bwd_s += dx.bound_s + dw.bound_s;
+    product_time time = train_product_time(tc, compute, p);
+    t->matmul_fwd_s += time.fwd_s;
+    t->matmul_bwd_s += time.bwd_s;
+    t->bound_fwd_s += time.bound_fwd_s;
+    t->bound_bwd_s += time.bound_bwd_s;
 }
 
 static void add_streams(const train_case *tc, double fwd_bytes, double bwd_bytes,

@@ -23,6 +23,9 @@ typedef struct train_stages {
     double layers_most; /* of any stage */
 } train_stages;
 
+/** Products that were priced already, see product_time.h. */
+typedef struct train_products train_products;
+
 typedef struct train_case {
     ridge_ctx *cx;
     const ridge_train_request *request;
@@ -41,6 +44,7 @@ typedef struct train_case {
     double usd_per_chip_hour;   /* 0: not known */
     train_stages *stages_by_pp; /* memo, n_stages_by_pp entries */
     int n_stages_by_pp, cap_stages_by_pp;
+    train_products *products; /* memo; NULL: none */
 } train_case;
 
 /** @errors as ridge_train_check; E_NOMEM. @owner cx */

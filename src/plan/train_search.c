@@ -13,6 +13,7 @@
 #include "divisors.h"
 #include "layout_placements.h"
 #include "layout_ranking.h"
+#include "product_time.h"
 #include "train_terms.h"
 
 #include <math.h>
@@ -395,8 +396,8 @@ ridge_status ridge_train_search(ridge_ctx *cx, const ridge_train_request *reques
     s.exchanges = ridge_new(arena, layer_exchange, (size_t)tc.n_kinds + 1);
     s.shards = ridge_new(arena, shard_time, (size_t)tc.n_kinds);
     s.syncs = ridge_new(arena, step_sync, (size_t)tc.model->layer_count);
-    if (result.layouts == NULL || s.memo == NULL || s.exchanges == NULL ||
-        s.shards == NULL || s.syncs == NULL)
+    if (!train_products_remember(&tc) || result.layouts == NULL || s.memo == NULL ||
+        s.exchanges == NULL || s.shards == NULL || s.syncs == NULL)
         return ridge_fail_nomem(cx);
     RIDGE_TRY(search_all(&s));
     result.n_layouts = s.ranking.n;
