@@ -4,8 +4,8 @@
  *     model, slice            as on the command line
  *     batch_tokens, seq_tokens, total_tokens, convention, usd_per_chip_hour
  *     mesh                    {dp, fsdp, tp, cp, pp, ep}
- *     zero_stage, sp, vpp, microbatch_seqs, remat, precision, tp_overlap, placement
- *     schedule, placement_text, shardings, predicted    written, not read
+ *     zero_stage, sp, vpp, microbatch_seqs, remat, precision, tp_overlap, placement_index
+ *     schedule, placement, shardings, predicted    written, not read
  */
 #include "ridge/plan.h"
 
@@ -63,8 +63,8 @@ static void set_layout(ridge_ctx *cx, ridge_json *o, const ridge_train_request *
                        const ridge_layout *l)
 {
     set_mesh(cx, o, l);
-    ridge_json_set_text(o, "placement_text", ridge_placement_text(cx, request, l));
-    ridge_json_set_i64(o, "placement", l->placement);
+    ridge_json_set_text(o, "placement", ridge_placement_text(cx, request, l));
+    ridge_json_set_i64(o, "placement_index", l->placement);
     ridge_json_set_i64(o, "zero_stage", l->zero_stage);
     ridge_json_set_bool(o, "sp", l->has_sp);
     ridge_json_set_i64(o, "vpp", l->vpp);
@@ -206,7 +206,7 @@ static ridge_status read_layout(ridge_ctx *cx, const ridge_node *root, ridge_lay
     const char *text;
     RIDGE_TRY(read_mesh(cx, root, l));
     RIDGE_TRY(want_degree(cx, root, "zero_stage", 0, 3, &zero));
-    RIDGE_TRY(want_degree(cx, root, "placement", 0, 11, &placement));
+    RIDGE_TRY(want_degree(cx, root, "placement_index", 0, 11, &placement));
     RIDGE_TRY(want_degree(cx, root, "vpp", 1, 10000, &l->vpp));
     RIDGE_TRY(
         want_degree(cx, root, "microbatch_seqs", 1, DEGREE_MOST, &l->microbatch_seqs));

@@ -17,7 +17,7 @@ static const char good[] =
     " \"usd_per_chip_hour\": 2.5,\n"
     " \"mesh\": {\"dp\": 1, \"fsdp\": 4, \"tp\": 2, \"cp\": 1, \"pp\": 1, \"ep\": 1},\n"
     " \"zero_stage\": 3,\n"
-    " \"placement\": 0,\n"
+    " \"placement_index\": 0,\n"
     " \"vpp\": 1,\n"
     " \"microbatch_seqs\": 2,\n"
     " \"sp\": true,\n"
@@ -153,7 +153,7 @@ static void each_wrong_value_is_refused_with_its_line(void **state)
         {"{\"dp\": 1, \"fsdp\": 4, \"tp\": 2, \"cp\": 1, \"pp\": 1, \"ep\": 1}", "[1]",
          ":11: mesh: expected an object"},
         {"\"zero_stage\": 3", "\"zero_stage\": 4", ":12: zero_stage"},
-        {"\"placement\": 0", "\"placement\": 12", ":13: placement"},
+        {"\"placement_index\": 0", "\"placement_index\": 12", ":13: placement_index"},
         {"\"vpp\": 1", "\"vpp\": 0", ":14: vpp"},
         {"\"microbatch_seqs\": 2", "\"microbatch_seqs\": 0", ":15: microbatch_seqs"},
         {"\"sp\": true", "\"sp\": 1", ":16: sp: expected true or false"},
