@@ -32,7 +32,7 @@ enum {
     OBJECT_BYTES = 256,
     ARRAY_BYTES = 144,
     MEMBER_BYTES = 128,
-    ITEM_BYTES = 64,
+    ITEM_BYTES = 80,
 };
 
 static size_t value_bytes(char c)

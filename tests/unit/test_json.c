@@ -271,6 +271,29 @@ static void depth_is_bounded(void **state)
     assert_refused(state, (ridge_str){b.p, b.n}, "nested too deeply");
 }
 
+static void what_a_document_takes_is_charged_to_the_budget(void **state)
+{
+    enum { BRACKETS = 20000, BUDGET_BYTES = 1 << 20 };
+    ridge_buf b;
+    ridge_node root = {0};
+    ridge_buf_init(&b, ridge_ctx_arena(*state));
+    ridge_buf_puts(&b, "[0");
+    for (int i = 0; i < BRACKETS; i++)
+        ridge_buf_puts(&b, ",[]");
+    ridge_ctx *cx = ridge_ctx_open_budget(BUDGET_BYTES);
+    /* A text that is refused gives back what it was charged. */
+    for (int i = 0; i < 10; i++) {
+        assert_int_equal(ridge_json_parse(cx, (ridge_str){b.p, 4000}, "f", &root),
+                         RIDGE_E_PARSE);
+    }
+    ridge_buf_puts(&b, "]");
+    assert_int_equal(ridge_json_parse(cx, (ridge_str){b.p, b.n}, "f", &root),
+                     RIDGE_E_NOMEM);
+    assert_non_null(strstr(ridge_ctx_message(cx), "memory budget of 1048576 bytes"));
+    assert_int_equal(ridge_json_parse(cx, ridge_str_of("[1]"), "f", &root), RIDGE_OK);
+    ridge_ctx_close(cx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -287,6 +310,7 @@ int main(void)
         cmocka_unit_test(a_byte_order_mark_is_skipped),
         cmocka_unit_test(malformed_text_is_refused_with_its_place),
         cmocka_unit_test(the_text_ends_where_its_view_ends),
+        cmocka_unit_test(what_a_document_takes_is_charged_to_the_budget),
         cmocka_unit_test(depth_is_bounded),
     };
     return cmocka_run_group_tests(tests, open_ctx, close_ctx);
