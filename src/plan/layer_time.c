@@ -284,6 +284,11 @@ layer_time train_head_time(const train_case *tc, const layer_shape *shape)
     return t;
 }
 
+double layer_time_attention_passes(void)
+{
+    return 1 + ATTENTION_BWD_OVER_FWD;
+}
+
 double layer_time_fwd_s(const layer_time *t)
 {
     return t->matmul_fwd_s + t->attention_fwd_s + t->vector_fwd_s;

@@ -28,6 +28,9 @@ layer_time train_layer_time(const train_case *tc, int kind, const layer_shape *s
 /** Head and loss on the last stage, with the embedding's lookup. */
 layer_time train_head_time(const train_case *tc, const layer_shape *shape);
 
+/** Both passes of attention over the forward one. */
+double layer_time_attention_passes(void);
+
 double layer_time_fwd_s(const layer_time *t);
 double layer_time_bwd_s(const layer_time *t);
 /** Forward work that a remat policy does again. */
