@@ -39,10 +39,12 @@ typedef enum ridge_dtype {
 enum { RIDGE_DTYPE_COUNT = 0 RIDGE_DTYPE_LIST(RIDGE_DTYPE_ONE) };
 #undef RIDGE_DTYPE_ONE
 
+/** @return "bf16" and the like, as ridge_dtype_parse takes it; static, never NULL */
 const char *ridge_dtype_text(ridge_dtype dtype);
-/** Bytes an element takes; a half for 4-bit formats. */
+/** Bytes an element takes, without scales; a half for 4-bit formats. Cannot fail. */
 double ridge_dtype_bytes(ridge_dtype dtype);
-/** Also takes the usual other names: float32, f32, bfloat16, e4m3, nvfp4, mxfp4, s8. */
+/** Also takes the usual other names: float32, f32, bfloat16, e4m3, nvfp4, mxfp4, s8.
+ * @errors E_NOTFOUND with the nearest names, or all */
 RIDGE_NODISCARD ridge_status ridge_dtype_parse(ridge_ctx *cx, const char *text,
                                                ridge_dtype *out);
 
@@ -55,6 +57,7 @@ typedef enum ridge_chip_kind {
     RIDGE_CHIP_CPU
 } ridge_chip_kind;
 
+/** @return a static word for people and for JSON, never NULL */
 const char *ridge_chip_kind_text(ridge_chip_kind kind);
 
 /** A published number and where it comes from. Borrowed from the catalogue. */
@@ -77,13 +80,22 @@ typedef struct ridge_price {
 
 enum { RIDGE_CHIP_PRICE_MAX = 8 };
 
-/** Share of the physical limit that measured runs reach; from published measurements.
- */
+/** Share of the physical limit that measured runs reach, and what a call costs beside
+ *  its work; from published measurements. Times of 0: not known, nothing is added. */
 typedef struct ridge_achievable {
     double matmul[RIDGE_DTYPE_COUNT]; /* of the dense peak, large shapes; 0..1 */
     double attention;                 /* of the bf16 peak, long causal prefill */
     double memory;                    /* of the HBM bandwidth, streaming */
+    double decode; /* the same of decode attention in an engine; 0: as memory */
     double launch_s; /* one kernel or operation, from the device's view */
+    double stream_start_s; /* until a stream from HBM is at its rate */
+    double fp4_sm_bytes_per_s; /* block-scaled fp4 weights into one SM; 0: no limit */
+    /* quantising the activations of a product: by one scale a tensor, one a row, one a
+     * block; beside the bytes */
+    double quantise_tensor_s, quantise_row_s, quantise_block_s;
+    /* attention called by a serving engine: the call, and each block on an SM */
+    double prefill_call_s, prefill_block_s;
+    double decode_call_s, decode_block_s;
 } ridge_achievable;
 
 /** One chip. Immutable, owned by the catalogue. 0 in an optional field: not known. */
@@ -140,7 +152,9 @@ typedef struct ridge_chip {
  */
 double ridge_chip_peak(const ridge_chip *chip, ridge_dtype dtype, ridge_dtype *used);
 
-/** FLOPs per HBM byte at which compute and memory bounds meet, for @p dtype. */
+/** FLOPs per HBM byte at which compute and memory bounds meet: ridge_chip_peak over the
+ * HBM bandwidth, both as published.
+ * @source scaling-book-2025, chapter 1 */
 double ridge_chip_ridge_point(const ridge_chip *chip, ridge_dtype dtype);
 
 /* ---- networks ------------------------------------------------------------------- */
@@ -154,6 +168,7 @@ typedef enum ridge_axis_kind {
     RIDGE_AXIS_DCN     /* data-centre network between slices */
 } ridge_axis_kind;
 
+/** @return a static word for people and for JSON, never NULL */
 const char *ridge_axis_kind_text(ridge_axis_kind kind);
 
 /**
@@ -243,17 +258,21 @@ RIDGE_NODISCARD ridge_status ridge_catalog_open_data(ridge_ctx *cx,
                                                      const char *dir,
                                                      const ridge_catalog **out);
 
+/* Counting and listing. @threads any */
 size_t ridge_catalog_chip_count(const ridge_catalog *catalog);
-/** In order of names. @return NULL beyond the last, or out of memory */
+/** In order of names, borrowed from the catalogue.
+ * @return NULL beyond the last, or out of memory */
 const ridge_chip *ridge_catalog_chip(const ridge_catalog *catalog, size_t index);
 size_t ridge_catalog_system_count(const ridge_catalog *catalog);
 const ridge_system *ridge_catalog_system(const ridge_catalog *catalog, size_t index);
 
-/** By name or alias, any letter case. @errors E_NOTFOUND with the nearest names */
+/** By name or alias, any letter case. @owner the catalogue
+ * @errors E_NOTFOUND with the nearest names; E_PARSE, E_NOMEM when it is first read */
 RIDGE_NODISCARD ridge_status ridge_chip_find(ridge_ctx *cx,
                                              const ridge_catalog *catalog,
                                              const char *name, const ridge_chip **out);
-/** A system's name, or a chip's: its default system. @errors E_NOTFOUND */
+/** A system's name, or a chip's: its default system. @owner the catalogue
+ * @errors E_NOTFOUND with the nearest names; E_PARSE, E_NOMEM when it is first read */
 RIDGE_NODISCARD ridge_status ridge_system_find(ridge_ctx *cx,
                                                const ridge_catalog *catalog,
                                                const char *name,
@@ -301,7 +320,8 @@ RIDGE_NODISCARD ridge_status ridge_slice_of_chips(ridge_ctx *cx,
                                                   int64_t chips,
                                                   const ridge_slice **out);
 
-/** Longest distance between two chips of one slice, in hops (torus). */
+/** Longest distance between two chips of one slice, in hops: half of each ring of a
+ * torus, the whole of each line, one through each other level. Cannot fail. */
 int64_t ridge_slice_diameter_hops(const ridge_slice *slice);
 
 /* ---- placement ------------------------------------------------------------------ */
@@ -340,7 +360,7 @@ bool ridge_placement_fill(const ridge_slice *slice, const int *order,
 RIDGE_NODISCARD ridge_status ridge_group_parse(ridge_ctx *cx, const ridge_slice *slice,
                                                const char *text, ridge_group *out);
 
-/** "nvlink 8 x leaf 4", in the ctx's arena. */
+/** "nvlink 8 x leaf 4", in the ctx's arena; NULL once the budget is spent. */
 const char *ridge_group_text(ridge_ctx *cx, const ridge_slice *slice,
                              const ridge_group *group);
 
