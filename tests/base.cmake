@@ -28,3 +28,8 @@ add_test(NAME diff.json_python
                  --echo $<TARGET_FILE:json_echo> --folder
                  ${CMAKE_BINARY_DIR}/json_python.dir)
 set_tests_properties(diff.json_python PROPERTIES TIMEOUT 120 LABELS "diff;quick")
+
+# Memory that runs out, from here up to the search; it links the layers above.
+ridge_test(unit faults LAYER plan TIMEOUT 180
+           SOURCES ${CMAKE_SOURCE_DIR}/tests/support/train_fixture.c
+                   ${CMAKE_SOURCE_DIR}/tests/support/model_fixture.c)

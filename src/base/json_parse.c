@@ -118,6 +118,15 @@ static size_t digits_at(ridge_str text, size_t at)
     return n;
 }
 
+/* Characters of a real from its point or exponent on. */
+static size_t real_tail(ridge_str text, size_t at)
+{
+    size_t n = 0;
+    while (at + n < text.n && memchr("0123456789+-.eE", text.p[at + n], 15) != NULL)
+        n++;
+    return n;
+}
+
 /* Integers beyond 64 bits, which Python writes, become reals: "12…" becomes "12….0". */
 static ridge_status widen_integers(ridge_ctx *cx, ridge_str *text)
 {
@@ -134,12 +143,10 @@ static ridge_status widen_integers(ridge_ctx *cx, ridge_str *text)
             const ridge_str word = {text->p + i, sign + n};
             i += word.n;
             char next = i < text->n ? text->p[i] : ' ';
-            if (next == '.' || next == 'e' || next == 'E') {
-                while (i < text->n && strchr("0123456789+-.eE", text->p[i]) != NULL)
-                    i++;
-            } else if (!ridge_parse_i64(word, &fits)) {
+            bool is_real = next == '.' || next == 'e' || next == 'E';
+            if (!is_real && !ridge_parse_i64(word, &fits))
                 rewrite_word(&r, i, 0, ".0");
-            }
+            i += is_real ? real_tail(*text, i) : 0;
             i--;
         }
     }

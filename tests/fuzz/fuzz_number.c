@@ -32,7 +32,7 @@ static void check_formats(double v)
 static void check_double(ridge_str s, const char *z, double v)
 {
     char *end = NULL;
-    const double want = strtod(z, &end);
+    const double want = strtod(z, &end); /* banned: allow strtod, the other side */
     require(isfinite(v) && strlen(z) == s.n && *end == '\0');
     require(fabs(v - want) <= 3 * DBL_EPSILON * fabs(want) + DBL_TRUE_MIN ||
             !isfinite(want));

@@ -7,7 +7,7 @@
 /** Where a sequence stands; any value starts one. */
 typedef uint64_t seeded;
 
-/** 64 bits. @source steele2014, splitmix64 */
+/** 64 bits: splitmix64 (Steele, Lea, Flood 2014). */
 uint64_t seeded_next(seeded *at);
 
 /** A whole number from low to high, both included. */
