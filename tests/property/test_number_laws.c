@@ -64,14 +64,14 @@ static double value_of(const char *text, const char *const *units,
 {
     ridge_str rest = ridge_str_of(text);
     ridge_str number = ridge_str_cut(&rest, ' ');
-    double v = NAN;
+    double v = (double)NAN;
     assert_true(ridge_parse_double(number, &v));
     for (size_t i = 0; i < n; i++) {
         if (ridge_str_is(rest, units[i]))
             return v * factors[i];
     }
     fail_msg("no unit in \"%s\"", text);
-    return NAN;
+    return (double)NAN;
 }
 
 static void a_formatted_size_is_near_its_value(void **state)

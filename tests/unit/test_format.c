@@ -49,9 +49,9 @@ static void seconds_scale_from_ns_to_days(void **state)
         {3 * 86400.0, "3 d"},
         {1e6 * 86400.0, "1.00e+06 d"},
         {-1.5e-3, "-1.5 ms"},
-        {NAN, "n/a"},
-        {INFINITY, "inf"},
-        {-INFINITY, "-inf"},
+        {(double)NAN, "n/a"},
+        {(double)INFINITY, "inf"},
+        {-(double)INFINITY, "-inf"},
     };
     check(ridge_format_seconds, rows, RIDGE_COUNT_OF(rows));
 }
@@ -72,8 +72,8 @@ static void bytes_scale_by_1024(void **state)
         {1023.9 * RIDGE_GIB, "1 TiB"},
         {2 * RIDGE_GIB * RIDGE_MIB, "2 PiB"},
         {1e300, "8.88e+284 PiB"},
-        {NAN, "n/a"},
-        {INFINITY, "inf"},
+        {(double)NAN, "n/a"},
+        {(double)INFINITY, "inf"},
     };
     check(ridge_format_bytes, rows, RIDGE_COUNT_OF(rows));
 }
@@ -100,7 +100,7 @@ static void rates_take_si_prefixes(void **state)
         {1e300, "1.00e+276 YFLOP/s"},
         {-5e9, "-5 GFLOP/s"},
         {DBL_MIN, "2.23e-299 nFLOP/s"},
-        {NAN, "n/a"},
+        {(double)NAN, "n/a"},
     };
     check(format_flops, rows, RIDGE_COUNT_OF(rows));
     assert_string_equal(ridge_format_si(1e3, "").s, "1 k");
@@ -126,8 +126,8 @@ static void counts_are_exact_below_a_million(void **state)
         {15e12, "15 T"},
         {2.5e15, "2.5 Q"},
         {1e300, "1.00e+285 Q"},
-        {NAN, "n/a"},
-        {INFINITY, "inf"},
+        {(double)NAN, "n/a"},
+        {(double)INFINITY, "inf"},
     };
     check(ridge_format_count, rows, RIDGE_COUNT_OF(rows));
 }
@@ -162,8 +162,8 @@ static void exponents_are_short(void **state)
         {-1e-9, "-1.00e-9"},
         {9.999e9, "1.00e10"},
         {DBL_MAX, "1.80e308"},
-        {NAN, "n/a"},
-        {-INFINITY, "-inf"},
+        {(double)NAN, "n/a"},
+        {-(double)INFINITY, "-inf"},
     };
     check(ridge_format_sci, rows, RIDGE_COUNT_OF(rows));
 }
@@ -172,11 +172,19 @@ static void percents_have_one_decimal_below_a_hundred(void **state)
 {
     (void)state;
     const row rows[] = {
-        {0, "0.0 %"},       {-0.0, "0.0 %"},        {0.431, "43.1 %"},
-        {-1e-9, "0.0 %"},   {0.0004, "0.0 %"},      {-0.01, "-1.0 %"},
-        {0.9994, "99.9 %"}, {0.99951, "100 %"},     {1, "100 %"},
-        {12.5, "1250 %"},   {1e300, "1.00e+302 %"}, {NAN, "n/a"},
-        {INFINITY, "inf"},
+        {0, "0.0 %"},
+        {-0.0, "0.0 %"},
+        {0.431, "43.1 %"},
+        {-1e-9, "0.0 %"},
+        {0.0004, "0.0 %"},
+        {-0.01, "-1.0 %"},
+        {0.9994, "99.9 %"},
+        {0.99951, "100 %"},
+        {1, "100 %"},
+        {12.5, "1250 %"},
+        {1e300, "1.00e+302 %"},
+        {(double)NAN, "n/a"},
+        {(double)INFINITY, "inf"},
     };
     check(ridge_format_percent, rows, RIDGE_COUNT_OF(rows));
 }
@@ -185,14 +193,22 @@ static void money_has_cents_then_separators_then_words(void **state)
 {
     (void)state;
     const row rows[] = {
-        {0, "$0.00"},           {-0.0, "$0.00"},
-        {1.23, "$1.23"},        {0.0042, "$0.0042"},
-        {0.01, "$0.01"},        {999.99, "$999.99"},
-        {999.999, "$1,000"},    {1234.5, "$1,235"},
-        {999999.4, "$999,999"}, {999999.7, "$1 M"},
-        {4.5e6, "$4.5 M"},      {-1.23, "-$1.23"},
-        {-4.5e6, "-$4.5 M"},    {NAN, "n/a"},
-        {INFINITY, "inf"},      {1e300, "$1.00e+285 Q"},
+        {0, "$0.00"},
+        {-0.0, "$0.00"},
+        {1.23, "$1.23"},
+        {0.0042, "$0.0042"},
+        {0.01, "$0.01"},
+        {999.99, "$999.99"},
+        {999.999, "$1,000"},
+        {1234.5, "$1,235"},
+        {999999.4, "$999,999"},
+        {999999.7, "$1 M"},
+        {4.5e6, "$4.5 M"},
+        {-1.23, "-$1.23"},
+        {-4.5e6, "-$4.5 M"},
+        {(double)NAN, "n/a"},
+        {(double)INFINITY, "inf"},
+        {1e300, "$1.00e+285 Q"},
     };
     check(ridge_format_usd, rows, RIDGE_COUNT_OF(rows));
 }
@@ -208,7 +224,7 @@ static void plain_numbers_have_four_digits(void **state)
         {1e-5, "1e-05"},
         {1e10, "1e+10"},
         {DBL_MAX, "1.798e+308"},
-        {NAN, "n/a"},
+        {(double)NAN, "n/a"},
     };
     check(ridge_format_double, rows, RIDGE_COUNT_OF(rows));
 }

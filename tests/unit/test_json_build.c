@@ -65,11 +65,16 @@ static void numbers_have_twelve_digits(void **state)
         double v;
         const char *text;
     } rows[] = {
-        {0.1, "0.1"},       {1.0 / 3, "0.333333333333"},
-        {1e300, "1e300"},   {123456789012.0, "123456789012.0"},
-        {1e-9, "1e-9"},     {-0.5, "-0.5"},
-        {3, "3.0"},         {NAN, "null"},
-        {INFINITY, "null"}, {-INFINITY, "null"},
+        {0.1, "0.1"},
+        {1.0 / 3, "0.333333333333"},
+        {1e300, "1e300"},
+        {123456789012.0, "123456789012.0"},
+        {1e-9, "1e-9"},
+        {-0.5, "-0.5"},
+        {3, "3.0"},
+        {(double)NAN, "null"},
+        {(double)INFINITY, "null"},
+        {-(double)INFINITY, "null"},
     };
     for (size_t i = 0; i < RIDGE_COUNT_OF(rows); i++) {
         ridge_json *list = ridge_json_array(*state);

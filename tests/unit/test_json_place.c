@@ -181,7 +181,7 @@ static void unwanted_values_leave_the_output(void **state)
                      "f.json:1: none: missing: expected a whole number");
     assert_complaint(cx, ridge_json_want_double(cx, x, 1, 2, &d),
                      "f.json:1: x: 0.5 is outside 1 to 2");
-    assert_complaint(cx, ridge_json_want_double(cx, x, 1, INFINITY, &d),
+    assert_complaint(cx, ridge_json_want_double(cx, x, 1, (double)INFINITY, &d),
                      "f.json:1: x: 0.5 is less than 1");
     assert_complaint(cx, ridge_json_want_double(cx, w, 1, 2, &d),
                      "f.json:1: w: expected a number, found null");
