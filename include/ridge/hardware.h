@@ -86,8 +86,8 @@ typedef struct ridge_achievable {
     double matmul[RIDGE_DTYPE_COUNT]; /* of the dense peak, large shapes; 0..1 */
     double attention;                 /* of the bf16 peak, long causal prefill */
     double memory;                    /* of the HBM bandwidth, streaming */
-    double decode; /* the same of decode attention in an engine; 0: as memory */
-    double launch_s; /* one kernel or operation, from the device's view */
+    double decode;         /* the same of decode attention in an engine; 0: as memory */
+    double launch_s;       /* one kernel or operation, from the device's view */
     double stream_start_s; /* until a stream from HBM is at its rate */
     double fp4_sm_bytes_per_s; /* block-scaled fp4 weights into one SM; 0: no limit */
     /* quantising the activations of a product: by one scale a tensor, one a row, one a
