@@ -1,0 +1,12 @@
+# Tests of src/shard.
+set(mesh_arrays ${CMAKE_SOURCE_DIR}/tests/support/mesh_arrays.c
+                ${CMAKE_SOURCE_DIR}/tests/support/seeded_expr.c
+                ${CMAKE_SOURCE_DIR}/tests/support/seeded.c)
+
+ridge_test(unit expr LAYER shard)
+ridge_test(unit strategy LAYER shard)
+ridge_test(property strategy_values LAYER shard SOURCES ${mesh_arrays})
+ridge_test(property reshard_laws LAYER shard SOURCES ${mesh_arrays})
+ridge_test(diff strategy_brute LAYER shard SOURCES ${mesh_arrays})
+ridge_test(golden published_sharding LAYER shard)
+ridge_fuzz(expr LAYER shard)
