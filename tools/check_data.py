@@ -48,9 +48,11 @@ RANGES = {
     "host_link_bytes_per_s": (1e9, 1e13),
     "share": (0.01, 1.1),
     "launch_s": (0, 1e-3),
+    "fp4_sm_bytes_per_s": (1e9, 1e12),
     "bytes_per_s": (1e8, 1e13),
     "latency_s": (0, 1e-3),
     "startup_s": (0, 1e-2),
+    "kernel_startup_s": (0, 1e-3),
     "efficiency": (0.01, 1.0),
     "reduce_efficiency": (0.01, 1.1),
     "alltoall_efficiency": (0.01, 1.1),
@@ -70,7 +72,8 @@ CHIP_WANTED = ["vector_flops_per_s", "hbm_bytes", "hbm_bytes_per_s"]
 CHIP_TEXTS = ["name", "full_name", "base", "vendor", "kind", "aliases", "year",
               "default_system"]
 LINK_WANTED = ["bytes_per_s", "latency_s", "startup_s", "efficiency", "half_rate_bytes"]
-LINK_NUMBERS = LINK_WANTED + ["reduce_efficiency", "alltoall_efficiency"]
+LINK_NUMBERS = LINK_WANTED + ["reduce_efficiency", "alltoall_efficiency",
+                              "kernel_startup_s"]
 
 
 class Checker:
@@ -160,16 +163,23 @@ def check_by_dtype(check, path, key, value, bounds):
                 check.fact(path, f"{key}.{dtype}", fact, bounds)
 
 
+ACHIEVABLE_SHARES = ("attention", "memory", "decode")
+ACHIEVABLE_TIMES = ("launch_s", "stream_start_s", "quantise_tensor_s", "quantise_row_s",
+                    "quantise_block_s", "prefill_call_s", "prefill_block_s",
+                    "decode_call_s", "decode_block_s")
+
+
 def check_achievable(check, path, value):
     key = "achievable"
-    if not check.only(path, key, value, {"matmul", "attention", "memory", "launch_s"}):
+    bounds = {"fp4_sm_bytes_per_s": RANGES["fp4_sm_bytes_per_s"]}
+    bounds.update((member, RANGES["share"]) for member in ACHIEVABLE_SHARES)
+    bounds.update((member, RANGES["launch_s"]) for member in ACHIEVABLE_TIMES)
+    if not check.only(path, key, value, {"matmul", *bounds}):
         return
     check_by_dtype(check, path, f"{key}.matmul", value.get("matmul", {}), RANGES["share"])
-    for member in ("attention", "memory"):
+    for member, bound in bounds.items():
         if member in value:
-            check.fact(path, f"{key}.{member}", value[member], RANGES["share"])
-    if "launch_s" in value:
-        check.fact(path, f"{key}.launch_s", value["launch_s"], RANGES["launch_s"])
+            check.fact(path, f"{key}.{member}", value[member], bound)
 
 
 def check_chip(check, path, own, whole):

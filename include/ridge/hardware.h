@@ -190,6 +190,8 @@ typedef struct ridge_axis {
                                * bytes_per_s; 0: as above */
     double alltoall_efficiency; /* the same for an all-to-all; 0: as above */
     double startup_s;           /* software start of one collective; >= 0 */
+    double
+        kernel_startup_s; /* the same of an engine's own all-reduce; 0: it has none */
     /* >= 0. Through NICs: the message that takes twice its time at the top rate, each
      * message anew. Inside a node: bytes that a chip sends; what filling the pipeline
      * costs a large transfer, at most doubling a small one's time. */

@@ -2,9 +2,10 @@
  * The numbers of one network level, link or DCN in a file of data/systems.
  *
  * bytes_per_s (per chip and direction), latency_s, startup_s, efficiency and
- * half_rate_bytes are facts and required; reduce_efficiency, alltoall_efficiency
- * (facts) and can_reduce (true or false) are optional. A level also has name, kind
- * (switch, mesh, bus, fabric) and size (a fact or a plain count; 0: no limit).
+ * half_rate_bytes are facts and required; reduce_efficiency, alltoall_efficiency,
+ * kernel_startup_s (facts) and can_reduce (true or false) are optional. A level also
+ * has name, kind (switch, mesh, bus, fabric) and size (a fact or a plain count; 0: no
+ * limit).
  */
 #include "axis_read.h"
 
@@ -12,7 +13,7 @@
 
 #define LINK_MEMBERS                                                                   \
     "bytes_per_s", "latency_s", "startup_s", "efficiency", "reduce_efficiency",        \
-        "alltoall_efficiency", "half_rate_bytes", "can_reduce"
+        "alltoall_efficiency", "half_rate_bytes", "kernel_startup_s", "can_reduce"
 
 static const char *const link_members[] = {LINK_MEMBERS};
 static const char *const level_members[] = {"name", "kind", "size", LINK_MEMBERS};
@@ -32,6 +33,7 @@ static const link_row link_rows[] = {
     {{"reduce_efficiency", 0.01, 1.0}, offsetof(ridge_axis, reduce_efficiency), false},
     {{"alltoall_efficiency", 0.01, 1.0}, offsetof(ridge_axis, alltoall_efficiency), false},
     {{"half_rate_bytes", 0.0, 1e12}, offsetof(ridge_axis, half_rate_bytes), true},
+    {{"kernel_startup_s", 0.0, 10.0}, offsetof(ridge_axis, kernel_startup_s), false},
 };
 /* clang-format on */
 _Static_assert(RIDGE_COUNT_OF(link_rows) + 1 == AXIS_FACT_MAX, "and the size");

@@ -5,7 +5,7 @@
 #include "fact_read.h"
 
 /** Numbers of one axis that have facts: bytes_per_s and its companions. */
-enum { AXIS_FACT_MAX = 8 };
+enum { AXIS_FACT_MAX = 9 };
 
 /**
  * A level of a switched system: name, kind, size and the numbers of a link.

@@ -86,14 +86,46 @@ static const char *const dtype_texts[] = {
 };
 
 static const char *const kind_texts[] = {"tpu", "gpu", "accelerator", "cpu"};
-static const char *const achievable_members[] = {"matmul", "attention", "memory",
-                                                 "launch_s"};
+
+/* member of achievable beside matmul, least, most */
+/* clang-format off */
+#define SHARE_LIST(X)                  \
+    X(attention,          0.01, 1.0)   \
+    X(memory,             0.01, 1.0)   \
+    X(decode,             0.01, 1.0)   \
+    X(launch_s,           0.0,  1.0)   \
+    X(stream_start_s,     0.0,  1.0)   \
+    X(fp4_sm_bytes_per_s, 1e6,  1e15)  \
+    X(quantise_tensor_s,  0.0,  1.0)   \
+    X(quantise_row_s,     0.0,  1.0)   \
+    X(quantise_block_s,   0.0,  1.0)   \
+    X(prefill_call_s,     0.0,  1.0)   \
+    X(prefill_block_s,    0.0,  1.0)   \
+    X(decode_call_s,      0.0,  1.0)   \
+    X(decode_block_s,     0.0,  1.0)
+/* clang-format on */
+
+typedef struct share_row {
+    const char *member;
+    fact_spec spec;
+    size_t offset; /* in ridge_achievable */
+} share_row;
+
+static const share_row shares[] = {
+#define SHARE_ROW(name, low, high)                                                     \
+    {#name, {"achievable." #name, low, high}, offsetof(ridge_achievable, name)},
+    SHARE_LIST(SHARE_ROW)
+#undef SHARE_ROW
+};
+
+static const char *const achievable_members[] = {"matmul",
+#define SHARE_KEY(name, low, high) #name,
+                                                 SHARE_LIST(SHARE_KEY)
+#undef SHARE_KEY
+};
 
 static const fact_spec peak_spec = {"peak_flops_per_s", 1e6, 1e18};
 static const fact_spec matmul_spec = {"achievable.matmul", 0.01, 1.0};
-static const fact_spec attention_spec = {"achievable.attention", 0.01, 1.0};
-static const fact_spec memory_spec = {"achievable.memory", 0.01, 1.0};
-static const fact_spec launch_spec = {"achievable.launch_s", 0.0, 1.0};
 
 enum {
     FACT_ROOM = RIDGE_COUNT_OF(numbers) + (size_t)2 * RIDGE_DTYPE_COUNT +
@@ -172,12 +204,15 @@ static ridge_status read_peaks(chip_reader *r, ridge_node node)
 
 /* An absent member keeps what the chip has. */
 static ridge_status read_share(chip_reader *r, const ridge_node *parent,
-                               const char *member, const fact_spec *spec, double *out)
+                               const share_row *row)
 {
-    const ridge_node node = ridge_json_get(parent, member);
+    double v = 0.0;
+    const ridge_node node = ridge_json_get(parent, row->member);
     if (ridge_json_is_absent(node))
         return RIDGE_OK;
-    return ridge__fact_read(r->cx, node, spec, &r->facts, out);
+    RIDGE_TRY(ridge__fact_read(r->cx, node, &row->spec, &r->facts, &v));
+    memcpy((char *)&r->chip->achievable + row->offset, &v, sizeof v);
+    return RIDGE_OK;
 }
 
 static ridge_status read_achievable(chip_reader *r, ridge_node node)
@@ -190,9 +225,9 @@ static ridge_status read_achievable(chip_reader *r, ridge_node node)
     const ridge_node matmul = ridge_json_get(&node, "matmul");
     if (!ridge_json_is_absent(matmul))
         RIDGE_TRY(read_by_dtype(r, matmul, &matmul_spec, a->matmul));
-    RIDGE_TRY(read_share(r, &node, "attention", &attention_spec, &a->attention));
-    RIDGE_TRY(read_share(r, &node, "memory", &memory_spec, &a->memory));
-    return read_share(r, &node, "launch_s", &launch_spec, &a->launch_s);
+    for (size_t i = 0; i < RIDGE_COUNT_OF(shares); i++)
+        RIDGE_TRY(read_share(r, &node, &shares[i]));
+    return RIDGE_OK;
 }
 
 static bool has_matmul_share(const chip_reader *r, ridge_dtype dtype)
