@@ -39,12 +39,34 @@ RIDGE_NODISCARD ridge_status ridge_memory_parse(ridge_ctx *cx, const char *text,
  *  then stream from HBM instead: ask first. */
 double ridge_memory_bytes_per_s(const ridge_chip *chip, ridge_memory memory);
 
-/** batch independent products [m, k] x [k, n], as one call. */
+/** Scales of operands narrower than 16 bits. */
+typedef enum ridge_scaling {
+    RIDGE_SCALING_NONE,   /* none, or none that matter */
+    RIDGE_SCALING_TENSOR, /* one a tensor */
+    RIDGE_SCALING_ROW,    /* one a row of activations (a token) */
+    RIDGE_SCALING_BLOCK   /* one for every 128 elements of K, or fewer */
+} ridge_scaling;
+
+/** batch independent products [m, k] x [k, n], as one call. With scales, activations
+ *  wider than the arithmetic are quantised in the call, by a stream of its own. */
 typedef struct ridge_matmul {
     double batch, m, k, n;                  /* each >= 1 */
     ridge_dtype activation, weight, output; /* formats in memory */
     ridge_dtype compute;                    /* format of the arithmetic */
+    ridge_scaling scaling;
 } ridge_matmul;
+
+/** Feed-forward of a mixture of experts as one call on one of the chips that share the
+ *  experts: rows sorted by expert, two grouped products, rows weighted and summed. */
+typedef struct ridge_experts {
+    double tokens;            /* of all the chips that share the experts */
+    double experts_per_token; /* k */
+    double experts, ways;     /* E experts over that many chips (EP) */
+    double d_model, d_ff;     /* d_ff: this chip's part of it (TP) */
+    double skew;              /* exponent of the power law of expert loads; 0: equal */
+    bool is_gated;
+    ridge_dtype activation, weight, compute;
+} ridge_experts;
 
 /** Attention of one layer on one chip. */
 typedef struct ridge_attention {
@@ -55,6 +77,9 @@ typedef struct ridge_attention {
     double head_dim, v_head_dim;
     double window; /* 0: none */
     bool is_causal;
+    bool is_latent; /* MLA: the cache is a latent; of one KV head, read once for both */
+    bool is_engine_call; /* a serving engine's launches; keys and values stored */
+    bool rotates;        /* rotary of queries and keys in the same call */
     ridge_dtype activation, cache, compute;
 } ridge_attention;
 
@@ -81,6 +106,7 @@ typedef struct ridge_op_cost {
 ridge_op_cost ridge_matmul_cost(const ridge_chip *chip, const ridge_matmul *op,
                                 ridge_memory memory);
 ridge_op_cost ridge_attention_cost(const ridge_chip *chip, const ridge_attention *op);
+ridge_op_cost ridge_experts_cost(const ridge_chip *chip, const ridge_experts *op);
 /**
  * An operation that streams bytes and does vector work.
  * @param vector_flops  fp32 operations. @param bytes  read and written
@@ -329,6 +355,7 @@ RIDGE_NODISCARD ridge_status ridge_collective_parse(ridge_ctx *cx, const char *t
     X(TREE, "tree", "double binary tree")                                                      \
     X(DIRECT, "direct", "one hop to every peer through a switch or a full mesh")               \
     X(IN_NETWORK, "in-network", "the switch reduces (NVLS, SHARP)")                            \
+    X(ONE_SHOT, "one-shot", "one kernel on each chip reads and adds all peers' arrays")        \
     X(HIERARCHICAL, "hierarchical", "inner level first, then the share of each chip outside")  \
     X(POINT_TO_POINT, "point-to-point", "hops x latency + bytes / ports")
 /* clang-format on */
@@ -375,6 +402,19 @@ typedef struct ridge_collective_cost {
 ridge_collective_cost ridge_collective_price(const ridge_slice *slice,
                                              ridge_collective kind, double bytes,
                                              const ridge_group *group);
+
+/** Who runs a collective. */
+typedef enum ridge_comm_library {
+    RIDGE_COMM_NCCL,    /* a communication library, enqueued ahead of time */
+    RIDGE_COMM_KERNELS, /* a serving engine in a captured graph: its own kernels too */
+    RIDGE_COMM_EAGER    /* a library that the host calls when its turn comes */
+} ridge_comm_library;
+
+/** ridge_collective_price as another library runs it. */
+ridge_collective_cost ridge_collective_price_by(const ridge_slice *slice,
+                                                ridge_collective kind, double bytes,
+                                                const ridge_group *group,
+                                                ridge_comm_library library);
 
 /** The same with only the cheapest expected and bound times: for searches. */
 typedef struct ridge_time {

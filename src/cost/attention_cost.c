@@ -27,6 +27,13 @@ enum { REFERENCE_HEAD_DIM = 128 };
  * @source dao2023decode */
 enum { SPLIT_KEYS = 256 };
 
+/* Query heads of a block of decode on a latent. @source flashmla-2025 */
+enum { LATENT_HEADS = 64 };
+
+/* What one SM can draw from HBM, over its equal part of the bandwidth: 1.5 to 4 do as
+ * well on decode of A100, H100 and B200. */
+static const double SM_DRAW = 3;
+
 /* Queries, contexts and what the kernel computes of them. */
 typedef struct attention_span {
     double context;          /* keys that a query sees, averaged */
@@ -138,21 +145,27 @@ typedef struct attention_grid {
     double busy_share; /* of the SMs */
 } attention_grid;
 
-/* Decode packs the query heads of a KV head into one block; prefill has a block for
- * every 128 rows of each query head. Where that leaves SMs idle the keys are split. */
+/* Decode packs the query heads of a KV head into one block, 64 at a time on a latent
+ * that all share; prefill has a block for every 128 rows of each query head. Where that
+ * leaves SMs idle the keys are split. A TPU works on one sequence after another. */
 static attention_grid attention_grid_find(const ridge_chip *chip,
-                                          const ridge_attention *op)
+                                          const ridge_attention *op,
+                                          const attention_span *span)
 {
     attention_grid g = {.blocks = op->batch * op->heads, .splits = 1, .busy_share = 1};
-    if (chip->kind != RIDGE_CHIP_GPU || chip->cores <= 0)
+    if (chip->kind != RIDGE_CHIP_GPU || chip->cores <= 0) {
+        g.blocks = op->batch * ceil(op->query_tokens / attention_block(chip));
         return g;
+    }
     const double sms = chip->cores;
-    if (op->query_tokens * op->heads / op->kv_heads <= BLOCK_GPU) {
+    if (op->is_latent && op->query_tokens <= 1) {
+        g.blocks = op->batch * ceil(op->heads / LATENT_HEADS);
+    } else if (op->query_tokens * op->heads / op->kv_heads <= BLOCK_GPU) {
         g.blocks = op->batch * op->kv_heads;
     } else {
         g.blocks *= ceil(op->query_tokens / BLOCK_GPU);
     }
-    const double most = fmax(1, floor(op->context_tokens / SPLIT_KEYS));
+    const double most = fmax(1, floor(span->longest / SPLIT_KEYS));
     g.splits = fmin(most, ceil(sms / g.blocks));
     g.busy_share = fmin(1, g.blocks * g.splits / sms);
     return g;
@@ -191,13 +204,49 @@ static double attention_wave_efficiency(const ridge_chip *chip,
     return fmin(1, work_s / makespan_s);
 }
 
-/* Busy SMs draw on the L2's bandwidth in proportion; HBM cannot be read faster. */
-static double attention_bytes_per_s(const ridge_chip *chip, const attention_grid *grid)
+/* The busy SMs' part of the bandwidth of HBM. */
+static double attention_bytes_per_s(const ridge_chip *chip, const ridge_attention *op,
+                                    const attention_grid *grid)
 {
-    const double hbm = chip->hbm_bytes_per_s * ridge__share(chip->achievable.memory);
-    if (chip->kind != RIDGE_CHIP_GPU || chip->l2_bytes_per_s <= 0)
-        return hbm;
-    return fmin(hbm, grid->busy_share * chip->l2_bytes_per_s);
+    const ridge_achievable *a = &chip->achievable;
+    const bool is_decode = op->is_engine_call && op->query_tokens <= 1;
+    const double share =
+        is_decode && a->decode > 0 ? a->decode : ridge__share(a->memory);
+    const double drawn = chip->kind == RIDGE_CHIP_GPU ? SM_DRAW * grid->busy_share : 1;
+    return chip->hbm_bytes_per_s * fmin(share, drawn);
+}
+
+/* ---- engines' calls ----------------------------------------------------------------
+ */
+
+/* Keys and values written where they were read, and with rotary the queries too. */
+static double append_bytes(const ridge_attention *op)
+{
+    const double stored = op->is_latent ? 0 : 2 * op->kv_heads; /* a latent is small */
+    const double heads = stored + (op->rotates ? op->heads : 0);
+    return 2 * op->batch * op->query_tokens * heads * op->head_dim *
+           ridge_dtype_bytes(op->activation);
+}
+
+/*
+ * What an engine's call costs beside the kernel's work: its launches, what each block
+ * takes however short its keys are, a second kernel where keys were split, and in
+ * prefill the stream that stores keys and values.
+ */
+static double engine_call_s(const ridge_chip *chip, const ridge_attention *op,
+                            const attention_grid *grid)
+{
+    const ridge_achievable *a = &chip->achievable;
+    const bool is_decode = op->query_tokens <= 1;
+    const bool is_gpu = chip->kind == RIDGE_CHIP_GPU && chip->cores > 0;
+    const double call_s = is_decode ? a->decode_call_s : a->prefill_call_s;
+    const double block_s = is_decode ? a->decode_block_s : a->prefill_block_s;
+    const double rounds = grid->blocks * grid->splits / (is_gpu ? chip->cores : 1);
+    double s = call_s > 0 ? call_s - a->launch_s : 0;
+    s += fmax(1, rounds) * block_s;
+    if (!is_decode)
+        s += ridge__beside_stream_s(chip, append_bytes(op));
+    return fmax(0, s);
 }
 
 /* ---- cost
@@ -208,14 +257,15 @@ static double attention_bytes_per_s(const ridge_chip *chip, const attention_grid
  *     bytes = B T N (H + Hv) a + B S K (H + Hv) w
  *
  * B sequences, T queries and S keys of each, N, K query and KV heads, H, Hv head dims
- * of keys and values, a, w bytes an element of activations and of the cache.
- * Left out: rotary and norms of queries and keys, page tables, writing the cache.
+ * of keys and values, a, w bytes an element of activations and of the cache. A latent
+ * is read once for both. Left out: norms of queries and keys, page tables, and outside
+ * of engines' calls rotary and writing the cache.
  * @source scaling-book-2025 chapter 4; dao2022
  */
 ridge_op_cost ridge_attention_cost(const ridge_chip *chip, const ridge_attention *op)
 {
     const attention_span span = attention_span_find(chip, op);
-    const attention_grid grid = attention_grid_find(chip, op);
+    const attention_grid grid = attention_grid_find(chip, op, &span);
     const double rows = op->batch * op->heads * op->query_tokens;
     const double scores = rows * span.context;
     const double head_dims = op->head_dim + op->v_head_dim;
@@ -223,8 +273,10 @@ ridge_op_cost ridge_attention_cost(const ridge_chip *chip, const ridge_attention
         op->batch * op->heads * span.computed_rows * span.computed_context;
     const double score_time_s = achievable_score_s(chip, op);
     const double wave = attention_wave_efficiency(chip, op, &span, &grid, score_time_s);
+    const bool is_one_array = op->is_latent && op->kv_heads <= 1;
+    const double cached = is_one_array ? op->head_dim : head_dims;
     const double bytes = rows * head_dims * ridge_dtype_bytes(op->activation) +
-                         op->batch * op->kv_heads * span.keys_read * head_dims *
+                         op->batch * op->kv_heads * span.keys_read * cached *
                              ridge_dtype_bytes(op->cache);
     const double kernels = grid.splits > 1 ? 2 : 1; /* the second one combines */
     const op_load load = {
@@ -235,8 +287,10 @@ ridge_op_cost ridge_attention_cost(const ridge_chip *chip, const ridge_attention
         .vector_flops_per_s = chip->vector_flops_per_s,
         .bytes_per_s = chip->hbm_bytes_per_s,
         .expected_matmul_s = computed * score_time_s / wave,
-        .expected_memory_s = bytes / attention_bytes_per_s(chip, &grid),
+        .expected_memory_s = bytes / attention_bytes_per_s(chip, op, &grid),
+        .is_prefetched = chip->kind != RIDGE_CHIP_GPU,
         .launch_s = kernels * chip->achievable.launch_s,
+        .beside_s = op->is_engine_call ? engine_call_s(chip, op, &grid) : 0,
         .tile_efficiency = scores / computed,
         .wave_efficiency = wave,
     };

@@ -80,6 +80,27 @@ double ridge__share(double efficiency)
     return efficiency > 0 && efficiency <= 1 ? efficiency : 1;
 }
 
+/* A stream that moves this much has reached its rate. */
+static const double STREAM_START_BYTES = 4e6;
+
+/* Fitted on fp8 products of serving engines with and without quantisation. */
+static const double BESIDE_SHARE = 0.7;
+
+double ridge__stream_s(const ridge_chip *chip, ridge_memory memory, double bytes)
+{
+    const double bytes_per_s = ridge__stream_bytes_per_s(chip, memory);
+    if (memory != RIDGE_MEMORY_HBM)
+        return bytes / bytes_per_s;
+    return bytes / (bytes_per_s * ridge__share(chip->achievable.memory)) +
+           chip->achievable.stream_start_s * fmin(1, bytes / STREAM_START_BYTES);
+}
+
+double ridge__beside_stream_s(const ridge_chip *chip, double bytes)
+{
+    return bytes / (chip->hbm_bytes_per_s * ridge__share(chip->achievable.memory) *
+                    BESIDE_SHARE);
+}
+
 double ridge__block_start_s(const ridge_chip *chip)
 {
     enum { TRIPS = 2, TRIP_CYCLES = 480 };
@@ -105,6 +126,17 @@ static double slowest(double compute_s, double memory_s, double vector_s,
     return most;
 }
 
+/* Two that overlap, the better the less equal they are: (a^3 + b^3)^(1/3). */
+static double together(double a, double b)
+{
+    const double most = fmax(a, b);
+    const double least = fmin(a, b);
+    if (least <= 0)
+        return most;
+    const double share = least / most;
+    return most * cbrt(1 + share * share * share);
+}
+
 ridge_op_cost ridge__op_cost_make(const op_load *load)
 {
     ridge_op_cost c = {
@@ -124,11 +156,13 @@ ridge_op_cost ridge__op_cost_make(const op_load *load)
     c.intensity_flops_per_byte = c.bytes > 0 ? flops / c.bytes : HUGE_VAL;
     c.bound_s = slowest(c.compute_s, c.memory_s, c.vector_s, &c.bound_by);
     c.serial_s = c.compute_s + c.memory_s + c.vector_s;
-    const double busy_s = slowest(fmax(c.compute_s, load->expected_matmul_s),
-                                  fmax(c.memory_s, load->expected_memory_s), c.vector_s,
-                                  &c.expected_bound_by);
-    if (load->launch_s > busy_s)
+    const double compute_s = fmax(c.compute_s, load->expected_matmul_s);
+    const double memory_s = fmax(c.memory_s, load->expected_memory_s);
+    double busy_s = slowest(compute_s, memory_s, c.vector_s, &c.expected_bound_by);
+    if (!load->is_prefetched)
+        busy_s = fmax(busy_s, together(compute_s, memory_s));
+    if (load->launch_s + load->beside_s > busy_s)
         c.expected_bound_by = RIDGE_BOUND_LATENCY;
-    c.expected_s = load->launch_s + busy_s;
+    c.expected_s = load->launch_s + load->beside_s + busy_s;
     return c;
 }

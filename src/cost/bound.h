@@ -13,6 +13,8 @@ typedef struct op_load {
     double expected_matmul_s;  /* at achievable rates and by shape */
     double expected_memory_s;
     double launch_s;
+    double beside_s;    /* other kernels of the call, one after another */
+    bool is_prefetched; /* loads are scheduled ahead, and hide whole */
     double tile_efficiency, wave_efficiency;
 } op_load;
 
@@ -20,15 +22,26 @@ typedef struct op_load {
  * Bound, sum and expectation of one operation.
  *
  *     bound    = max(FLOPs / peak, vector FLOPs / vector peak, bytes / bandwidth)
- *     expected = launch + max(of the same three at achievable rates)
+ *     expected = launch + beside + max((compute^3 + memory^3)^(1/3), vector)
  *
- * An achievable time below its physical one is raised to it, so bound <= expected.
+ * at achievable rates: loads hide behind a GPU's arithmetic the better the more one of
+ * them outweighs the other (the exponent is fitted on GEMMs of 16 bits on A100, H100,
+ * H200 and B200: 2 to 4 do as well); where they are scheduled ahead, the larger of the
+ * two counts. An achievable time below its physical one is raised to
+ * it, so bound <= expected.
  * @source scaling-book-2025 chapter 1
  */
 ridge_op_cost ridge__op_cost_make(const op_load *load);
 
 /** An efficiency from the data, 1 where it is not known. */
 double ridge__share(double efficiency);
+
+/** Seconds to stream bytes at the achievable rate of a memory, from its start. */
+double ridge__stream_s(const ridge_chip *chip, ridge_memory memory, double bytes);
+
+/** The same of a small kernel beside a product or an attention: it quantises, rotates
+ * or copies. They reach 0.7 of the rate of a stream. */
+double ridge__beside_stream_s(const ridge_chip *chip, double bytes);
 
 /** Rate at which operands stream from a memory; HBM's where the other is not known. */
 double ridge__stream_bytes_per_s(const ridge_chip *chip, ridge_memory memory);

@@ -172,12 +172,44 @@ ridge_collective_cost ridge_collective_price(const ridge_slice *slice,
                                              ridge_collective kind, double bytes,
                                              const ridge_group *group)
 {
+    return ridge_collective_price_by(slice, kind, bytes, group, RIDGE_COMM_NCCL);
+}
+
+/* From the host's call to the start on the device: calls of vLLM and PyTorch outside of
+ * a graph, less those of NCCL's own tests. @source achieved-2025 */
+static const double EAGER_S = 14e-6;
+
+/* What another library adds: kernels of its own, or the host's call before each. */
+static void add_library(const ridge__reach *reach, ridge_collective kind, double bytes,
+                        ridge_comm_library library, ridge__offers *offers)
+{
+    switch (library) {
+    case RIDGE_COMM_NCCL:
+        return;
+    case RIDGE_COMM_KERNELS:
+        ridge__kernel_offers(reach, kind, bytes, offers);
+        return;
+    case RIDGE_COMM_EAGER:
+        for (int i = 0; i < offers->n; i++) {
+            offers->at[i].cost.expected_s += EAGER_S;
+            offers->at[i].cost.latency_s += EAGER_S;
+        }
+        return;
+    }
+}
+
+ridge_collective_cost ridge_collective_price_by(const ridge_slice *slice,
+                                                ridge_collective kind, double bytes,
+                                                const ridge_group *group,
+                                                ridge_comm_library library)
+{
     ridge__reach reach;
     ridge__reach_of(slice, group, &reach);
     if (reach.n == 0)
         return nothing_moves();
     ridge__offers offers;
     offers_of(&reach, kind, bytes, &offers);
+    add_library(&reach, kind, bytes, library, &offers);
     const ridge__offer *best = cheapest(&offers);
     ridge_collective_cost cost = {
         .bound_s = cheapest_bound(&offers)->cost.bound_s,

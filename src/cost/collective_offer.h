@@ -67,6 +67,9 @@ void ridge__torus_offers(const ridge__reach *reach, ridge_collective kind, doubl
                          ridge__offers *offers);
 void ridge__switch_offers(const ridge__reach *reach, ridge_collective kind,
                           double bytes, ridge__offers *offers);
+/** An engine's own all-reduce, where the level has one. */
+void ridge__kernel_offers(const ridge__reach *reach, ridge_collective kind,
+                          double bytes, ridge__offers *offers);
 void ridge__hierarchy_offers(const ridge__reach *reach, ridge_collective kind,
                              double bytes, ridge__offers *offers);
 void ridge__neighbour_offers(const ridge__reach *reach, double bytes,

@@ -2,13 +2,57 @@
  * comes from matmul_shape.c. */
 #include "bound.h"
 
+/* nvfp4 has scales of blocks and one of the tensor: two passes, as one scale of a
+ * tensor needs. @source nvfp4-2025 */
+static bool has_two_scales(const ridge_matmul *op, ridge_dtype used)
+{
+    return op->scaling == RIDGE_SCALING_BLOCK && used == RIDGE_DTYPE_FP4;
+}
+
+/* Bytes an activation moves to be quantised: read, and written in the narrow format. A
+ * scale of the whole tensor asks for its largest element first: read twice. */
+static double quantise_bytes(const ridge_matmul *op, ridge_dtype used)
+{
+    const bool is_whole = op->scaling == RIDGE_SCALING_TENSOR;
+    const double reads = is_whole || has_two_scales(op, used) ? 2 : 1;
+    return op->batch * op->m * op->k *
+           (reads * ridge_dtype_bytes(op->activation) + ridge_dtype_bytes(used));
+}
+
+/* Kernels that quantise activations before the product. */
+static double quantise_s(const ridge_chip *chip, const ridge_matmul *op,
+                         ridge_dtype used)
+{
+    const ridge_achievable *a = &chip->achievable;
+    const bool is_narrowed =
+        ridge_dtype_bytes(op->activation) > ridge_dtype_bytes(used);
+    double call_s = 0;
+    switch (op->scaling) {
+    case RIDGE_SCALING_NONE:
+        return 0;
+    case RIDGE_SCALING_TENSOR:
+        call_s = a->quantise_tensor_s;
+        break;
+    case RIDGE_SCALING_ROW:
+        call_s = a->quantise_row_s;
+        break;
+    case RIDGE_SCALING_BLOCK:
+        call_s = a->quantise_block_s * (has_two_scales(op, used) ? 2 : 1);
+        break;
+    }
+    if (!is_narrowed)
+        return 0;
+    return call_s + ridge__beside_stream_s(chip, quantise_bytes(op, used));
+}
+
 /*
  * FLOPs 2 b m k n; bytes of each operand once, in its own format:
  *
  *     bytes = b (m k activation + k n weight + m n output)
  *
- * Left out: converting weights to the arithmetic's format, scales of quantised
- * formats, and operands that stay in a cache between calls.
+ * Activations that are quantised in the call move narrow. Left out: converting weights
+ * to the arithmetic's format, scales of quantised formats, and operands that stay in a
+ * cache between calls.
  * @source scaling-book-2025 chapter 1
  */
 ridge_op_cost ridge_matmul_cost(const ridge_chip *chip, const ridge_matmul *op,
@@ -19,12 +63,11 @@ ridge_op_cost ridge_matmul_cost(const ridge_chip *chip, const ridge_matmul *op,
     const double bytes_per_s = ridge__stream_bytes_per_s(chip, memory);
     const ridge_matmul_shape shape = ridge_matmul_shape_find(chip, op);
     const double flops = 2 * op->batch * op->m * op->k * op->n;
-    const double bytes =
-        op->batch * (op->m * op->k * ridge_dtype_bytes(op->activation) +
-                     op->k * op->n * ridge_dtype_bytes(op->weight) +
-                     op->m * op->n * ridge_dtype_bytes(op->output));
-    const double memory_share =
-        memory == RIDGE_MEMORY_HBM ? ridge__share(chip->achievable.memory) : 1;
+    const double beside_s = quantise_s(chip, op, used);
+    const ridge_dtype moved = beside_s > 0 ? used : op->activation;
+    const double bytes = op->batch * (op->m * op->k * ridge_dtype_bytes(moved) +
+                                      op->k * op->n * ridge_dtype_bytes(op->weight) +
+                                      op->m * op->n * ridge_dtype_bytes(op->output));
     const op_load load = {
         .matmul_flops = flops,
         .bytes = bytes,
@@ -33,8 +76,10 @@ ridge_op_cost ridge_matmul_cost(const ridge_chip *chip, const ridge_matmul *op,
         .expected_matmul_s =
             flops /
             (peak * ridge__share(chip->achievable.matmul[used]) * shape.efficiency),
-        .expected_memory_s = bytes / (bytes_per_s * memory_share),
+        .expected_memory_s = ridge__stream_s(chip, memory, bytes),
+        .is_prefetched = chip->kind != RIDGE_CHIP_GPU,
         .launch_s = chip->achievable.launch_s,
+        .beside_s = beside_s,
         .tile_efficiency = shape.tile_efficiency,
         .wave_efficiency = shape.wave_efficiency,
     };

@@ -13,9 +13,20 @@ enum { PASS_ROWS = 8, PASS_CYCLES = 8 };
 enum {
     K_STEP_BYTES = 128, /* a K step of a tile: one swizzled row of shared memory */
     TILE_LEAST = 16,    /* rows or columns of the smallest tile */
-    SPLIT_K_MOST = 16,
     SPLIT_K_LEAST_DEPTH = 256
 };
+
+/* Parts that K is cut into, where tiles are fewer than SPLIT_TILES_A_SM for each SM. */
+static const int splits[] = {1, 2, 3, 4, 6, 8, 16};
+enum { SPLIT_TILES_A_SM = 2 };
+
+/* Starts of a block in a tile: launched, first operands in, the product out; of two
+ * trips to DRAM each. Fitted on GEMMs of 16 bits on A100, H100, H200 and B200. */
+static const double MATMUL_STARTS = 1.5;
+
+/* Sides of the tiles that libraries choose among, of those of the chip's own. */
+static const double shares_m[] = {1, 0.5, 0.25};
+static const double shares_n[] = {1, 0.75, 0.5, 0.25};
 
 static double pad_to(double x, double unit)
 {
@@ -69,21 +80,37 @@ typedef struct tile_grid {
     double sm_flops_per_s;
     double start_s;       /* first load and last store of a tile */
     double element_bytes; /* of the arithmetic's format */
-    double supply_ridge;  /* FLOPs per L2 byte of the whole chip; 0: not known */
-    double full_supply;   /* operand supply of the chip's own tile, 0..1 */
+    double full_supply;   /* FLOPs an operand byte of the chip's own tile */
     double reduce_bytes_per_s;
+    double weight_sm_bytes_per_s; /* what one SM takes in of weights; 0: no limit */
+    bool has_block_scales;        /* whole tiles, K not split */
 } tile_grid;
 
 /*
- * How fast the L2 can feed a tile: per step of K it loads (tm + tn) elements for
- * 2 tm tn FLOPs, and below the L2's ridge it waits. Relative to the chip's own tile,
- * whose rate the achievable efficiency already holds.
+ * How fast a tile can be fed: per step of K it loads (tm + tn) elements for 2 tm tn
+ * FLOPs. Relative to the chip's own tile, whose rate the achievable efficiency already
+ * holds. Neighbours that multicast what they share make up for half of the loss, in
+ * the logarithm.
  */
 static double tile_supply(const tile_grid *g, double tile_m, double tile_n)
 {
-    const double intensity =
-        2 * tile_m * tile_n / ((tile_m + tile_n) * g->element_bytes);
-    return g->supply_ridge > 0 ? fmin(1, intensity / g->supply_ridge) : intensity;
+    const double intensity = 2 * tile_m * tile_n / (tile_m + tile_n);
+    return intensity < g->full_supply ? sqrt(intensity / g->full_supply) : 1;
+}
+
+/* One part of one tile: arithmetic, or weights that arrive from HBM where no second
+ * tile reads them again. */
+static double part_s(const tile_grid *g, const ridge_matmul_shape *s, double supply)
+{
+    const double depth = s->padded_k / s->split_k;
+    const double compute_s =
+        2 * s->tile_m * s->tile_n * depth / (g->sm_flops_per_s * supply);
+    double weight_s = 0;
+    if (g->weight_sm_bytes_per_s > 0 && g->op->m <= s->tile_m) {
+        weight_s = depth * fmin(s->tile_n, g->op->n) *
+                   ridge_dtype_bytes(g->op->weight) / g->weight_sm_bytes_per_s;
+    }
+    return fmax(compute_s, weight_s) + g->start_s;
 }
 
 /* Fill s with the layout of one tile and split. @return its time */
@@ -99,36 +126,38 @@ static double tile_time_s(const tile_grid *g, double tile_m, double tile_n,
         .tile_n = tile_n,
         .split_k = split_k,
     };
-    const double supply = fmin(1, tile_supply(g, tile_m, tile_n) / g->full_supply);
+    const double supply = tile_supply(g, tile_m, tile_n);
     s->tiles = op->batch * (s->padded_m / tile_m) * (s->padded_n / tile_n) * split_k;
     s->waves = ceil(s->tiles / g->sms);
     s->tile_efficiency =
         supply * (op->m / s->padded_m) * (op->k / s->padded_k) * (op->n / s->padded_n);
-    const double one_s =
-        2 * tile_m * tile_n * (s->padded_k / split_k) / (g->sm_flops_per_s * supply) +
-        g->start_s;
     /* partial sums in fp32, written and read once more */
     const double reduce_s = split_k > 1 ? 2 * 4 * split_k * op->batch * op->m * op->n /
                                               g->reduce_bytes_per_s
                                         : 0;
-    return s->waves * one_s + reduce_s;
+    return s->waves * part_s(g, s, supply) + reduce_s;
 }
 
 static tile_grid tile_grid_make(const ridge_chip *chip, const ridge_matmul *op)
 {
     ridge_dtype used = op->compute;
     const double peak = ridge_chip_peak(chip, op->compute, &used);
+    const double share = ridge__share(chip->achievable.matmul[used]);
+    const double own_m = chip->tile_m;
+    const double own_n = chip->tile_n;
+    const bool is_fp4 = used == RIDGE_DTYPE_FP4;
     tile_grid g = {
         .op = op,
         .sms = chip->cores > 0 ? chip->cores : 1,
         .element_bytes = ridge_dtype_bytes(used),
+        .full_supply = 2 * own_m * own_n / (own_m + own_n),
         .reduce_bytes_per_s =
             chip->l2_bytes_per_s > 0 ? chip->l2_bytes_per_s : chip->hbm_bytes_per_s,
+        .weight_sm_bytes_per_s = is_fp4 ? chip->achievable.fp4_sm_bytes_per_s : 0,
+        .has_block_scales = is_fp4 || op->scaling == RIDGE_SCALING_BLOCK,
     };
-    g.sm_flops_per_s = peak / g.sms;
-    g.start_s = ridge__block_start_s(chip);
-    g.supply_ridge = chip->l2_bytes_per_s > 0 ? peak / chip->l2_bytes_per_s : 0;
-    g.full_supply = tile_supply(&g, chip->tile_m, chip->tile_n);
+    g.sm_flops_per_s = peak * share / g.sms;
+    g.start_s = MATMUL_STARTS * ridge__block_start_s(chip);
     return g;
 }
 
@@ -136,8 +165,10 @@ static tile_grid tile_grid_make(const ridge_chip *chip, const ridge_matmul *op)
 static void tile_try(const tile_grid *g, double tile_m, double tile_n, double *best_s,
                      ridge_matmul_shape *best)
 {
-    for (int split = 1; split <= SPLIT_K_MOST; split *= 2) {
-        if (split > 1 && g->op->k / split < SPLIT_K_LEAST_DEPTH)
+    for (size_t i = 0; i < RIDGE_COUNT_OF(splits); i++) {
+        const int split = splits[i];
+        if (split > 1 &&
+            (g->has_block_scales || g->op->k / split < SPLIT_K_LEAST_DEPTH))
             return;
         ridge_matmul_shape s;
         const double time_s = tile_time_s(g, tile_m, tile_n, split, &s);
@@ -145,19 +176,37 @@ static void tile_try(const tile_grid *g, double tile_m, double tile_n, double *b
             *best_s = time_s;
             *best = s;
         }
-        if (s.tiles >= g->sms)
+        if (s.tiles >= SPLIT_TILES_A_SM * g->sms * split)
             return;
     }
 }
 
+static void tiles_try(const tile_grid *g, const ridge_chip *chip, double *best_s,
+                      ridge_matmul_shape *best)
+{
+    const bool is_fp4 = g->element_bytes < 1;
+    for (size_t i = 0; i < RIDGE_COUNT_OF(shares_m); i++) {
+        for (size_t j = 0; j < RIDGE_COUNT_OF(shares_n); j++) {
+            /* fp4: scales lie in tiles of 128 rows, and so does the arithmetic */
+            if (is_fp4 && (shares_m[i] < 1 || shares_n[j] < 0.5))
+                continue;
+            const double m = fmax(TILE_LEAST, chip->tile_m * shares_m[i]);
+            const double n = fmax(TILE_LEAST, chip->tile_n * shares_n[j]);
+            tile_try(g, m, n, best_s, best);
+            if (m != n)
+                tile_try(g, n, m, best_s, best);
+        }
+    }
+}
+
 /*
- * The libraries choose among a few tiles: the chip's own, and halves and quarters of
- * its sides, either way up. The fastest
- * is taken, with K split over idle SMs where tiles are few.
+ * The libraries choose among a few tiles: the chip's own and parts of its sides, either
+ * way up. The fastest is taken, with K split over idle SMs where tiles are few; kernels
+ * for block scales do not split.
  *
  *     t = ceil(tiles / SMs) (2 tm tn K / (rate of an SM, supply) + start) + reduction
  *
- * Left out: stream-K, clusters, and the clock that rises when SMs idle.
+ * Left out: stream-K, and the clock that rises when SMs idle.
  * @source nvidia-matmul-guide, sections on tile and wave quantisation
  */
 static ridge_matmul_shape tiled_shape(const ridge_chip *chip, const ridge_matmul *op)
@@ -165,15 +214,7 @@ static ridge_matmul_shape tiled_shape(const ridge_chip *chip, const ridge_matmul
     const tile_grid g = tile_grid_make(chip, op);
     double best_s = HUGE_VAL;
     ridge_matmul_shape best = {.tile_efficiency = 1};
-    for (int i = 1; i <= 4; i *= 2) {
-        for (int j = 1; j <= 4; j *= 2) {
-            const double m = fmax(TILE_LEAST, (double)chip->tile_m / i);
-            const double n = fmax(TILE_LEAST, (double)chip->tile_n / j);
-            tile_try(&g, m, n, &best_s, &best);
-            if (m != n)
-                tile_try(&g, n, m, &best_s, &best);
-        }
-    }
+    tiles_try(&g, chip, &best_s, &best);
     const double ideal_s =
         2 * op->batch * op->m * op->k * op->n / (g.sm_flops_per_s * g.sms);
     return *shape_rate(&best, ideal_s / best_s / best.tile_efficiency);

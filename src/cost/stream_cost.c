@@ -5,15 +5,13 @@ ridge_op_cost ridge_stream_cost_from(const ridge_chip *chip, double vector_flops
                                      double bytes, ridge_memory memory)
 {
     const double bytes_per_s = ridge__stream_bytes_per_s(chip, memory);
-    const double share =
-        memory == RIDGE_MEMORY_HBM ? ridge__share(chip->achievable.memory) : 1;
     const op_load load = {
         .vector_flops = vector_flops,
         .bytes = bytes,
         .matmul_flops_per_s = ridge_chip_peak(chip, RIDGE_DTYPE_BF16, NULL),
         .vector_flops_per_s = chip->vector_flops_per_s,
         .bytes_per_s = bytes_per_s,
-        .expected_memory_s = bytes / (bytes_per_s * share),
+        .expected_memory_s = ridge__stream_s(chip, memory, bytes),
         .launch_s = chip->achievable.launch_s,
         .tile_efficiency = 1,
         .wave_efficiency = 1,

@@ -70,7 +70,8 @@ static void tiles_just_beyond_a_full_wave_cost_a_second_one(void **state)
     ridge_matmul_shape_efficiency(&chip, &full, NULL, &full_wave);
     ridge_matmul_shape_efficiency(&chip, &over, NULL, &over_wave);
     assert_true(full_wave > 0.95);
-    assert_true(over_wave < 0.75);
+    /* smaller tiles make up for some of it */
+    assert_true(over_wave < 0.9 * full_wave);
 }
 
 static void few_tiles_split_a_deep_k_over_idle_sms(void **state)
@@ -81,6 +82,38 @@ static void few_tiles_split_a_deep_k_over_idle_sms(void **state)
     const ridge_matmul shallow = shape_of(128, 256, 1024);
     assert_true(ridge_matmul_shape_find(&chip, &deep).split_k > 1);
     assert_near(ridge_matmul_shape_find(&chip, &shallow).split_k, 1, 0);
+}
+
+static void block_scales_keep_k_whole(void **state)
+{
+    (void)state;
+    ridge_chip chip = plain_gpu();
+    ridge_matmul deep = shape_of(128, 16384, 1024);
+    deep.scaling = RIDGE_SCALING_BLOCK;
+    assert_near(ridge_matmul_shape_find(&chip, &deep).split_k, 1, 0);
+    chip.has_peak[RIDGE_DTYPE_FP4] = true;
+    chip.peak_flops_per_s[RIDGE_DTYPE_FP4] = 9e15;
+    deep.compute = RIDGE_DTYPE_FP4;
+    const ridge_matmul_shape s = ridge_matmul_shape_find(&chip, &deep);
+    assert_near(s.tile_m * s.tile_n, 128 * 128, 1); /* or 128 x 256, never less */
+}
+
+static void few_rows_of_fp4_wait_for_their_weights(void **state)
+{
+    (void)state;
+    ridge_chip chip = plain_gpu();
+    chip.has_peak[RIDGE_DTYPE_FP4] = true;
+    chip.peak_flops_per_s[RIDGE_DTYPE_FP4] = 9e15;
+    ridge_matmul few = shape_of(1, 65536, 128 * 100);
+    few.compute = few.weight = RIDGE_DTYPE_FP4;
+    const double free_of_it = ridge_matmul_shape_find(&chip, &few).efficiency;
+    chip.achievable.fp4_sm_bytes_per_s = 3.7e10;
+    const double limited = ridge_matmul_shape_find(&chip, &few).efficiency;
+    assert_true(limited < 0.5 * free_of_it);
+    few.m = 4096; /* tiles read them again: from the L2 */
+    const double many = ridge_matmul_shape_find(&chip, &few).efficiency;
+    chip.achievable.fp4_sm_bytes_per_s = 0;
+    assert_near(many, ridge_matmul_shape_find(&chip, &few).efficiency, 1e-12);
 }
 
 static void a_short_k_pays_for_the_start_of_each_tile(void **state)
@@ -115,6 +148,8 @@ int main(void)
         cmocka_unit_test(a_large_product_fills_the_arrays),
         cmocka_unit_test(tiles_just_beyond_a_full_wave_cost_a_second_one),
         cmocka_unit_test(few_tiles_split_a_deep_k_over_idle_sms),
+        cmocka_unit_test(block_scales_keep_k_whole),
+        cmocka_unit_test(few_rows_of_fp4_wait_for_their_weights),
         cmocka_unit_test(a_short_k_pays_for_the_start_of_each_tile),
         cmocka_unit_test(a_chip_of_unknown_tiles_counts_as_perfect),
     };
