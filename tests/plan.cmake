@@ -19,3 +19,8 @@ ridge_test(golden training_gpu_cases LAYER plan
                    ${CMAKE_SOURCE_DIR}/tests/support/network_build.c)
 ridge_fuzz(plan LAYER plan)
 ridge_fuzz(knobs LAYER plan)
+
+ridge_test(unit measured_csv LAYER plan)
+ridge_test(unit measured_op LAYER plan)
+ridge_test(unit error_summary LAYER plan)
+ridge_fuzz(measured LAYER plan)

@@ -1,7 +1,6 @@
 /*
  * Plans: the space of training layouts on a slice, the price of one, the search for the
- * best, the thresholds at which communication binds, plan files, explanations, and
- * predictions held against measured runs.
+ * best, the thresholds at which communication binds, plan files and explanations.
  */
 #ifndef RIDGE_PLAN_H
 #define RIDGE_PLAN_H
@@ -431,52 +430,6 @@ RIDGE_NODISCARD ridge_status ridge_train_sensitivity(ridge_ctx *cx,
                                                      const ridge_train_request *request,
                                                      const ridge_train_price *price,
                                                      ridge_sensitivity *out, int *n);
-
-/* ---- measured runs -------------------------------------------------------------- */
-
-/** One row of measured training runs with Ridge's prediction beside it. */
-typedef struct ridge_validation_row {
-    const char *id, *source, *chip, *model;
-    int line;
-    bool is_predicted;
-    const char *why_skipped; /* or NULL */
-    bool is_complete;        /* nothing that matters was assumed */
-    const char *assumed;     /* what was; "" */
-    double measured_step_s, predicted_step_s;
-    double relative_error; /* predicted / measured - 1 */
-    bool has_memory;
-    double measured_memory_bytes, predicted_memory_bytes;
-} ridge_validation_row;
-
-/** Errors of a set of rows; relative. */
-typedef struct ridge_error_summary {
-    const char *name; /* chip or source */
-    int rows;
-    double median_abs, p90_abs, bias; /* bias: median signed */
-} ridge_error_summary;
-
-enum { RIDGE_SUMMARY_MAX = 96 };
-
-typedef struct ridge_validation {
-    int n_rows;
-    ridge_validation_row *rows;
-    int n_predicted, n_complete;
-    ridge_error_summary all;      /* complete rows and assumed ones together */
-    ridge_error_summary complete; /* rows that state their whole plan */
-    ridge_error_summary assumed;
-    ridge_error_summary memory;
-    int n_by_chip, n_by_source;
-    ridge_error_summary by_chip[RIDGE_SUMMARY_MAX];
-    ridge_error_summary by_source[RIDGE_SUMMARY_MAX];
-} ridge_validation;
-
-/** Read a JSON Lines file of measured training runs and predict each.
- * @errors E_IO; E_PARSE with file:line for text that is no such row */
-RIDGE_NODISCARD ridge_status ridge_validate_training(ridge_ctx *cx,
-                                                     const ridge_catalog *catalog,
-                                                     const ridge_library *library,
-                                                     const char *path,
-                                                     ridge_validation *out);
 
 #ifdef __cplusplus
 }

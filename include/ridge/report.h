@@ -10,6 +10,7 @@
 #include "ridge/hardware.h"
 #include "ridge/model.h"
 #include "ridge/plan.h"
+#include "ridge/plan_validation.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -188,6 +189,19 @@ void ridge_validation_write_html(ridge_ctx *cx, const ridge_validation_view *vie
                                  ridge_buf *out);
 void ridge_validation_write_json(ridge_ctx *cx, const ridge_validation_view *view,
                                  ridge_json *object);
+
+typedef struct ridge_op_validation_view {
+    const char *path;
+    const ridge_op_validation *validation;
+    bool has_rows;
+} ridge_op_validation_view;
+
+void ridge_op_validation_write_text(ridge_ctx *cx, const ridge_op_validation_view *view,
+                                    bool with_colour, ridge_buf *out);
+void ridge_op_validation_write_html(ridge_ctx *cx, const ridge_op_validation_view *view,
+                                    ridge_buf *out);
+void ridge_op_validation_write_json(ridge_ctx *cx, const ridge_op_validation_view *view,
+                                    ridge_json *object);
 
 #ifdef __cplusplus
 }

@@ -1,9 +1,8 @@
 /* Predictions held against measured runs: one row at a time, then the distribution of
  * the errors by chip and by source. */
+#include "error_summary.h"
 #include "measured_row.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { FILE_BYTES_MOST = 256 << 20, ROWS_MOST = 1000000 };
@@ -145,35 +144,6 @@ static ridge_status validate_row(ridge_ctx *cx, const ridge_catalog *catalog,
 /* ---- summaries
  * ------------------------------------------------------------------------ */
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return x < y ? -1 : x > y ? 1 : 0;
-}
-
-/* Of sorted values: the middle one, or the mean of the two in the middle. */
-static double median_of(const double *sorted, int n)
-{
-    return n % 2 == 1 ? sorted[n / 2] : 0.5 * (sorted[n / 2 - 1] + sorted[n / 2]);
-}
-
-static ridge_error_summary summarise(const char *name, double *errors, int n)
-{
-    ridge_error_summary s = {.name = name, .rows = n};
-    if (n == 0)
-        return s;
-    qsort(errors, (size_t)n, sizeof *errors, by_value);
-    s.bias = median_of(errors, n);
-    for (int i = 0; i < n; i++)
-        errors[i] = fabs(errors[i]);
-    qsort(errors, (size_t)n, sizeof *errors, by_value);
-    s.median_abs = median_of(errors, n);
-    int at = (int)ceil(0.9 * n) - 1; /* the nearest rank */
-    s.p90_abs = errors[at < 0 ? 0 : at];
-    return s;
-}
-
 typedef enum row_set { SET_ALL, SET_COMPLETE, SET_ASSUMED, SET_MEMORY } row_set;
 
 static bool is_in(const ridge_validation_row *r, row_set set)
@@ -205,7 +175,7 @@ static ridge_error_summary summarise_set(const ridge_validation *v, row_set set,
                            ? r->predicted_memory_bytes / r->measured_memory_bytes - 1
                            : r->relative_error;
     }
-    return summarise(name, scratch, n);
+    return error_summarise(name, scratch, n);
 }
 
 /* One summary for each chip or source, in the order of the file. */
@@ -226,7 +196,7 @@ static int summarise_by(const ridge_validation *v, bool is_by_chip, double *scra
             if (r->is_predicted && strcmp(is_by_chip ? r->chip : r->source, name) == 0)
                 scratch[n++] = r->relative_error;
         }
-        out[groups++] = summarise(name, scratch, n);
+        out[groups++] = error_summarise(name, scratch, n);
     }
     return groups;
 }

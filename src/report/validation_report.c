@@ -1,38 +1,14 @@
 /* Predictions against measurements: the distribution of the errors, and every row. */
-#include "section.h"
-
-static void add_summary(ridge_table *t, const ridge_error_summary *e)
-{
-    ridge_table_cell(t, e->name);
-    ridge_table_cellf(t, "%d", e->rows);
-    if (e->rows == 0) {
-        ridge_table_cell(t, "-");
-        ridge_table_cell(t, "-");
-        ridge_table_cell(t, "-");
-        return;
-    }
-    ridge_table_cell(t, ridge_format_percent(e->median_abs).s);
-    ridge_table_cell(t, ridge_format_percent(e->p90_abs).s);
-    ridge_table_cellf(t, "%s%s", e->bias > 0 ? "+" : "",
-                      ridge_format_percent(e->bias).s);
-}
-
-static ridge_table *error_table(ridge_ctx *cx, ridge_sections *s, const char *title,
-                                const char *first)
-{
-    const char *columns =
-        ridge_sprintf(ridge_ctx_arena(cx), "%s|>rows|>median|>p90|>bias", first);
-    return ridge__section_add(cx, s, title, columns == NULL ? "" : columns);
-}
+#include "error_table.h"
 
 static void add_overall(ridge_ctx *cx, const ridge_validation *v, ridge_sections *s)
 {
-    ridge_table *t = error_table(cx, s, "Error of the step time", "rows");
-    add_summary(t, &v->all);
-    add_summary(t, &v->complete);
-    add_summary(t, &v->assumed);
+    ridge_table *t = ridge__error_table(cx, s, "Error of the step time", "rows");
+    ridge__error_row(t, &v->all);
+    ridge__error_row(t, &v->complete);
+    ridge__error_row(t, &v->assumed);
     ridge_table_rule(t);
-    add_summary(t, &v->memory);
+    ridge__error_row(t, &v->memory);
     ridge__section_note(
         s,
         "Error: predicted / measured - 1; median and p90 of its absolute value, bias "
@@ -42,12 +18,12 @@ static void add_overall(ridge_ctx *cx, const ridge_validation *v, ridge_sections
 
 static void add_groups(ridge_ctx *cx, const ridge_validation *v, ridge_sections *s)
 {
-    ridge_table *t = error_table(cx, s, "By chip", "chip");
+    ridge_table *t = ridge__error_table(cx, s, "By chip", "chip");
     for (int i = 0; i < v->n_by_chip; i++)
-        add_summary(t, &v->by_chip[i]);
-    t = error_table(cx, s, "By source", "source");
+        ridge__error_row(t, &v->by_chip[i]);
+    t = ridge__error_table(cx, s, "By source", "source");
     for (int i = 0; i < v->n_by_source; i++)
-        add_summary(t, &v->by_source[i]);
+        ridge__error_row(t, &v->by_source[i]);
 }
 
 static void add_skipped(ridge_ctx *cx, const ridge_validation *v, ridge_sections *s)
@@ -78,8 +54,7 @@ static void add_rows(ridge_ctx *cx, const ridge_validation *v, ridge_sections *s
         ridge_table_cell(t, r->model);
         ridge_table_cell(t, ridge_format_seconds(r->measured_step_s).s);
         ridge_table_cell(t, ridge_format_seconds(r->predicted_step_s).s);
-        ridge_table_cellf(t, "%s%s", r->relative_error > 0 ? "+" : "",
-                          ridge_format_percent(r->relative_error).s);
+        ridge__error_cell(t, r->relative_error);
         ridge_table_cell(t, r->assumed);
     }
 }
@@ -122,14 +97,6 @@ void ridge_validation_write_html(ridge_ctx *cx, const ridge_validation_view *vie
 /* ---- JSON
  * ---------------------------------------------------------------------------- */
 
-static void set_errors(ridge_json *o, const ridge_error_summary *e)
-{
-    ridge_json_set_i64(o, "rows", e->rows);
-    ridge_json_set_double(o, "median_abs_rel_error", e->median_abs);
-    ridge_json_set_double(o, "p90_abs_rel_error", e->p90_abs);
-    ridge_json_set_double(o, "bias", e->bias);
-}
-
 static void set_row(ridge_ctx *cx, ridge_json *array, const ridge_validation_row *r)
 {
     ridge_json *o = ridge_json_push_object(cx, array);
@@ -168,18 +135,19 @@ void ridge_validation_write_json(ridge_ctx *cx, const ridge_validation_view *vie
     ridge_json_set_double(object, "median_abs_rel_error", v->all.median_abs);
     ridge_json_set_double(object, "p90_abs_rel_error", v->all.p90_abs);
     ridge_json_set_double(object, "bias", v->all.bias);
-    set_errors(ridge_json_set_object(cx, object, "complete"), &v->complete);
-    set_errors(ridge_json_set_object(cx, object, "assumed"), &v->assumed);
-    set_errors(ridge_json_set_object(cx, object, "memory"), &v->memory);
+    ridge__error_set_json(ridge_json_set_object(cx, object, "complete"), &v->complete);
+    ridge__error_set_json(ridge_json_set_object(cx, object, "assumed"), &v->assumed);
+    ridge__error_set_json(ridge_json_set_object(cx, object, "memory"), &v->memory);
     ridge_json *by_chip = ridge_json_set_object(cx, object, "by_chip");
     for (int i = 0; i < v->n_by_chip; i++) {
-        set_errors(ridge_json_set_object(cx, by_chip, v->by_chip[i].name),
-                   &v->by_chip[i]);
+        ridge__error_set_json(ridge_json_set_object(cx, by_chip, v->by_chip[i].name),
+                              &v->by_chip[i]);
     }
     ridge_json *by_source = ridge_json_set_object(cx, object, "by_source");
     for (int i = 0; i < v->n_by_source; i++) {
-        set_errors(ridge_json_set_object(cx, by_source, v->by_source[i].name),
-                   &v->by_source[i]);
+        ridge__error_set_json(
+            ridge_json_set_object(cx, by_source, v->by_source[i].name),
+            &v->by_source[i]);
     }
     set_skipped(cx, object, v);
     if (!view->has_rows)
