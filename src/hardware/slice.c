@@ -163,7 +163,8 @@ static ridge_status want_torus_shape(ridge_ctx *cx, const slice_request *q,
     }
     for (int i = 0; i < q->rank; i++)
         shape.length[i] = q->shape[i];
-    if (!ridge__shape_is_legal(q->system, &shape))
+    if (!ridge__shape_is_legal(q->system, &shape) &&
+        !ridge__shape_is_part(q->system, &shape))
         return fail_shape(cx, q, &shape);
     *out = shape;
     return RIDGE_OK;
@@ -172,6 +173,9 @@ static ridge_status want_torus_shape(ridge_ctx *cx, const slice_request *q,
 static const char twisted_note[] = "this shape also exists as a twisted torus, with a "
                                    "higher bisection; the plain torus "
                                    "is modelled";
+
+static const char part_note[] = "not offered by itself: a part of a 4x4x4 cube, "
+                                "without rings";
 
 static ridge_status build_torus(ridge_ctx *cx, const slice_request *q, ridge_slice *s)
 {
@@ -189,6 +193,8 @@ static ridge_status build_torus(ridge_ctx *cx, const slice_request *q, ridge_sli
     }
     if (ridge__shape_can_twist(system, &shape))
         s->note = twisted_note;
+    if (ridge__shape_is_part(system, &shape))
+        s->note = part_note;
     return RIDGE_OK;
 }
 

@@ -3,7 +3,8 @@
  *
  * cubes-of-4 (TPU v4, v5p, v7): racks of 4x4x4 chips are joined by optical switches, so
  * a slice is a box of whole cubes, and every axis is a ring; below a cube there are
- * 2x2x2, 2x2x4 and 2x4x4, and pieces of one host, all without rings.
+ * 2x2x2, 2x2x4 and 2x4x4, and pieces of one host, all without rings. Boxes of whole
+ * hosts in one cube that are one chip thin are not offered, but are there in each cube.
  *
  * full-axis (TPU v2, v3, v5e, v6e): a rectangle of a fixed 2D torus with sides of
  * powers of two, at most 1:2; only a side of the whole torus's length is a ring.
@@ -87,6 +88,13 @@ static bool is_within_cube(const torus_shape *s)
     return true;
 }
 
+/* Two sides of whole hosts, one chip thin: 1x2x4, 1x4x4. */
+static bool is_thin_within_cube(const torus_shape *s)
+{
+    return s->length[0] == 1 && (s->length[1] == 2 || s->length[1] == 4) &&
+           s->length[2] == 4;
+}
+
 /* Sides of powers of two; in 2D the longer at most twice the shorter. */
 static bool is_pod_fraction(const torus_shape *s, int dims)
 {
@@ -117,6 +125,13 @@ bool ridge__shape_is_legal(const ridge_system *system, const torus_shape *shape)
 {
     const torus_shape s = ascending(shape->length, system->torus_dims);
     return is_legal_ascending(system, &s);
+}
+
+bool ridge__shape_is_part(const ridge_system *system, const torus_shape *shape)
+{
+    const torus_shape s = ascending(shape->length, system->torus_dims);
+    return system->wrap_rule == RIDGE_WRAP_CUBES_OF_4 && system->torus_dims == 3 &&
+           is_thin_within_cube(&s);
 }
 
 bool ridge__shape_wraps(const ridge_system *system, const torus_shape *shape, int i)

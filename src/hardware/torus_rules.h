@@ -15,6 +15,9 @@ int64_t ridge__shape_chips(const torus_shape *shape);
 /** Whether the system can be cut to this shape, its axes in any order. */
 bool ridge__shape_is_legal(const ridge_system *system, const torus_shape *shape);
 
+/** Whether it is no slice by itself but a part of one, of whole hosts: 4x2x1. */
+bool ridge__shape_is_part(const ridge_system *system, const torus_shape *shape);
+
 /** Whether axis @p i of a legal shape closes into a ring. */
 bool ridge__shape_wraps(const ridge_system *system, const torus_shape *shape, int i);
 

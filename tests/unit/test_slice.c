@@ -187,12 +187,20 @@ static void legal_shapes_are_legal_in_any_order(void **state)
         assert_non_null(parse(state, texts[i]));
 }
 
+static void a_part_of_a_cube_is_priced_and_said_to_be_one(void **state)
+{
+    const ridge_slice *s = parse(state, "cube:4x2x1");
+    assert_int_equal(s->chips, 8);
+    assert_false(s->axes[0].has_wraparound);
+    assert_non_null(strstr(s->note, "not offered by itself"));
+}
+
 static void illegal_shapes_name_the_rule_and_the_nearest(void **state)
 {
     assert_refused(state, "cube:5x5x5", RIDGE_E_ARG, "every axis a multiple of 4");
     assert_refused(state, "cube:5x5x5", RIDGE_E_ARG, "the nearest are 4x4x8,");
     assert_refused(state, "cube:20x20x20", RIDGE_E_ARG, "up to 16x20x28");
-    assert_refused(state, "cube:4x4x1", RIDGE_E_ARG, "2x2x4");
+    assert_refused(state, "cube:4x1x1", RIDGE_E_ARG, "2x2x1");
     assert_refused(state, "flat:4x16", RIDGE_E_ARG, "one at most twice the other");
     assert_refused(state, "flat:16x32", RIDGE_E_ARG, "up to 16x16");
     assert_refused(state, "flat:3x3", RIDGE_E_ARG, "the nearest are 2x4, 2x2, 4x4");
@@ -326,6 +334,7 @@ int main(void)
         cmocka_unit_test(axes_of_one_chip_are_left_out),
         cmocka_unit_test(a_shape_of_two_numbers_gets_a_third),
         cmocka_unit_test(legal_shapes_are_legal_in_any_order),
+        cmocka_unit_test(a_part_of_a_cube_is_priced_and_said_to_be_one),
         cmocka_unit_test(illegal_shapes_name_the_rule_and_the_nearest),
         cmocka_unit_test(a_bare_count_of_a_torus_is_answered_with_its_shapes),
         cmocka_unit_test(slices_are_joined_by_dcn),
