@@ -238,6 +238,11 @@ RIDGE_NODISCARD ridge_status ridge_expr_strategies(ridge_ctx *cx,
                                                    ridge_strategy *out, int *n);
 /** Bytes that one chip sends in all steps. */
 double ridge_strategy_sent_bytes(const ridge_mesh *mesh, const ridge_strategy *s);
+/** Share of what all ranks multiply that is padding: 0 when every cut dim divides. */
+double ridge_strategy_padding(const ridge_expr *expr, const ridge_strategy *s);
+/** The axes that cut a dim of the expression while it is multiplied. */
+ridge_dim_axes ridge_strategy_dim_axes(const ridge_expr *expr, const ridge_strategy *s,
+                                       int dim);
 /** Steps in order, the local product as "multiply": "AllGather_x A; multiply". */
 void ridge_strategy_write(const ridge_expr *expr, const ridge_strategy *s,
                           ridge_buf *out);
@@ -273,7 +278,7 @@ typedef struct ridge_rule {
     ridge_role role;
     const char *dim;
     int n_axes;
-    const char *axes[4]; /* outermost first */
+    const char *axes[RIDGE_MESH_AXIS_MAX]; /* outermost first */
 } ridge_rule;
 
 /** Cost of one step, for choosing between ways; lower is better. */
@@ -316,6 +321,45 @@ double ridge_partition_local_elements(const ridge_partition *p, int tensor);
 int64_t ridge_partition_local_dim(const ridge_partition *p, int tensor, int position);
 
 void ridge_partition_write(const ridge_partition *p, ridge_buf *out);
+
+/* ---- parallelism as rules
+ * -------------------------------------------------------------------------- */
+
+/** How context parallelism brings keys and values to queries. */
+typedef enum ridge_context_kind {
+    RIDGE_CONTEXT_GATHER, /* keys and values are gathered: at once, or around a ring */
+    RIDGE_CONTEXT_ALL_TO_ALL /* tokens are exchanged for heads and back (Ulysses) */
+} ridge_context_kind;
+
+/** Degrees of parallelism, each 1 or more; their product is the mesh. */
+typedef struct ridge_parallelism {
+    int64_t dp;     /* replicas of everything */
+    int64_t fsdp;   /* replicas over which ZeRO cuts */
+    int64_t ep;     /* experts; also cuts the batch, and with fsdp the other weights */
+    int64_t cp;     /* tokens of a sequence */
+    int64_t tp;     /* heads, feed-forward width, words */
+    int zero_stage; /* 0 to 3: what fsdp cuts: nothing, optimizer state and gradients
+                       (1, 2: they differ in how long gradients stay whole), weights too
+                     */
+    bool is_sequence_parallel; /* tp cuts the tokens of the residual stream too */
+    bool is_vocab_parallel;    /* tp cuts embedding and logits along V */
+    ridge_context_kind context;
+} ridge_parallelism;
+
+/**
+ * The mesh and the rules of a way to parallelise a program: rows of a table, a dim
+ * letter with mesh axes each. Axes of size 1 are left out. Where tp does not divide the
+ * KV heads it becomes two axes, tp (which cuts them) and tpr (over which they are
+ * replicated).
+ *
+ * @param rules  out: owned by the ctx
+ * @errors E_ARG a degree below 1 or a stage outside 0 .. 3; E_NOMEM
+ * @source shoeybi2019 (tp), korthikanti2022 (sequence), rajbhandari2020 (ZeRO),
+ *         zhao2023-fsdp, liu2023-ring, jacobs2023-ulysses, lepikhin2020 (experts)
+ */
+RIDGE_NODISCARD ridge_status ridge_parallelism_rules(
+    ridge_ctx *cx, const ridge_program *program, const ridge_parallelism *degrees,
+    ridge_mesh *mesh, const ridge_rule **rules, int *n_rules);
 
 #ifdef __cplusplus
 }

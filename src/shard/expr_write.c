@@ -65,7 +65,8 @@ void ridge_strategy_write(const ridge_expr *expr, const ridge_strategy *s,
 
 /* ---- faults ------------------------------------------------------------------- */
 
-enum { FAULT_BEFORE = 60, FAULT_AFTER = 20 };
+/* Characters shown of a long text; a short one is shown whole. */
+enum { FAULT_SHORT = 100, FAULT_BEFORE = 60, FAULT_AFTER = 20 };
 
 void ridge_expr_fault_write(const ridge_expr_fault *fault, ridge_buf *out)
 {
@@ -73,8 +74,9 @@ void ridge_expr_fault_write(const ridge_expr_fault *fault, ridge_buf *out)
         return;
     const size_t length = strlen(fault->text);
     const size_t at = fault->column - 1 < length ? fault->column - 1 : length;
-    const size_t from = at > FAULT_BEFORE ? at - FAULT_BEFORE : 0;
-    const size_t end = length - at > FAULT_AFTER ? at + FAULT_AFTER : length;
+    const bool is_long = length > FAULT_SHORT;
+    const size_t from = is_long && at > FAULT_BEFORE ? at - FAULT_BEFORE : 0;
+    const size_t end = is_long && length - at > FAULT_AFTER ? at + FAULT_AFTER : length;
     ridge_buf_puts(out, "  ");
     for (size_t i = from; i < end; i++) {
         const char c = fault->text[i];

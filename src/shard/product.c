@@ -85,3 +85,27 @@ bool ridge_expr_product(const ridge_expr *expr, const ridge_sharding *inputs,
     *out = product;
     return true;
 }
+
+ridge_dim_axes ridge_strategy_dim_axes(const ridge_expr *expr, const ridge_strategy *s,
+                                       int dim)
+{
+    for (int i = 0; i < expr->n_inputs; i++) {
+        const int at = ridge__dim_place(&expr->inputs[i], dim);
+        if (at >= 0)
+            return s->inputs[i].dims[at];
+    }
+    return (ridge_dim_axes){0};
+}
+
+double ridge_strategy_padding(const ridge_expr *expr, const ridge_strategy *s)
+{
+    double useful = 1;
+    for (int d = 0; d < expr->n_dims; d++) {
+        const ridge_dim_axes axes = ridge_strategy_dim_axes(expr, s, d);
+        const double size = (double)expr->dims[d].size;
+        const double padding =
+            (double)ridge_dim_padding(&expr->mesh, &axes, expr->dims[d].size);
+        useful *= size / (size + padding);
+    }
+    return 1 - useful;
+}
