@@ -10,3 +10,13 @@ ridge_test(property reshard_laws LAYER shard SOURCES ${mesh_arrays})
 ridge_test(diff strategy_brute LAYER shard SOURCES ${mesh_arrays})
 ridge_test(golden published_sharding LAYER shard)
 ridge_fuzz(expr LAYER shard)
+
+# Partitioned programs, run on a mesh that is simulated in one process.
+set(mesh_machine)
+foreach(noun mesh_part mesh_machine mesh_kernels mesh_mixers mesh_experts seeded_program
+             seeded partition_compare model_fixture)
+    list(APPEND mesh_machine ${CMAKE_SOURCE_DIR}/tests/support/${noun}.c)
+endforeach()
+
+ridge_test(property partition_numeric LAYER shard SOURCES ${mesh_machine} TIMEOUT 120)
+ridge_test(property parallelism_numeric LAYER shard SOURCES ${mesh_machine} TIMEOUT 120)
