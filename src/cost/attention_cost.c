@@ -204,6 +204,12 @@ static double attention_wave_efficiency(const ridge_chip *chip,
     return fmin(1, work_s / makespan_s);
 }
 
+/* Decode works on one new token a sequence; on a latent, on the latent itself. */
+static bool is_decode(const ridge_attention *op)
+{
+    return op->query_tokens <= 1 && !(op->is_latent && op->kv_heads > 1);
+}
+
 /* The busy SMs' part of the bandwidth of HBM. */
 static double attention_bytes_per_s(const ridge_chip *chip, const ridge_attention *op,
                                     const attention_grid *grid)
@@ -237,14 +243,13 @@ static double engine_call_s(const ridge_chip *chip, const ridge_attention *op,
                             const attention_grid *grid)
 {
     const ridge_achievable *a = &chip->achievable;
-    const bool is_decode = op->query_tokens <= 1;
     const bool is_gpu = chip->kind == RIDGE_CHIP_GPU && chip->cores > 0;
-    const double call_s = is_decode ? a->decode_call_s : a->prefill_call_s;
-    const double block_s = is_decode ? a->decode_block_s : a->prefill_block_s;
+    const double call_s = is_decode(op) ? a->decode_call_s : a->prefill_call_s;
+    const double block_s = is_decode(op) ? a->decode_block_s : a->prefill_block_s;
     const double rounds = grid->blocks * grid->splits / (is_gpu ? chip->cores : 1);
     double s = call_s > 0 ? call_s - a->launch_s : 0;
     s += fmax(1, rounds) * block_s;
-    if (!is_decode)
+    if (!is_decode(op))
         s += ridge__beside_stream_s(chip, append_bytes(op));
     return fmax(0, s);
 }
