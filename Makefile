@@ -94,6 +94,7 @@ fix: ## what lint can mend by itself: braces around bodies of several lines, lay
 golden: ## rewrite the expected outputs; review the diff
 	$(call preset,release)
 	python3 tools/golden.py --ridge build/release/ridge --write
+	python3 tools/accuracy.py --ridge build/release/ridge --write
 	python3 tools/readme_output.py --ridge build/release/ridge --write
 
 docs: ## rewrite the man pages from the program's help

@@ -19,3 +19,10 @@ if(CMAKE_C_FLAGS MATCHES "-fsanitize")
     set(refusal_s 10)
 endif()
 ridge_program_test(hostile --refusal-s ${refusal_s})
+
+# Samples of measurements, predicted no worse than recorded; and that worse would fail.
+add_test(NAME golden.accuracy
+         COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_SOURCE_DIR}/tools/accuracy.py --ridge
+                 $<TARGET_FILE:ridge>)
+set_tests_properties(golden.accuracy PROPERTIES TIMEOUT 120 LABELS "golden;quick")
+ridge_program_test(accuracy)

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""Predictions held to the accuracy that they had: a gate against silent drift.
+
+    accuracy.py --ridge PROGRAM             compare
+    accuracy.py --ridge PROGRAM --write     rewrite what is recorded; review the diff
+
+tests/golden/accuracy/ holds samples of published measurements. `ridge validate` predicts
+their rows; a chip whose median error is more than 2 points above what recorded.json has
+for it, or of which fewer rows are predicted, fails.
+"""
+import argparse
+import json
+import os
+import sys
+
+import program
+
+FOLDER = os.path.join("tests", "golden", "accuracy")
+RECORDED = os.path.join(program.ROOT, FOLDER, "recorded.json")
+ROWS_LEAST = 5      # a median of fewer says little
+POINTS_MOST = 0.02  # of the error: what may be lost without a word
+
+
+def samples() -> list:
+    names = os.listdir(os.path.join(program.ROOT, FOLDER))
+    return sorted(n for n in names if n.endswith((".csv", ".jsonl")))
+
+
+def measure(ridge: str, name: str) -> dict:
+    """Rows and median error by chip, and by chip and kind."""
+    code, out, err = program.run(ridge, f"ridge validate {FOLDER}/{name} --json")
+    if code != 0:
+        sys.exit(f"accuracy: {name}: {err.strip()}")
+    report = json.loads(out)
+    groups = {"all rows": {"rows": report["predicted"],
+                           "median_abs_rel_error": report["median_abs_rel_error"]}}
+    for key in ("by_chip", "by_chip_kind"):
+        groups.update(report.get(key, {}))
+    return {group: {"rows": e["rows"], "median": round(e["median_abs_rel_error"], 4)}
+            for group, e in groups.items() if e["rows"] >= ROWS_LEAST}
+
+
+def complaints(name: str, want: dict, got: dict) -> list:
+    found = []
+    for group, recorded in want.items():
+        now = got.get(group, {"rows": 0, "median": 0.0})
+        if now["rows"] < recorded["rows"]:
+            found.append(f"{name}: {group}: {now['rows']} rows predicted, "
+                         f"{recorded['rows']} before")
+        if now["median"] > recorded["median"] + POINTS_MOST:
+            found.append(f"{name}: {group}: median error {100 * now['median']:.1f} %, "
+                         f"{100 * recorded['median']:.1f} % recorded")
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--ridge", required=True)
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--recorded", default=RECORDED, help="compare with this file")
+    options = parser.parse_args()
+    got = {name: measure(options.ridge, name) for name in samples()}
+    if options.write:
+        with open(options.recorded, "w", encoding="utf-8") as f:
+            json.dump(got, f, indent=1)
+            f.write("\n")
+        print(f"accuracy: {len(got)} samples recorded")
+        return 0
+    with open(options.recorded, encoding="utf-8") as f:
+        want = json.load(f)
+    found = [c for name in sorted(want) for c in complaints(name, want[name], got.get(name, {}))]
+    found += [f"{name}: not recorded: make golden" for name in got if name not in want]
+    for complaint in found:
+        print(complaint)
+    groups = sum(len(v) for v in want.values())
+    print(f"accuracy: {len(got)} samples, {groups} medians, {len(found)} worse than recorded")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
