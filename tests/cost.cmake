@@ -20,3 +20,6 @@ ridge_test(golden published_rooflines LAYER cost)
 ridge_fuzz(einsum LAYER cost)
 ridge_test(unit call_cost LAYER cost)
 ridge_test(unit comm_library LAYER cost SOURCES ${network_build})
+
+set(program_build ${CMAKE_SOURCE_DIR}/tests/support/program_build.c)
+ridge_test(unit operation_time LAYER cost SOURCES ${program_build} ${network_build})

@@ -1,0 +1,105 @@
+/*
+ * The operations of a block priced together: what runs as one kernel, and which
+ * collectives run as one.
+ */
+#include "operation_time.h"
+
+/* Collectives of weights are put together into buckets (zhao2023-fsdp): one start, one
+ * latency for all. Each takes its bytes' share. */
+static void exchanges_price(const ridge__pricing *x, int op, int end, bool *is_priced,
+                            ridge_operation_time *out)
+{
+    double bytes = 0;
+    for (int i = op; i < end; i++) {
+        if (i != op && (is_priced[i] || !ridge__exchange_joins(x->partition, op, i)))
+            continue;
+        out[i] = ridge__exchange_price(x, i);
+        bytes += out[i].bytes;
+    }
+    is_priced[op] = true;
+    if (bytes <= out[op].bytes)
+        return;
+    const ridge_operation_time all = ridge__exchange_joined(x, op, bytes);
+    for (int i = op; i < end; i++) {
+        if (i != op && (is_priced[i] || !ridge__exchange_joins(x->partition, op, i)))
+            continue;
+        is_priced[i] = true;
+        out[i].bound_s = all.bound_s * out[i].bytes / bytes;
+        out[i].expected_s = all.expected_s * out[i].bytes / bytes;
+    }
+}
+
+static bool is_exchange(const ridge_operation *o)
+{
+    return o->code == RIDGE_OPCODE_COLLECTIVE || o->code == RIDGE_OPCODE_SEND;
+}
+
+static void block_price(const ridge__pricing *x, int block, bool *is_priced,
+                        ridge_operation_time *out)
+{
+    const ridge_block *b = &x->partition->program->blocks[block];
+    const ridge__fusing fusing = {x->partition, x->index};
+    const int end = b->first_op + b->n_ops;
+    for (int i = b->first_op; i < end; i++) {
+        if (is_priced[i])
+            continue;
+        if (is_exchange(&x->partition->program->ops[i])) {
+            exchanges_price(x, i, end, is_priced, out);
+            continue;
+        }
+        ridge__fused group;
+        ridge_operation_time times[RIDGE__FUSED_MAX];
+        ridge__fused_from(&fusing, i, end, is_priced, &group);
+        if (ridge__is_product_sum(&fusing, i)) {
+            is_priced[i] = true;
+            out[i] = (ridge_operation_time){.bound_by = RIDGE_BOUND_MEMORY};
+            continue;
+        }
+        ridge__group_price(x, &group, times);
+        for (int k = 0; k < group.n; k++) {
+            is_priced[group.ops[k]] = true;
+            out[group.ops[k]] = times[k];
+        }
+    }
+}
+
+ridge_status ridge__program_price(ridge_ctx *cx, const ridge_partition *partition,
+                                  const ridge_laid_mesh *laid, ridge_dtype compute,
+                                  const ridge__op_index *index,
+                                  ridge_operation_time *out)
+{
+    const ridge_program *program = partition->program;
+    ridge__pricing x = {partition, laid, compute, index, NULL};
+    bool *is_priced =
+        ridge_new(ridge_ctx_scratch(cx), bool, (size_t)program->n_ops + 1);
+    x.memo = ridge_new(ridge_ctx_scratch(cx), ridge__memo, 1);
+    if (is_priced == NULL || x.memo == NULL)
+        return ridge_fail_nomem(cx);
+    for (int b = 0; b < program->n_blocks; b++)
+        block_price(&x, b, is_priced, out);
+    return RIDGE_OK;
+}
+
+ridge_status ridge_operation_times(ridge_ctx *cx, const ridge_partition *partition,
+                                   const ridge_laid_mesh *laid, ridge_dtype compute,
+                                   ridge_operation_time *out)
+{
+    const ridge_mark mark = ridge_arena_mark(ridge_ctx_scratch(cx));
+    ridge__op_index index;
+    ridge_status st = ridge__op_index_make(cx, partition->program, &index);
+    if (st == RIDGE_OK)
+        st = ridge__program_price(cx, partition, laid, compute, &index, out);
+    ridge_arena_rewind(ridge_ctx_scratch(cx), mark);
+    return st;
+}
+
+ridge_operation_time ridge_operation_time_of(const ridge_partition *partition, int op,
+                                             const ridge_laid_mesh *laid,
+                                             ridge_dtype compute)
+{
+    const ridge__pricing x = {partition, laid, compute, NULL, NULL};
+    const ridge__fused alone = {.n = 1, .ops = {op}};
+    ridge_operation_time t;
+    ridge__group_price(&x, &alone, &t);
+    return t;
+}

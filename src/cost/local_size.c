@@ -1,0 +1,40 @@
+/* Local lengths of a partition's dims, as far as they are in use. */
+#include "local_size.h"
+
+double ridge__local_length(const ridge_partition *p, int tensor, int position)
+{
+    const int dim = p->program->tensors[tensor].dims[position];
+    const ridge_program_dim *d = &p->program->dims[dim];
+    const double local = (double)ridge_partition_local_dim(p, tensor, position);
+    return d->used > 0 ? local * d->used / (double)d->size : local;
+}
+
+int ridge__dim_position(const ridge_partition *p, int tensor, int dim)
+{
+    const ridge_tensor *t = &p->program->tensors[tensor];
+    for (int i = 0; i < t->n_dims; i++) {
+        if (t->dims[i] == dim)
+            return i;
+    }
+    return -1;
+}
+
+double ridge__local_length_of(const ridge_partition *p, int tensor, int dim)
+{
+    const int position = dim < 0 ? -1 : ridge__dim_position(p, tensor, dim);
+    return position < 0 ? 1 : ridge__local_length(p, tensor, position);
+}
+
+double ridge__local_elements(const ridge_partition *p, int tensor)
+{
+    double elements = 1;
+    for (int i = 0; i < p->program->tensors[tensor].n_dims; i++)
+        elements *= ridge__local_length(p, tensor, i);
+    return elements;
+}
+
+double ridge__tensor_bytes(const ridge_partition *p, int tensor)
+{
+    return ridge__local_elements(p, tensor) *
+           ridge_dtype_bytes(p->program->tensors[tensor].dtype);
+}

@@ -1,0 +1,17 @@
+/* What a chip holds of a tensor and uses of it, in elements and bytes. */
+#ifndef RIDGE_COST_LOCAL_SIZE_H
+#define RIDGE_COST_LOCAL_SIZE_H
+
+#include "ridge/shard.h"
+
+/** Local length of the dim at a position, padding by cuts counted, rows that are free
+ * on average (ridge_program_dim.used) not. */
+double ridge__local_length(const ridge_partition *p, int tensor, int position);
+/** Position of a program dim in a tensor; -1: none. */
+int ridge__dim_position(const ridge_partition *p, int tensor, int dim);
+/** Local length of a program dim; 1 where the tensor lacks it. */
+double ridge__local_length_of(const ridge_partition *p, int tensor, int dim);
+double ridge__local_elements(const ridge_partition *p, int tensor);
+double ridge__tensor_bytes(const ridge_partition *p, int tensor);
+
+#endif

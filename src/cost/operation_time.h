@@ -1,0 +1,64 @@
+/* Times of the operations of a partition, one kernel's at once. */
+#ifndef RIDGE_COST_OPERATION_TIME_H
+#define RIDGE_COST_OPERATION_TIME_H
+
+#include "fused_group.h"
+#include "ridge/cost_program.h"
+
+/** Products priced already: layers have the same ones again. */
+enum { RIDGE__MEMO_MAX = 64 };
+typedef struct ridge__memo {
+    int n;
+    ridge_matmul products[RIDGE__MEMO_MAX];
+    ridge_op_cost costs[RIDGE__MEMO_MAX];
+} ridge__memo;
+
+/** What a price depends on. */
+typedef struct ridge__pricing {
+    const ridge_partition *partition;
+    const ridge_laid_mesh *laid;
+    ridge_dtype compute;
+    const ridge__op_index *index; /* NULL: readers are searched for */
+    ridge__memo *memo;            /* or NULL */
+} ridge__pricing;
+
+/** Times of a group's members; the group's own is shared out by their work.
+ * @param out  [group->n] */
+void ridge__group_price(const ridge__pricing *x, const ridge__fused *group,
+                        ridge_operation_time *out);
+
+/**
+ * Times of the operations of all blocks. Those of one kernel share its time; and so do,
+ * in a block, the gathers of weights, and the reductions of their gradients, that go
+ * over the same axes: they run as one collective of all their bytes.
+ * @param out  [n_ops]. @errors E_NOMEM
+ */
+RIDGE_NODISCARD ridge_status ridge__program_price(
+    ridge_ctx *cx, const ridge_partition *partition, const ridge_laid_mesh *laid,
+    ridge_dtype compute, const ridge__op_index *index, ridge_operation_time *out);
+
+/** Time of an attention or a scan. */
+ridge_operation_time ridge__scores_time(const ridge__pricing *x, int op);
+
+/** Time of a collective or a send, by itself. */
+ridge_operation_time ridge__exchange_price(const ridge__pricing *x, int op);
+
+/** What joins collectives into one: the same kind over the same axes, all of weights or
+ *  all of their gradients. */
+bool ridge__exchange_joins(const ridge_partition *p, int op, int other);
+
+/** The time of several that run as one, when @p t is the first's by itself.
+ * @param bytes  of all of them */
+ridge_operation_time ridge__exchange_joined(const ridge__pricing *x, int op,
+                                            double bytes);
+
+/** The group of chips over which an operation of that kind exchanges. */
+ridge_group ridge__exchange_group(const ridge__pricing *x, int op);
+
+ridge_operation_time ridge__time_of_cost(const ridge_op_cost *cost);
+
+/** Local elements of an operation's largest operand over its global ones: the share of
+ *  the work that a chip does. */
+double ridge__local_share(const ridge_partition *p, const ridge_operation *o);
+
+#endif
