@@ -188,8 +188,6 @@ static void mark_op(ridge__reverse *r, const ridge_operation *op)
         is_wanted = is_wanted || r->slopes[op->inputs[i]].is_wanted;
         r->slopes[op->inputs[i]].is_read = true;
     }
-    if (op->code == RIDGE_OPCODE_LOSS)
-        r->has_loss = true;
     for (int i = 0; i < op->n_outputs; i++) {
         const ridge_tensor *out = &r->b->p.tensors[op->outputs[i]];
         if (is_wanted && out->role == RIDGE_ROLE_ACTIVATION)
@@ -219,6 +217,11 @@ static void mark(ridge__reverse *r)
             r->slopes[block->carry_in].is_wanted = true;
             mark_block(r, block);
         }
+    }
+    for (int i = 0; i < r->n_ops; i++) {
+        if (p->ops[i].code == RIDGE_OPCODE_LOSS &&
+            !r->slopes[p->ops[i].outputs[0]].is_read)
+            r->has_loss = true;
     }
 }
 

@@ -377,7 +377,7 @@ void ridge__gradient(ridge__reverse *r, int op)
         return;
     const ridge_operation copy = r->b->p.ops[op];
     const bool is_start =
-        copy.code == RIDGE_OPCODE_LOSS ||
+        (copy.code == RIDGE_OPCODE_LOSS && !r->slopes[copy.outputs[0]].is_read) ||
         (copy.code == RIDGE_OPCODE_SCAN && copy.scan == RIDGE_SCAN_SELECT);
     if (!is_any_wanted(r, &copy))
         return;

@@ -294,8 +294,10 @@ static void add_runs(ridge__lower *l, progress *at)
     for (int r = 0; r < l->model->n_runs && !ridge__builder_is_bad(&l->b); r++) {
         const int kind = l->model->runs[r].layer;
         const bool is_source = l->is_two_stacks && l->model->layers[kind].is_encoder;
-        if (is_source && l->how.phase == RIDGE_PHASE_DECODE)
+        if (is_source && l->how.phase == RIDGE_PHASE_DECODE) {
+            at->index += l->model->runs[r].count;
             continue;
+        }
         if (is_in_source && !is_source)
             end_encoder(l, at);
         if (is_source != is_in_source)
