@@ -20,6 +20,7 @@ ridge_test(golden published_rooflines LAYER cost)
 ridge_fuzz(einsum LAYER cost)
 ridge_test(unit call_cost LAYER cost)
 ridge_test(unit comm_library LAYER cost SOURCES ${network_build})
+ridge_test(unit strategy_cost LAYER cost SOURCES ${network_build})
 
 set(program_build ${CMAKE_SOURCE_DIR}/tests/support/program_build.c)
 set(layout_build ${CMAKE_SOURCE_DIR}/tests/support/layout_build.c
@@ -36,3 +37,4 @@ set_tests_properties(unit.timeline_trace_json PROPERTIES FIXTURES_REQUIRED timel
 ridge_test(property timeline_laws LAYER cost
            SOURCES ${layout_build} ${network_build} ${CMAKE_SOURCE_DIR}/tests/support/seeded.c)
 ridge_test(diff timeline_closed LAYER cost SOURCES ${layout_build})
+ridge_test(golden published_gpu_layouts LAYER cost)

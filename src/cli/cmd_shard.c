@@ -1,0 +1,127 @@
+/*
+ * ridge shard: the collectives that a sharded einsum needs, every strategy priced.
+ */
+#include "cli.h"
+
+#include "ridge/report.h"
+#include "ridge/report_shard.h"
+
+#include <stdio.h>
+
+/** The message, then the line that is wrong with a caret. */
+static int fail_at(cli_run *run, const ridge_expr_fault *fault)
+{
+    ridge_buf place;
+    const int code = cli_fail(run);
+    ridge_buf_init(&place, ridge_ctx_arena(run->cx));
+    ridge_expr_fault_write(fault, &place);
+    fputs(ridge_buf_text(&place), stderr);
+    return code;
+}
+
+static ridge_status read_formats(cli_run *run, ridge_formats *out)
+{
+    ridge_dtype all = RIDGE_DTYPE_BF16;
+    RIDGE_TRY(cli_option_dtype(run, "dtype", all, &all));
+    RIDGE_TRY(cli_option_dtype(run, "activations", all, &out->activation));
+    RIDGE_TRY(cli_option_dtype(run, "weights", all, &out->weight));
+    RIDGE_TRY(cli_option_dtype(run, "output", out->activation, &out->output));
+    return cli_option_dtype(run, "compute", all, &out->compute);
+}
+
+static ridge_status find_study(cli_run *run, ridge_shard_request *request,
+                               ridge_shard_study *study)
+{
+    RIDGE_TRY(read_formats(run, &request->formats));
+    if (cli_option_text(run, "on"))
+        RIDGE_TRY(cli_slice(run, &request->slice));
+    request->place = cli_option_text(run, "place");
+    request->has_overlap = cli_option_text(run, "overlap") != NULL;
+    if (!request->slice && (request->place || request->has_overlap)) {
+        return ridge_fail(run->cx, RIDGE_E_ARG,
+                          "--place and --overlap need a network: add --on SLICE");
+    }
+    return ridge_shard_study_find(run->cx, request, study);
+}
+
+static int write_page(cli_run *run, const ridge_shard_view *view)
+{
+    ridge_buf page;
+    ridge_buf_init(&page, ridge_ctx_arena(run->cx));
+    ridge_shard_write_html(run->cx, view, &page);
+    return cli_emit_html(run, &page);
+}
+
+static int write_study(cli_run *run, const ridge_shard_view *view)
+{
+    int code = run->html_path ? write_page(run, view) : 0;
+    if (code)
+        return code;
+    if (run->is_json) {
+        ridge_json *object = cli_json_begin(run);
+        ridge_shard_write_json(run->cx, view, object);
+        return cli_emit_json(run, object);
+    }
+    ridge_buf text;
+    ridge_buf_init(&text, ridge_ctx_arena(run->cx));
+    ridge_shard_write_text(run->cx, view, run->has_colour, &text);
+    return cli_emit_text(run, &text);
+}
+
+static int run_shard(cli_run *run)
+{
+    const ridge_expr_texts texts = {run->args[0], cli_option_text(run, "mesh"),
+                                    cli_option_text(run, "dims")};
+    ridge_expr_fault fault = {NULL, 0};
+    ridge_expr expr;
+    ridge_shard_request request = {.expr = &expr};
+    ridge_shard_study study;
+    if (ridge_expr_parse_at(run->cx, &texts, &fault, &expr) != RIDGE_OK)
+        return fail_at(run, &fault);
+    if (find_study(run, &request, &study) != RIDGE_OK)
+        return cli_fail(run);
+    const ridge_shard_view view = {&study, cli_option_text(run, "all") != NULL};
+    return write_study(run, &view);
+}
+
+static const cli_option options[] = {
+    {"mesh", "AXES", "mesh axes and their sizes: x=4,y=2"},
+    {"dims", "SIZES", "sizes of the dims: I=1024,J=4096"},
+    {"on", "SLICE", "price on a slice of as many chips; without it, bytes alone"},
+    {"place", "PLACES", "mesh axes on network axes, innermost first: x=ici-x,y=ici-y"},
+    {"overlap", NULL, "order by the time with collective matmul"},
+    {"all", NULL, "show every strategy"},
+    {"dtype", "DTYPE", "format of everything (bf16)"},
+    {"activations", "DTYPE", "format of the first operand and of the output"},
+    {"weights", "DTYPE", "format of the other operands"},
+    {"output", "DTYPE", "format of the output"},
+    {"compute", "DTYPE", "format of the arithmetic"},
+    {NULL, NULL, NULL}};
+
+const cli_verb cli_verb_shard = {
+    .name = "shard",
+    .summary = "which collectives a sharded einsum needs, every strategy priced",
+    .synopsis = "EXPR",
+    .detail =
+        "EXPR is A[I@x,J] * B[J,K@y] -> C[I@x,K@y]: up to four operands, behind @ the "
+        "mesh\n"
+        "axes that cut a dim, outermost first (I@xy for axes of one letter, I@(tp,dp) "
+        "or\n"
+        "I@tp+dp for any), and {U@z} for partial sums over z. The book's I_X, I_XY "
+        "and\n"
+        "{U_X} are taken too. Without -> the output has the dims of exactly one "
+        "operand.\n"
+        "\n"
+        "A strategy is a sequence of gathers, slices and moves of operands before the\n"
+        "product and of reductions, gathers and moves after it that ends as wanted. "
+        "All\n"
+        "are listed that do nothing needless.\n"
+        "\n"
+        "A dim that does not divide is padded; what that costs is told.",
+    .example = "ridge shard 'A[I@x,J] * B[J,K@y] -> C[I@x,K]' --mesh x=4,y=2 "
+               "--dims I=1024,J=4096,K=8192 --on v5p:4x2x1",
+    .options = options,
+    .min_args = 1,
+    .max_args = 1,
+    .run = run_shard,
+};
