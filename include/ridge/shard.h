@@ -281,6 +281,23 @@ typedef struct ridge_rule {
     const char *axes[RIDGE_MESH_AXIS_MAX]; /* outermost first */
 } ridge_rule;
 
+typedef struct ridge_rules {
+    int n;
+    const ridge_rule *rules;
+} ridge_rules;
+
+/**
+ * Rules as arrays with subscripts: "x[B@dp,D] w1[D,F@tp] weight[D@fsdp]". A name is a
+ * tensor of the program or a role.
+ * @param fault  out, on failure. @owner cx
+ * @errors E_PARSE, E_ARG with the text and the column; E_NOMEM
+ */
+RIDGE_NODISCARD ridge_status ridge_rules_parse(ridge_ctx *cx, const char *text,
+                                               const ridge_program *program,
+                                               const ridge_mesh *mesh,
+                                               ridge_expr_fault *fault,
+                                               ridge_rules *out);
+
 /** Cost of one step, for choosing between ways; lower is better. */
 typedef double ridge_reshard_cost_fn(void *payload, const ridge_mesh *mesh,
                                      const ridge_reshard *step);

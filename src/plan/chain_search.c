@@ -1,0 +1,96 @@
+/* The cheapest shardings of a program's intermediates: graph, search, and what was
+ * found in the program's order. */
+#include "chain_graph.h"
+
+static const ridge_sharding *array_of(const chain_node *node, int array, int state)
+{
+    const chain_kinds *kinds = &node->arrays[array];
+    return &kinds->kinds[kinds->of[state]];
+}
+
+static ridge_status take_ops(ridge_ctx *cx, const chain_graph *g, const int *states,
+                             ridge_chain_plan *plan)
+{
+    plan->n_ops = g->n_ops;
+    plan->ops = ridge_new(ridge_ctx_arena(cx), ridge_chain_op, (size_t)g->n_ops);
+    if (!plan->ops)
+        return ridge_fail_nomem(cx);
+    for (int i = 0; i < g->n_ops; i++) {
+        const chain_op *o = &g->ops[i];
+        ridge_chain_op *out = &plan->ops[i];
+        ridge_sharding arrays[RIDGE_CHAIN_INPUT_MAX + 1];
+        for (int array = 0; array <= o->n_inputs; array++)
+            arrays[array] = *array_of(&g->nodes[i], array, states[i]);
+        *out = (ridge_chain_op){.op = o->op,
+                                .n_inputs = o->n_inputs,
+                                .output = arrays[o->n_inputs],
+                                .compute_s = chain_op_price(g->request, o, arrays)};
+        for (int array = 0; array < o->n_inputs; array++)
+            out->inputs[array] = arrays[array];
+        plan->compute_s += out->compute_s;
+    }
+    return RIDGE_OK;
+}
+
+static ridge_status take_move(ridge_ctx *cx, const chain_graph *g,
+                              const chain_link *link, const int *states,
+                              ridge_chain_plan *plan)
+{
+    const int from = link->from < 0 ? 0 : states[link->from];
+    const int to = link->to < 0 ? 0 : states[link->to];
+    const bool is_read = link->to >= 0 && g->nodes[link->to].op >= 0;
+    ridge_chain_move m = {
+        .tensor = link->tensor,
+        .reader = is_read ? g->ops[link->to].op : -1,
+        .from =
+            *chain_link_sharding(g, link, true, chain_link_kind(g, link, true, from)),
+        .to = *chain_link_sharding(g, link, false, chain_link_kind(g, link, false, to)),
+    };
+    if (!chain_move_find(cx, g->request, &m))
+        return ridge_fail(cx, RIDGE_E_INTERNAL, "a move of the best plan is not there");
+    plan->network_s += m.time_s;
+    plan->sent_bytes += m.sent_bytes;
+    if (m.n_steps > 0)
+        plan->moves[plan->n_moves++] = m;
+    return RIDGE_OK;
+}
+
+static ridge_status take_plan(ridge_ctx *cx, const chain_graph *g, const int *states,
+                              ridge_chain_plan *plan)
+{
+    plan->moves =
+        ridge_new(ridge_ctx_arena(cx), ridge_chain_move, (size_t)(g->n_links + 1));
+    if (!plan->moves)
+        return ridge_fail_nomem(cx);
+    RIDGE_TRY(take_ops(cx, g, states, plan));
+    for (int i = 0; i < g->n_links; i++)
+        RIDGE_TRY(take_move(cx, g, &g->links[i], states, plan));
+    plan->ways = 1;
+    for (int i = 0; i < g->n_nodes; i++)
+        plan->ways *= g->nodes[i].n_states;
+    return RIDGE_OK;
+}
+
+static ridge_status search(ridge_ctx *cx, const ridge_chain_request *request,
+                           ridge_chain_plan *plan)
+{
+    chain_graph g;
+    RIDGE_TRY(chain_graph_build(cx, request, &g));
+    int *states = ridge_new(ridge_ctx_scratch(cx), int, (size_t)g.n_nodes);
+    if (!states)
+        return ridge_fail_nomem(cx);
+    RIDGE_TRY(chain_graph_solve(cx, &g, states, &plan->cost));
+    return take_plan(cx, &g, states, plan);
+}
+
+ridge_status ridge_chain_search(ridge_ctx *cx, const ridge_chain_request *request,
+                                ridge_chain_plan *out)
+{
+    ridge_chain_plan plan = {.program = request->program, .mesh = *request->mesh};
+    const ridge_mark mark = ridge_arena_mark(ridge_ctx_scratch(cx));
+    const ridge_status st = search(cx, request, &plan);
+    ridge_arena_rewind(ridge_ctx_scratch(cx), mark);
+    if (st == RIDGE_OK)
+        *out = plan;
+    return st;
+}
