@@ -3,6 +3,7 @@
  */
 #include "cli.h"
 
+#include "ridge/plan_timeline.h"
 #include "ridge/report.h"
 
 #include <math.h>
@@ -73,6 +74,20 @@ static ridge_status write_plan(cli_run *run, const ridge_train_view *view)
     return ridge_file_write(run->cx, path, (ridge_str){text.p, text.n});
 }
 
+static ridge_status write_timeline(cli_run *run, const ridge_train_view *view)
+{
+    const char *path = cli_option_text(run, "timeline");
+    if (!path || view->result->n_layouts == 0)
+        return RIDGE_OK;
+    ridge_layout_timeline timeline;
+    ridge_buf text;
+    ridge_buf_init(&text, ridge_ctx_arena(run->cx));
+    RIDGE_TRY(ridge_train_timeline(run->cx, view->request,
+                                   &view->result->layouts[0].layout, &timeline));
+    RIDGE_TRY(ridge_layout_timeline_write(run->cx, &timeline, &text));
+    return ridge_file_write(run->cx, path, (ridge_str){text.p, text.n});
+}
+
 static int show(cli_run *run, const ridge_train_view *view)
 {
     ridge_buf text;
@@ -101,7 +116,7 @@ static int run_train(cli_run *run)
         return cli_fail(run);
     ridge_thresholds thresholds = ridge_train_thresholds(&request);
     ridge_train_view view = {run->args[0], &request, &result, &thresholds};
-    if (write_plan(run, &view) != RIDGE_OK)
+    if (write_plan(run, &view) != RIDGE_OK || write_timeline(run, &view) != RIDGE_OK)
         return cli_fail(run);
     int code = show(run, &view);
     return code ? code : result.n_layouts == 0 ? 1 : 0;
@@ -119,6 +134,8 @@ static const cli_option options[] = {
     {"price", "USD", "dollars a chip-hour, instead of the listed price"},
     {"top", "K", "layouts to show (5)"},
     {"plan", "FILE", "write the best layout as a plan"},
+    {"timeline", "FILE",
+     "write one microbatch of the best layout as a trace for Perfetto (pp=1)"},
     {NULL, NULL, NULL}};
 
 const cli_verb cli_verb_train = {

@@ -23,8 +23,9 @@ int train_placement_count(const ridge_slice *slice)
 }
 
 /* Permutation number p of the torus axes; levels outside them keep their order. */
-static void order_of(const ridge_slice *slice, int p, int *order)
+void train_placement_order(const ridge_slice *slice, int placement, int *order)
 {
+    int p = placement / 2;
     static const int three[6][3] = {{0, 1, 2}, {2, 1, 0}, {1, 0, 2},
                                     {0, 2, 1}, {1, 2, 0}, {2, 0, 1}};
     int torus = torus_axes(slice);
@@ -55,7 +56,7 @@ bool train_groups_place(const ridge_slice *slice, const ridge_layout *l, int pla
 {
     int order[RIDGE_AXIS_MAX];
     bool is_pp_inside = placement % 2 == 1;
-    order_of(slice, placement / 2, order);
+    train_placement_order(slice, placement, order);
     train_ways w = train_layout_ways(l);
     int64_t dense[] = {l->tp, l->cp, w.shards / l->cp, w.replicas, l->pp};
     if (w.shards < l->cp) { /* nothing is sharded: cp counts among the replicas */

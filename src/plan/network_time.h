@@ -16,6 +16,9 @@ typedef struct train_groups {
  * the outer mesh axes (stages outermost, or replicas). */
 int train_placement_count(const ridge_slice *slice);
 
+/** Order in which a placement fills the slice's axes. @param order  out: [n_axes] */
+void train_placement_order(const ridge_slice *slice, int placement, int *order);
+
 /** Lay a layout on the slice. @return false if it does not factor in this order */
 bool train_groups_place(const ridge_slice *slice, const ridge_layout *layout,
                         int placement, train_groups *out);

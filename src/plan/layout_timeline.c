@@ -1,0 +1,103 @@
+/*
+ * A layout played as a program: one microbatch of the model, lowered, partitioned by
+ * the layout's degrees, laid on the slice as the search did, and put on a timeline.
+ */
+#include "network_time.h"
+
+#include "ridge/plan_timeline.h"
+#include "ridge/program.h"
+#include "ridge/shard.h"
+
+/* Degrees of the partition. Its ep cuts the batch as well, so it is taken out of fsdp,
+ * and what fsdp lacks out of dp. */
+static ridge_status degrees_of(ridge_ctx *cx, const ridge_layout *l,
+                               ridge_parallelism *out)
+{
+    if (l->pp > 1)
+        return ridge_fail(
+            cx, RIDGE_E_ARG,
+            "the timeline is of one stage, and the best layout has pp=%lld: "
+            "fix pp=1",
+            (long long)l->pp);
+    if (l->ep > 1 && l->tp > 1)
+        return ridge_fail(
+            cx, RIDGE_E_ARG,
+            "the timeline deals experts out over data alone, and the best "
+            "layout has tp=%lld: fix tp=1 or ep=1",
+            (long long)l->tp);
+    ridge_parallelism p = {.dp = l->dp,
+                           .fsdp = l->fsdp,
+                           .ep = l->ep,
+                           .cp = l->cp,
+                           .tp = l->tp,
+                           .zero_stage = l->zero_stage,
+                           .is_sequence_parallel = l->has_sp,
+                           .is_vocab_parallel = l->tp > 1,
+                           .context = RIDGE_CONTEXT_GATHER};
+    if (l->fsdp % l->ep == 0) {
+        p.fsdp = l->fsdp / l->ep;
+    } else if (l->ep % l->fsdp == 0 && l->dp % (l->ep / l->fsdp) == 0) {
+        p.fsdp = 1;
+        p.dp = l->dp / (l->ep / l->fsdp);
+    } else {
+        return ridge_fail(cx, RIDGE_E_ARG,
+                          "ep=%lld does not divide fsdp=%lld or a multiple of it: fix "
+                          "another ep",
+                          (long long)l->ep, (long long)l->fsdp);
+    }
+    *out = p;
+    return RIDGE_OK;
+}
+
+static ridge_status cut_program(ridge_ctx *cx, const ridge_train_request *request,
+                                const ridge_layout *l, const ridge_partition **out)
+{
+    ridge_parallelism degrees;
+    const ridge_program *program;
+    const ridge_rule *rules;
+    ridge_mesh mesh;
+    int n_rules;
+    RIDGE_TRY(degrees_of(cx, l, &degrees));
+    int64_t tokens = (int64_t)request->seq_tokens;
+    ridge_dtype stored = ridge_precision_policy(l->precision)->weight_bytes > 2
+                             ? RIDGE_DTYPE_FP32
+                             : RIDGE_DTYPE_BF16;
+    ridge_lowering how = {.phase = RIDGE_PHASE_TRAIN,
+                          .sequences = l->microbatch_seqs * l->dp * l->fsdp,
+                          .query_tokens = tokens,
+                          .context_tokens = tokens,
+                          .weight = stored,
+                          .activation = stored,
+                          .cache = stored};
+    RIDGE_TRY(ridge_program_lower(cx, request->model, &how, &program));
+    RIDGE_TRY(ridge_parallelism_rules(cx, program, &degrees, &mesh, &rules, &n_rules));
+    return ridge_partition_build(cx, program, &mesh, rules, n_rules, NULL, NULL, out);
+}
+
+ridge_status ridge_train_timeline(ridge_ctx *cx, const ridge_train_request *request,
+                                  const ridge_layout *layout,
+                                  ridge_layout_timeline *out)
+{
+    int order[RIDGE_AXIS_MAX];
+    const ridge_policy *policy = ridge_precision_policy(layout->precision);
+    ridge_layout_timeline t;
+    RIDGE_TRY(cut_program(cx, request, layout, &t.partition));
+    train_placement_order(request->slice, layout->placement, order);
+    if (!ridge_laid_mesh_fill(request->slice, order, &t.partition->mesh, &t.laid))
+        return ridge_fail(cx, RIDGE_E_ARG, "the layout does not lie on %s: %s",
+                          request->slice->text, ridge_fit_text(RIDGE_FIT_PLACEMENT));
+    ridge_overlap overlap = {.has_prefetch = true,
+                             .has_trailing = true,
+                             .has_collective_matmul = layout->has_tp_overlap,
+                             .has_ring_attention = true};
+    RIDGE_TRY(ridge_timeline_build(cx, t.partition, &t.laid, policy->compute, &overlap,
+                                   &t.timeline));
+    *out = t;
+    return RIDGE_OK;
+}
+
+ridge_status ridge_layout_timeline_write(ridge_ctx *cx, const ridge_layout_timeline *t,
+                                         ridge_buf *out)
+{
+    return ridge_timeline_write_trace(cx, t->partition, &t->laid, &t->timeline, out);
+}
