@@ -352,6 +352,11 @@ typedef struct ridge_lowering {
     ridge_dtype weight, activation, cache;
 } ridge_lowering;
 
+/** The usual lowering: weights and activations in bf16, in prefill and decode weights
+ * as narrow as the checkpoint's; in decode one token against a cache of @p tokens. */
+ridge_lowering ridge_lowering_usual(const ridge_model *model, ridge_phase phase,
+                                    int64_t sequences, int64_t tokens);
+
 /**
  * The forward program of a model; for RIDGE_PHASE_TRAIN with loss, backward and update.
  * @owner the ctx

@@ -11,6 +11,7 @@
 #include "ridge/model.h"
 #include "ridge/plan.h"
 #include "ridge/plan_validation.h"
+#include "ridge/program.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -147,6 +148,11 @@ void ridge_collective_write_json(ridge_ctx *cx, const ridge_collective_study *st
                                  ridge_json *object);
 
 /* ---- training ------------------------------------------------------------------- */
+
+/** Set the keys "name", "phase", "weights", "dims", "tensors", "blocks" with their
+ *  operations, and what the program counts. */
+void ridge_program_write_json(ridge_ctx *cx, const ridge_program *program,
+                              ridge_json *object);
 
 typedef struct ridge_train_view {
     const char *model_name; /* as given */

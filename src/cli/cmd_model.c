@@ -2,6 +2,7 @@
  * ridge model: what a model is made of and what it takes.
  */
 #include "cli.h"
+#include "model_program.h"
 
 #include "ridge/report.h"
 
@@ -72,6 +73,8 @@ static int run_model(cli_run *run)
         return run_catalogue(run, library);
     if (make_view(run, library, &view, &room) != RIDGE_OK)
         return cli_fail(run);
+    if (cli_option_text(run, "program"))
+        return cli_model_program(run, view.model, view.seq_tokens);
     int code = run->html_path ? write_page(run, &view) : 0;
     if (code)
         return code;
@@ -88,6 +91,10 @@ static int run_model(cli_run *run)
 
 static const cli_option options[] = {
     {"seq", "T", "tokens of a sequence (4096, or the model's context if shorter)"},
+    {"program", NULL, "print the program that a phase lowers to"},
+    {"phase", "PHASE", "of the program: train (default), prefill or decode"},
+    {"batch", "B", "sequences of the program (1)"},
+    {"context", "S", "tokens in the cache of a decode program (--seq)"},
     {"checkpoint", "FILE", "weight index or safetensors file to compare with"},
     {NULL, NULL, NULL}};
 
@@ -102,7 +109,10 @@ const cli_verb cli_verb_model = {
         "\n"
         "FLOPs of a token are given under every convention by name, because published\n"
         "MFU figures differ in what they count. Weight files beside a config.json are\n"
-        "compared with what the config predicts.",
+        "compared with what the config predicts.\n"
+        "\n"
+        "--program prints the operations of a phase over tensors with named dims, the\n"
+        "notation that `ridge shard --program` reads.",
     .example = "ridge model llama-3-70b",
     .options = options,
     .min_args = 0,

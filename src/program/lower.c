@@ -412,6 +412,22 @@ static void lower_forward(ridge__lower *l)
     ridge__lower_head(l, at.x);
 }
 
+ridge_lowering ridge_lowering_usual(const ridge_model *model, ridge_phase phase,
+                                    int64_t sequences, int64_t tokens)
+{
+    const bool is_narrow =
+        ridge_dtype_bytes(model->weight_dtype) < ridge_dtype_bytes(RIDGE_DTYPE_BF16);
+    return (ridge_lowering){.phase = phase,
+                            .sequences = sequences,
+                            .query_tokens = phase == RIDGE_PHASE_DECODE ? 1 : tokens,
+                            .context_tokens = tokens,
+                            .weight = phase != RIDGE_PHASE_TRAIN && is_narrow
+                                          ? model->weight_dtype
+                                          : RIDGE_DTYPE_BF16,
+                            .activation = RIDGE_DTYPE_BF16,
+                            .cache = RIDGE_DTYPE_BF16};
+}
+
 ridge_status ridge_program_lower(ridge_ctx *cx, const ridge_model *model,
                                  const ridge_lowering *lowering,
                                  const ridge_program **out)
