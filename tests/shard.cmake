@@ -20,3 +20,7 @@ endforeach()
 
 ridge_test(property partition_numeric LAYER shard SOURCES ${mesh_machine} TIMEOUT 120)
 ridge_test(property parallelism_numeric LAYER shard SOURCES ${mesh_machine} TIMEOUT 120)
+ridge_test(property partition_laws LAYER shard SOURCES ${mesh_machine})
+ridge_test(diff backward_differences LAYER shard SOURCES ${mesh_machine})
+ridge_test(unit partition LAYER shard
+           SOURCES ${CMAKE_SOURCE_DIR}/tests/support/model_fixture.c)

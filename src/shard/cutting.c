@@ -119,14 +119,13 @@ static ridge__cut rows_cut(const ridge__partitioner *p, const ridge__op_rule *ru
     return ridge__cut_join(outer, inner);
 }
 
-/* KV heads follow the query heads while each rank keeps whole groups. */
+/* KV heads follow the query heads over the outermost axes that divide them. Those
+ * divide the query heads too, so each rank has the keys of its queries, padded or not.
+ */
 static ridge__cut group_cut(const ridge__partitioner *p, const ridge__op_rule *rule,
                             ridge__cut heads_cut)
 {
-    const int64_t heads = p->in->dims[rule->dim[rule->heads]].size;
     const int64_t groups = p->in->dims[rule->dim[rule->group]].size;
-    if (heads % ridge__cut_ways(&p->mesh, heads_cut) != 0)
-        return 0;
     while (groups % ridge__cut_ways(&p->mesh, heads_cut) != 0)
         heads_cut = ridge__cut_head(heads_cut, ridge__cut_count(heads_cut) - 1);
     return heads_cut;

@@ -115,10 +115,12 @@ static ridge__cut cut_tail(ridge__cut cut, int n)
     return n >= 8 ? 0 : cut >> (4 * n);
 }
 
-/* Two steps in a row that one collective over more axes does as well. */
+/* Two steps in a row that one collective over more axes does as well. An all-to-all
+ * takes its axes along in their order already: two of them turn it round. */
 static bool can_join(const ridge__step *last, const ridge__step *next)
 {
-    return last->kind == next->kind && last->from == next->from && last->to == next->to;
+    return last->kind != RIDGE_STEP_ALL_TO_ALL && last->kind == next->kind &&
+           last->from == next->from && last->to == next->to;
 }
 
 static void record(route *r, ridge__step step)

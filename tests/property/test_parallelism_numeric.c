@@ -74,13 +74,14 @@ static const ridge_program *with_room(ridge_ctx *cx, const ridge_program *progra
     return out;
 }
 
-static void check(const char *config, const way *w)
+static void check(const char *config, const way *w, ridge_phase phase)
 {
+    const bool is_decode = phase == RIDGE_PHASE_DECODE;
     ridge_ctx *cx = ridge_ctx_open();
-    const ridge_lowering lowering = {.phase = RIDGE_PHASE_TRAIN,
+    const ridge_lowering lowering = {.phase = phase,
                                      .sequences = 3,
-                                     .query_tokens = 4,
-                                     .context_tokens = 4,
+                                     .query_tokens = is_decode ? 1 : 4,
+                                     .context_tokens = is_decode ? 6 : 4,
                                      .weight = RIDGE_DTYPE_BF16,
                                      .activation = RIDGE_DTYPE_BF16,
                                      .cache = RIDGE_DTYPE_BF16};
@@ -99,19 +100,38 @@ static void check(const char *config, const way *w)
     ridge_ctx_close(cx);
 }
 
+static void check_all(ridge_phase phase)
+{
+    for (size_t m = 0; m < RIDGE_COUNT_OF(MODELS); m++) {
+        for (size_t i = 0; i < RIDGE_COUNT_OF(WAYS); i++)
+            check(MODELS[m], &WAYS[i], phase);
+    }
+}
+
 static void every_way_trains_as_one_rank(void **state)
 {
     (void)state;
-    for (size_t m = 0; m < RIDGE_COUNT_OF(MODELS); m++) {
-        for (size_t i = 0; i < RIDGE_COUNT_OF(WAYS); i++)
-            check(MODELS[m], &WAYS[i]);
-    }
+    check_all(RIDGE_PHASE_TRAIN);
+}
+
+static void every_way_fills_caches_as_one_rank(void **state)
+{
+    (void)state;
+    check_all(RIDGE_PHASE_PREFILL);
+}
+
+static void every_way_decodes_as_one_rank(void **state)
+{
+    (void)state;
+    check_all(RIDGE_PHASE_DECODE);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_way_trains_as_one_rank),
+        cmocka_unit_test(every_way_fills_caches_as_one_rank),
+        cmocka_unit_test(every_way_decodes_as_one_rank),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,7 @@
 #include "partition_compare.h"
 #include "seeded_program.h"
 
-enum { TRIALS_WHOLE = 1000, TRIALS_REAL = 1000, TRIALS_TRAIN = 300, RULES_MOST = 8 };
+enum { TRIALS_WHOLE = 500, TRIALS_REAL = 500, TRIALS_TRAIN = 300, RULES_MOST = 8 };
 
 /* What is drawn. */
 typedef enum kind { WHOLE_NUMBERS, REAL_NUMBERS, WITH_BACKWARD } kind;
