@@ -167,11 +167,15 @@ static bool stream_joins(const ridge__fusing *f, const ridge__fused *group, int 
     return has_made;
 }
 
-/* Whether anyone but the group reads a tensor, or nobody does. */
+/* Whether anyone but the group reads a tensor, or nobody does, or it is kept. */
 static bool is_leaving(const ridge__fusing *f, const ridge__fused *group, int tensor)
 {
     int members = 0;
     const int readers = count_readers(f, tensor, group, &members);
+    const ridge_role role = f->partition->program->tensors[tensor].role;
+    if (role == RIDGE_ROLE_WEIGHT || role == RIDGE_ROLE_STATE ||
+        role == RIDGE_ROLE_CACHE)
+        return true;
     return readers == 0 || members < readers ||
            is_carried(f->partition->program, tensor);
 }
@@ -232,6 +236,18 @@ static bool product_joins(const ridge_partition *p, const ridge__fused *group,
            (first->b == next.b && first->n == next.n);
 }
 
+/* Steps of an optimizer, side by side. */
+static void updates_from(const ridge_partition *p, int end, ridge__fused *out)
+{
+    for (int i = out->ops[0] + 1; i < end && out->n < RIDGE__FUSED_MAX; i++) {
+        if (is_exchange(op_at(p, i)))
+            continue;
+        if (op_at(p, i)->code != RIDGE_OPCODE_UPDATE)
+            return;
+        out->ops[out->n++] = i;
+    }
+}
+
 static void products_from(const ridge_partition *p, int end, const bool *is_taken,
                           ridge__fused *out)
 {
@@ -259,6 +275,8 @@ void ridge__fused_from(const ridge__fusing *f, int op, int end, const bool *is_t
         products_from(p, end, is_taken, out);
         return;
     }
+    if (op_at(p, op)->code == RIDGE_OPCODE_UPDATE)
+        updates_from(p, end, out);
     if (!is_stream(f, op))
         return;
     for (int i = op + 1; i < end && out->n < RIDGE__FUSED_MAX; i++) {

@@ -28,7 +28,8 @@ typedef struct ridge__fusing {
  *   - a product of two operands joins a product before it, with nothing but products in
  *     between, when one operand is the same array on the same side and the shapes
  * differ in the other's free dims alone (queries, keys and values; gate and up);
- *   - sums of products alone are made by the products, which add to one result.
+ *   - sums of products alone are made by the products, which add to one result;
+ *   - updates of weights join the updates before them.
  * Nothing else is fused into a product or an attention: results are written and read.
  * @param end       first operation behind the block
  * @param is_taken  [n_ops] in a group already

@@ -12,7 +12,6 @@
 #include "layout_build.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static const double WITHIN = 0.1;
 static const ridge_overlap ASYNC = {.has_prefetch = true, .has_trailing = true};
@@ -100,13 +99,7 @@ static void check_layers(ridge_ctx *cx, const char *name, const layout_build *l)
         const load sum = load_of(l, times, block);
         const double want_s = closed_period_s(&sum, is_gpu);
         const double got_s = t.blocks[block].period_s;
-        if (getenv("SHOW"))
-            printf("%-40s %-15s got %.4g want %.4g (%+.1f%%) comp %.4g act %.4g beside "
-                   "%.4g ax %.4g %.4g %.4g exp %.4g\n",
-                   name, blocks[i], got_s, want_s, 100 * (got_s / want_s - 1),
-                   sum.compute_s, sum.activations_s, sum.beside_s, sum.axis_s[0],
-                   sum.axis_s[1], sum.axis_s[2], t.blocks[block].exposed_s);
-        else if (fabs(got_s - want_s) > WITHIN * want_s)
+        if (fabs(got_s - want_s) > WITHIN * want_s)
             fail_msg("%s, %s: period %.4g s, closed form %.4g s", name, blocks[i],
                      got_s, want_s);
         /* Both see the same lower bounds. */

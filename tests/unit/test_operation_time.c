@@ -207,6 +207,27 @@ static void what_is_read_later_leaves_the_group(void **state)
     ridge_ctx_close(s->cx);
 }
 
+static void an_optimizer_steps_in_one_kernel(void **state)
+{
+    (void)state;
+    scene *s = scene_open("D=1024,F=512");
+    build_tensors(&s->b, RIDGE_ROLE_WEIGHT, "w[D,F] v[D@dp,F]");
+    build_tensors(&s->b, RIDGE_ROLE_GRADIENT, "g_w[D,F] g_v[D@dp,F]");
+    build_tensors(&s->b, RIDGE_ROLE_STATE, "m[D,F] n[D@dp,F]");
+    build_op(&s->b, RIDGE_OPCODE_UPDATE, "w: w,g_w,m->w,m");
+    build_op(&s->b, RIDGE_OPCODE_UPDATE, "v: v,g_v,n->v,n");
+    price(s, RIDGE_DTYPE_BF16);
+    const double one = 1024.0 * 512 * 2;
+    assert_near(time_of(s, "w")->bytes, 5 * one, 1e-12);
+    assert_near(time_of(s, "v")->bytes, 2.5 * one, 1e-12);
+    const ridge_op_cost both = ridge_stream_cost(
+        &s->chip, time_of(s, "w")->vector_flops + time_of(s, "v")->vector_flops,
+        7.5 * one);
+    assert_near(time_of(s, "w")->expected_s, both.expected_s * 2 / 3, 1e-9);
+    assert_near(time_of(s, "v")->expected_s, both.expected_s / 3, 1e-9);
+    ridge_ctx_close(s->cx);
+}
+
 static void a_lookup_moves_rows_and_not_the_table(void **state)
 {
     (void)state;
@@ -379,6 +400,7 @@ int main(void)
         cmocka_unit_test(narrow_formats_cost_the_streams_that_make_them),
         cmocka_unit_test(neighbours_fuse_and_count_what_enters_and_leaves),
         cmocka_unit_test(what_is_read_later_leaves_the_group),
+        cmocka_unit_test(an_optimizer_steps_in_one_kernel),
         cmocka_unit_test(a_lookup_moves_rows_and_not_the_table),
         cmocka_unit_test(attention_is_priced_by_its_local_heads),
         cmocka_unit_test(cut_queries_meet_half_of_the_context_each),
