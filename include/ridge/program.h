@@ -347,8 +347,10 @@ struct ridge_program {
 typedef struct ridge_lowering {
     ridge_phase phase;
     int64_t sequences;      /* B */
-    int64_t query_tokens;   /* T a sequence: 1 in decode */
-    int64_t context_tokens; /* S a sequence: T, or the cache's length in decode */
+    int64_t query_tokens;   /* T a sequence: 1 in decode, or more (speculation, a chunk
+                               of a prompt) */
+    int64_t context_tokens; /* S a sequence: in decode what the cache holds, the query's
+                               own tokens with it; else T, or the source's tokens */
     ridge_dtype weight, activation, cache;
 } ridge_lowering;
 
@@ -359,22 +361,40 @@ ridge_lowering ridge_lowering_usual(const ridge_model *model, ridge_phase phase,
 
 /**
  * The forward program of a model; for RIDGE_PHASE_TRAIN with loss, backward and update.
+ *
+ * Blocks: "embed", one for each run of layers ("layer" where there is one run, else
+ * "layer_3" from the layer it begins with; "encoder_0"), "head"; then those blocks with
+ * _backward in reverse order, then with _update. Blocks of one kind of layer are the
+ * same operations. Latent attention is absorbed in decode; docs/design/programs.md says
+ * what else is decided.
  * @owner the ctx
- * @errors E_ARG sizes outside 1 .. 1e9, or products that overflow; E_NOMEM
+ * @errors E_ARG sizes outside 1 .. 1e9, or products that overflow; more than 64 dims;
+ * an encoder that should decode; E_NOMEM
  */
 RIDGE_NODISCARD ridge_status ridge_program_lower(ridge_ctx *cx,
                                                  const ridge_model *model,
                                                  const ridge_lowering *lowering,
                                                  const ridge_program **out);
 
-/** The backward blocks of a forward program, derived operation by operation, appended
- *  behind it in reverse order. @errors E_ARG if it has backward parts already; E_NOMEM
+/**
+ * A program with the backward blocks of a forward one, derived operation by operation
+ * and appended behind it in reverse order. A loss that nothing reads has a gradient of
+ * ones; without one, each output that nothing reads gets a declared gradient, to come
+ * from outside.
+ * @owner the ctx
+ * @errors E_ARG if it has backward parts already; caches, collectives; a repeated block
+ *         that carries nothing, or whose inner tensors are read outside; E_NOMEM
  */
 RIDGE_NODISCARD ridge_status ridge_program_backward(ridge_ctx *cx,
                                                     const ridge_program *forward,
                                                     const ridge_program **out);
 
-/** A copy with one dim of another size. @errors E_ARG unknown dim, size < 1 */
+/**
+ * A copy with one dim of another size; rows of experts follow their tokens. Stated
+ * averages (context_tokens, scan_flops_per_token) stay.
+ * @owner the ctx
+ * @errors E_ARG unknown dim, size < 1, dims that no longer fit; E_NOMEM
+ */
 RIDGE_NODISCARD ridge_status ridge_program_resize(ridge_ctx *cx,
                                                   const ridge_program *program,
                                                   const char *dim, int64_t size,
@@ -415,14 +435,20 @@ double ridge_program_weights(const ridge_program *program);
  * program:
  *
  *     program llama-3-8b train
- *     dims B=1 T=4096 D=4096 …
- *     block layer x32 carry x -> x2
+ *     dims B=1 T=4096 D=4096 N=32 H=128 …
+ *     block layer x32 layer=0 carry x -> x_out
  *       weight wq[D,N,H] bf16
  *       q[B,T,N,H] bf16 = einsum h, wq  part=attention
+ *
+ * @param out  with its arena; is_short once that is full
  */
 void ridge_program_write(const ridge_program *program, ridge_buf *out);
-/** @param file  for messages. @errors E_PARSE with file:line:column and a caret line's
- * worth of context: what is wrong, how to mend it */
+/**
+ * @param file  for messages
+ * @owner the ctx; the text is not kept
+ * @errors E_PARSE with file:line:column, what is wanted, and the line with a ^ before
+ * the place; E_NOMEM
+ */
 RIDGE_NODISCARD ridge_status ridge_program_parse(ridge_ctx *cx, ridge_str text,
                                                  const char *file,
                                                  const ridge_program **out);

@@ -188,8 +188,12 @@ static void mark_op(ridge__reverse *r, const ridge_operation *op)
         is_wanted = is_wanted || r->slopes[op->inputs[i]].is_wanted;
         r->slopes[op->inputs[i]].is_read = true;
     }
+    const bool is_trained_apart =
+        op->code == RIDGE_OPCODE_SCAN && op->scan == RIDGE_SCAN_SELECT;
     for (int i = 0; i < op->n_outputs; i++) {
         const ridge_tensor *out = &r->b->p.tensors[op->outputs[i]];
+        if (is_trained_apart)
+            r->slopes[op->outputs[i]].is_read = true;
         if (is_wanted && out->role == RIDGE_ROLE_ACTIVATION)
             r->slopes[op->outputs[i]].is_wanted = true;
     }

@@ -147,7 +147,7 @@ static int per_layer(ridge__lower *l, int x)
 
 int ridge__lower_layer(ridge__lower *l, int x)
 {
-    part_step steps[3];
+    part_step steps[3] = {{0}};
     const norm_plan norms = plan_norms(l);
     const int n = list_parts(l, steps);
     if (n == 0) /* a layer of nothing hands its input on */

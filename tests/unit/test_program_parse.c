@@ -95,8 +95,8 @@ static void one_change_makes_programs_differ(void **state)
         HEAD "block b\n  input x[B,T] bf16\n  z: y[B,T] bf16 = silu x\n",
         HEAD "block b\n  input x[B,T] bf16\n  y[B,T] bf16 = silu x  part=mlp\n",
         HEAD "dims Z=3\nblock b\n  input x[B,T] bf16\n  y[B,T] bf16 = silu x\n",
-        "program p decode\ndims B=2 T=4 D=8 F=16 N=4 K=2 H=2 V=10 E=4 C=3~2.5\n"
-        "block b\n  input x[B,T] bf16\n  y[B,T] bf16 = silu x\n"};
+        ("program p decode\ndims B=2 T=4 D=8 F=16 N=4 K=2 H=2 V=10 E=4 C=3~2.5\n"
+         "block b\n  input x[B,T] bf16\n  y[B,T] bf16 = silu x\n")};
     for (size_t i = 0; i < RIDGE_COUNT_OF(TEXTS); i++) {
         for (size_t k = 0; k < RIDGE_COUNT_OF(TEXTS); k++) {
             const ridge_program *a = fixture_parse(*state, TEXTS[i]);
