@@ -24,3 +24,5 @@ ridge_test(property partition_laws LAYER shard SOURCES ${mesh_machine})
 ridge_test(diff backward_differences LAYER shard SOURCES ${mesh_machine})
 ridge_test(unit partition LAYER shard
            SOURCES ${CMAKE_SOURCE_DIR}/tests/support/model_fixture.c)
+ridge_test(unit pipeline LAYER shard
+           SOURCES ${CMAKE_SOURCE_DIR}/tests/support/model_fixture.c)

@@ -360,6 +360,8 @@ typedef struct ridge_parallelism {
                      */
     bool is_sequence_parallel; /* tp cuts the tokens of the residual stream too */
     bool is_vocab_parallel;    /* tp cuts embedding and logits along V */
+    bool is_expert_whole;      /* tp deals out experts as ep does, instead of cutting
+                                  their width */
     ridge_context_kind context;
 } ridge_parallelism;
 
@@ -377,6 +379,40 @@ typedef struct ridge_parallelism {
 RIDGE_NODISCARD ridge_status ridge_parallelism_rules(
     ridge_ctx *cx, const ridge_program *program, const ridge_parallelism *degrees,
     ridge_mesh *mesh, const ridge_rule **rules, int *n_rules);
+
+/** A piece of a block and the pipeline stage that runs it. */
+typedef struct ridge_stage_row {
+    int block;
+    int64_t first,
+        count; /* repetitions; of a backward block in the forward numbering */
+    int stage;
+} ridge_stage_row;
+
+/**
+ * The table of an even pipeline: stage s runs layers L s / S to L (s + 1) / S, backward
+ * and optimizer blocks where their forward ones run, what stands before the layers on
+ * the first stage and what stands behind them on the last. Rows in the order of the
+ * blocks.
+ * @errors E_ARG stages outside 1 .. layers; E_NOMEM
+ */
+RIDGE_NODISCARD ridge_status ridge_pipeline_rows(ridge_ctx *cx,
+                                                 const ridge_program *program,
+                                                 int stages,
+                                                 const ridge_stage_row **rows, int *n);
+
+/**
+ * The program of one stage, of the table above or any other whose pieces of a stage
+ * follow each other. A SEND, in a block of its own, hands the residual stream or its
+ * gradient to another stage; what is received is declared as input or gradient. A
+ * weight that blocks of several stages read (a tied embedding) is in each.
+ * @owner the ctx; names and dims are those of @p program, which must outlive it
+ * @errors E_ARG no row of that stage; E_NOMEM
+ */
+RIDGE_NODISCARD ridge_status ridge_pipeline_stage(ridge_ctx *cx,
+                                                  const ridge_program *program,
+                                                  const ridge_stage_row *rows,
+                                                  int n_rows, int stage,
+                                                  const ridge_program **out);
 
 #ifdef __cplusplus
 }

@@ -17,6 +17,7 @@ typedef enum axis_set {
     SET_STREAM, /* of the residual stream */
     SET_ZERO,
     SET_EXPERTS,
+    SET_EXPERT_WIDTH,
     SET_ROWS, /* what cuts tokens, but for the experts' axis */
     SET_TP,
     SET_WORDS,
@@ -38,14 +39,14 @@ static const table_row ZERO_ROWS[] = {
 
 static const table_row WEIGHT_ROWS[] = {
     {"E", SET_EXPERTS}, {"N", SET_TP},  {"K", SET_TP},    {"F", SET_TP},
-    {"FE", SET_TP},     {"FS", SET_TP}, {"V", SET_WORDS},
+    {"FE", SET_EXPERT_WIDTH}, {"FS", SET_TP}, {"V", SET_WORDS},
 };
 
 /* E stands before B: gates are cut by token, rows of experts have no B. KV heads are
  * replicated over the part of tp that does not divide them. */
 static const table_row ACTIVATION_ROWS[] = {
     {"E", SET_EXPERTS}, {"C", SET_ROWS},  {"B", SET_BATCH}, {"T", SET_STREAM},
-    {"N", SET_TP},      {"K", SET_TP},    {"F", SET_TP},    {"FE", SET_TP},
+    {"N", SET_TP},      {"K", SET_TP},    {"F", SET_TP},    {"FE", SET_EXPERT_WIDTH},
     {"FS", SET_TP},     {"V", SET_WORDS},
 };
 
@@ -100,7 +101,8 @@ static const set_row AXES_OF_SETS[] = {
     {SET_TOKENS, {"cp"}},
     {SET_STREAM, {"cp", "tp", "tpr"}},
     {SET_ZERO, {"fsdp", "ep"}},
-    {SET_EXPERTS, {"ep"}},
+    {SET_EXPERTS, {"ep", "tp", "tpr"}},
+    {SET_EXPERT_WIDTH, {"tp", "tpr"}},
     {SET_ROWS, {"dp", "fsdp", "cp", "tp", "tpr"}},
     {SET_TP, {"tp", "tpr"}},
     {SET_WORDS, {"tp", "tpr"}},
@@ -115,6 +117,12 @@ static bool takes_axis(const ridge_parallelism *p, axis_set set, const char *axi
 {
     if (set == SET_WORDS)
         return p->is_vocab_parallel;
+    if (set == SET_EXPERTS)
+        return p->is_expert_whole || !is_width(axis);
+    if (set == SET_EXPERT_WIDTH)
+        return !p->is_expert_whole;
+    if (set == SET_ROWS && p->is_expert_whole)
+        return !is_width(axis);
     if (set == SET_STREAM || set == SET_ROWS)
         return p->is_sequence_parallel || !is_width(axis);
     return true;
@@ -227,6 +235,27 @@ static ridge_status routers_add(rule_list *l)
     return RIDGE_OK;
 }
 
+/* The residual stream of an earlier pipeline stage lies as it does elsewhere. */
+static ridge_status streams_add(rule_list *l)
+{
+    for (int i = 0; l->n_axes[SET_STREAM] > 0 && i < l->program->n_tensors; i++) {
+        const ridge_tensor *t = &l->program->tensors[i];
+        const char *tokens = NULL;
+        bool has_width = false;
+        for (int d = 0; t->role == RIDGE_ROLE_INPUT && d < t->n_dims; d++) {
+            const char *dim = l->program->dims[t->dims[d]].name;
+            has_width = has_width || has_letter(dim, "D");
+            tokens = has_letter(dim, "T") ? dim : tokens;
+        }
+        if (!has_width || !tokens)
+            continue;
+        ridge_rule rule = rule_of_set(l, tokens, SET_STREAM);
+        rule.tensor = t->name;
+        RIDGE_TRY(rule_add(l, &rule));
+    }
+    return RIDGE_OK;
+}
+
 /* Over cp an operand of attention has its heads cut instead of its tokens. */
 static ridge_status exchange_add(rule_list *l, int tensor, int tokens, int heads)
 {
@@ -288,6 +317,7 @@ ridge_status ridge_parallelism_rules(ridge_ctx *cx, const ridge_program *program
     RIDGE_TRY(weights_add(&l, RIDGE_ROLE_STATE, degrees->zero_stage >= 1));
     RIDGE_TRY(ROWS_ADD(&l, RIDGE_ROLE_ACTIVATION, ACTIVATION_ROWS));
     RIDGE_TRY(routers_add(&l));
+    RIDGE_TRY(streams_add(&l));
     if (degrees->context == RIDGE_CONTEXT_ALL_TO_ALL)
         RIDGE_TRY(exchanges_add(&l));
     *rules = l.rules;
