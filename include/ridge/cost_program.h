@@ -124,6 +124,11 @@ RIDGE_NODISCARD ridge_status ridge_timeline_build(
     ridge_ctx *cx, const ridge_partition *partition, const ridge_laid_mesh *laid,
     ridge_dtype compute, const ridge_overlap *overlap, ridge_timeline *out);
 
+/** The same without events: for searches. */
+RIDGE_NODISCARD ridge_status ridge_timeline_price(
+    ridge_ctx *cx, const ridge_partition *partition, const ridge_laid_mesh *laid,
+    ridge_dtype compute, const ridge_overlap *overlap, ridge_timeline *out);
+
 /**
  * The timeline as a Chrome trace that Perfetto opens: one process, for all chips do the
  * same, with a track for each resource. Events are named by their operations; args hold

@@ -26,13 +26,18 @@ typedef struct op_lists {
     int *first, *ops, *next;
 } op_lists;
 
-static bool lists_new(ridge_arena *arena, const ridge_program *program, int most,
+static bool lists_new(ridge_arena *arena, const ridge_program *program, bool is_output,
                       op_lists *out)
 {
     const size_t n = (size_t)program->n_tensors + 1;
+    size_t all = 1;
+    for (int i = 0; i < program->n_ops; i++) {
+        const ridge_operation *o = &program->ops[i];
+        all += (size_t)(is_output ? o->n_outputs : o->n_inputs);
+    }
     out->first = ridge_new(arena, int, n);
     out->next = ridge_new(arena, int, n);
-    out->ops = ridge_new(arena, int, (size_t)program->n_ops *(size_t)most + 1);
+    out->ops = ridge_new(arena, int, all);
     return out->first != NULL && out->next != NULL && out->ops != NULL;
 }
 
@@ -79,8 +84,8 @@ ridge_status ridge__op_index_make(ridge_ctx *cx, const ridge_program *program,
     ridge_arena *arena = ridge_ctx_scratch(cx);
     int *block = ridge_new(arena, int, (size_t)program->n_ops + 1);
     op_lists uses, writes;
-    if (block == NULL || !lists_new(arena, program, RIDGE_OP_INPUT_MAX, &uses) ||
-        !lists_new(arena, program, RIDGE_OP_OUTPUT_MAX, &writes))
+    if (block == NULL || !lists_new(arena, program, false, &uses) ||
+        !lists_new(arena, program, true, &writes))
         return ridge_fail_nomem(cx);
     fill_blocks(program, block);
     lists_fill(program, false, &uses);

@@ -103,6 +103,7 @@ typedef struct request {
     const ridge_laid_mesh *laid;
     ridge_dtype compute;
     const ridge_overlap *overlap;
+    bool has_events;
 } request;
 
 static ridge_status source_make(ridge_ctx *cx, const request *r,
@@ -134,7 +135,7 @@ static ridge_status timeline_make(ridge_ctx *cx, const request *r, ridge_timelin
     const ridge_program *program = r->partition->program;
     ridge__op_index index;
     ridge__task_source source;
-    ridge__schedule schedule;
+    ridge__schedule schedule = {.has_events = r->has_events};
     ridge__block_tasks *tasks = ridge_new(ridge_ctx_scratch(cx), ridge__block_tasks,
                                           (size_t)program->n_blocks + 1);
     if (tasks == NULL)
@@ -150,13 +151,27 @@ static ridge_status timeline_make(ridge_ctx *cx, const request *r, ridge_timelin
     return RIDGE_OK;
 }
 
+static ridge_status timeline_answer(ridge_ctx *cx, const request *r,
+                                    ridge_timeline *out)
+{
+    const ridge_mark mark = ridge_arena_mark(ridge_ctx_scratch(cx));
+    const ridge_status st = timeline_make(cx, r, out);
+    ridge_arena_rewind(ridge_ctx_scratch(cx), mark);
+    return st;
+}
+
 ridge_status ridge_timeline_build(ridge_ctx *cx, const ridge_partition *partition,
                                   const ridge_laid_mesh *laid, ridge_dtype compute,
                                   const ridge_overlap *overlap, ridge_timeline *out)
 {
-    const request r = {partition, laid, compute, overlap};
-    const ridge_mark mark = ridge_arena_mark(ridge_ctx_scratch(cx));
-    const ridge_status st = timeline_make(cx, &r, out);
-    ridge_arena_rewind(ridge_ctx_scratch(cx), mark);
-    return st;
+    const request r = {partition, laid, compute, overlap, true};
+    return timeline_answer(cx, &r, out);
+}
+
+ridge_status ridge_timeline_price(ridge_ctx *cx, const ridge_partition *partition,
+                                  const ridge_laid_mesh *laid, ridge_dtype compute,
+                                  const ridge_overlap *overlap, ridge_timeline *out)
+{
+    const request r = {partition, laid, compute, overlap, false};
+    return timeline_answer(cx, &r, out);
 }

@@ -85,7 +85,8 @@ static ridge_status event_add(play *p, const ridge_event *event)
 /* Put down what a task did since it last began or was taken up again. */
 static ridge_status piece_end(play *p, const task_run *run)
 {
-    if (run->of->repetition >= RIDGE__SHOWN_MAX || p->now_s <= run->piece_start_s)
+    if (!p->out->has_events || run->of->repetition >= RIDGE__SHOWN_MAX ||
+        p->now_s <= run->piece_start_s)
         return RIDGE_OK;
     ridge_event event = {.op = run->task->op,
                          .repetition = (int)run->of->repetition,
@@ -451,6 +452,7 @@ ridge_status ridge__schedule_play(ridge_ctx *cx, const ridge_program *program,
     *out = (ridge__schedule){
         .tasks = tasks,
         .slowdown = slowdown,
+        .has_events = out->has_events,
         .blocks = ridge_new(arena, ridge__block_play, n_blocks + 1),
     };
     size_t n_instances = 0;
@@ -466,7 +468,7 @@ ridge_status ridge__schedule_play(ridge_ctx *cx, const ridge_program *program,
         out->blocks[i].repeat = repeat;
         p.latest[i] = -1;
         n_instances += most;
-        n_runs += most * (size_t)tasks[i].n_tasks;
+        n_runs += most * (size_t)tasks[i].n_collectives;
     }
     p.instances = ridge_new(arena, instance, n_instances + 1);
     p.ready = ridge_new(arena, task_run *, n_runs + 1);

@@ -34,9 +34,11 @@ typedef struct ridge__schedule {
     double drain_s; /* of it, behind the last end of a repetition */
     int n_events;
     ridge_event *events; /* in cx's arena */
+    bool has_events;     /* in: whether to keep them */
 } ridge__schedule;
 
 /**
+ * @param out  in: has_events
  * @param slowdown  share of its rate that the chip loses beside a collective, in [0, 1)
  * @owner scratch of cx, but for events. @errors E_NOMEM
  */

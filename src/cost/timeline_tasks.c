@@ -229,6 +229,7 @@ static void network_add(build *b, int op, double share, part which)
         dep_add(b, RIDGE__DEP_SAME, b->block, b->out->n_tasks - 1);
     task->is_trailing = x->is_trailing[op];
     x->end_task[op] = b->out->n_tasks++;
+    b->out->n_collectives++;
     if (task->is_trailing && !x->overlap->has_trailing)
         b->held[b->n_held++] = x->end_task[op];
 }

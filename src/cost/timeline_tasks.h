@@ -45,6 +45,7 @@ typedef struct ridge__block_tasks {
     int n_tasks;
     ridge__task *tasks; /* in program order */
     ridge__dep *deps;
+    int n_collectives; /* tasks of the network */
 } ridge__block_tasks;
 
 /** How an operation is cut into chunks. 0: it is not. */

@@ -142,6 +142,11 @@ static void check_breakdown(sample *s)
         total_s += b->total_s;
     }
     law(s, is_near(total_s, t.total_s));
+    ridge_timeline plain;
+    assert_ok(s->cx, ridge_timeline_price(s->cx, s->layout.partition, &s->layout.laid,
+                                          RIDGE_DTYPE_BF16, &s->overlap, &plain));
+    law(s, plain.total_s >= t.total_s && plain.total_s <= t.total_s);
+    law(s, plain.n_events == 0);
 }
 
 static void breakdowns_sum_to_their_periods(void **state)
