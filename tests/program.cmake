@@ -11,6 +11,7 @@ ridge_test(unit program_faults LAYER program SOURCES ${program_fixture})
 ridge_test(unit operation_count LAYER program SOURCES ${program_fixture})
 ridge_test(property program_laws LAYER program SOURCES ${program_fixture} TIMEOUT 120)
 ridge_fuzz(program LAYER program)
+ridge_fuzz(lowering LAYER program)
 
 # Gradients against finite differences, by the machine that runs partitioned programs.
 set(gradient_machine ${program_fixture})

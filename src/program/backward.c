@@ -305,7 +305,7 @@ static void carry_back(ridge__reverse *r, const ridge_block *forward,
 /* Gradients of the block's own weights are whole here. */
 static void total_weights(ridge__reverse *r, int block)
 {
-    for (int i = 0; i < r->n_tensors; i++) {
+    for (int i = r->ranges[block].first; i < r->ranges[block].end; i++) {
         const ridge_tensor *t = &r->b->p.tensors[i];
         if (t->block == block && t->role == RIDGE_ROLE_WEIGHT)
             ridge__reverse_total(r, i);
@@ -412,9 +412,10 @@ void ridge__backward(ridge__builder *b)
     ridge__reverse r = {.b = b,
                         .n_tensors = b->p.n_tensors,
                         .n_ops = b->p.n_ops,
-                        .n_blocks = b->p.n_blocks};
+                        .n_blocks = b->p.n_blocks,
+                        .ranges = ridge__builder_ranges(b)};
     r.slopes = ridge_new(b->arena, ridge__slope, (size_t)r.n_tensors + 1);
-    if (r.slopes == NULL) {
+    if (r.slopes == NULL || r.ranges == NULL) {
         ridge__builder_fail_nomem(b);
         return;
     }

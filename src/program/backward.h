@@ -25,6 +25,7 @@ typedef struct ridge__reverse {
     ridge__builder *b;
     int n_tensors, n_ops, n_blocks; /* of the forward program */
     ridge__slope *slopes;           /* [n_tensors] */
+    const ridge__range *ranges;     /* [n_blocks] */
     bool has_loss;                  /* a loss that nothing reads: its gradient is one */
     /* the block under way */
     int forward_block;

@@ -304,6 +304,22 @@ int ridge__builder_tensor(ridge__builder *b, const ridge_tensor *tensor)
     return b->p.n_tensors++;
 }
 
+ridge__range *ridge__builder_ranges(ridge__builder *b)
+{
+    ridge__range *ranges = ridge_new(b->arena, ridge__range, (size_t)b->p.n_blocks + 1);
+    if (ranges == NULL) {
+        ridge__builder_fail_nomem(b);
+        return NULL;
+    }
+    for (int i = 0; i < b->p.n_tensors; i++) {
+        ridge__range *r = &ranges[b->p.tensors[i].block];
+        if (r->end == 0)
+            r->first = i;
+        r->end = i + 1;
+    }
+    return ranges;
+}
+
 const char *ridge__builder_name(ridge__builder *b, const char *wanted)
 {
     const char *name = wanted;

@@ -63,6 +63,14 @@ int ridge__builder_tensor_find(const ridge__builder *b, const char *name);
 /** A tensor of the last block. The name is copied by reference: it must live as long as
  *  the ctx, and be new. */
 int ridge__builder_tensor(ridge__builder *b, const ridge_tensor *tensor);
+/** Where the tensors of a block stand: none of them is outside of first .. end - 1. */
+typedef struct ridge__range {
+    int first, end;
+} ridge__range;
+
+/** By block. @return [n_blocks], or NULL without memory */
+ridge__range *ridge__builder_ranges(ridge__builder *b);
+
 /** A name that no tensor has: the given one, or with _2, _3, … behind it. */
 const char *ridge__builder_name(ridge__builder *b, const char *wanted);
 

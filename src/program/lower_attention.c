@@ -145,7 +145,7 @@ int ridge__lower_gate(ridge__lower *l, int h, int o)
         return o;
     const ridge_tensor *t = &l->b.p.tensors[o];
     const int n = t->dims[t->n_dims - 2], hv = t->dims[t->n_dims - 1];
-    ridge__map wg = {.out = "gate", .weight = "wg", .in = RIDGE__DIMS(l->dim_d)};
+    ridge__map wg = {.out = "o_gate_raw", .weight = "wg", .in = RIDGE__DIMS(l->dim_d)};
     if (m->gate_width == m->heads) {
         wg.to = RIDGE__DIMS(n);
     } else if (m->gate_width == m->heads * l->b.p.dims[hv].size) {

@@ -239,7 +239,7 @@ int ridge__lower_lightning(ridge__lower *l, int h)
     const rank_path path = {.low = "gate_low",
                             .out = "gate_raw",
                             .first = "gate_a",
-                            .second = "gate",
+                            .second = "gate_b",
                             .letter = "GR",
                             .rank = m->gate_rank,
                             .to = values};

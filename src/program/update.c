@@ -96,12 +96,12 @@ static bool is_updated(const ridge__builder *b, const weight_facts *facts, int t
            facts[tensor].gradient >= 0;
 }
 
-static void update_block(ridge__builder *b, const weight_facts *facts, int n_tensors,
-                         int block)
+static void update_block(ridge__builder *b, const weight_facts *facts,
+                         ridge__range tensors, int block)
 {
     const ridge_block forward = b->p.blocks[block];
     bool is_open = false;
-    for (int i = 0; i < n_tensors; i++) {
+    for (int i = tensors.first; i < tensors.end; i++) {
         if (!is_updated(b, facts, i, block))
             continue;
         if (!is_open) {
@@ -123,12 +123,13 @@ static void update_block(ridge__builder *b, const weight_facts *facts, int n_ten
 
 void ridge__update(ridge__builder *b)
 {
-    const int n_blocks = b->p.n_blocks, n_tensors = b->p.n_tensors;
+    const int n_blocks = b->p.n_blocks;
     if (ridge__builder_is_bad(b))
         return;
     const weight_facts *facts = list_facts(b);
-    for (int i = 0; i < n_blocks && facts != NULL; i++) {
+    const ridge__range *ranges = ridge__builder_ranges(b);
+    for (int i = 0; i < n_blocks && facts != NULL && ranges != NULL; i++) {
         if (!b->p.blocks[i].is_backward)
-            update_block(b, facts, n_tensors, i);
+            update_block(b, facts, ranges[i], i);
     }
 }
