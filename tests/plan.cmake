@@ -26,3 +26,6 @@ ridge_test(unit measured_op LAYER plan)
 ridge_test(unit error_summary LAYER plan)
 ridge_fuzz(measured LAYER plan)
 ridge_test(diff chain_brute LAYER plan)
+ridge_test(property chain_values LAYER plan
+           SOURCES ${CMAKE_SOURCE_DIR}/tests/support/mesh_arrays.c
+                   ${CMAKE_SOURCE_DIR}/tests/support/seeded.c)

@@ -73,6 +73,27 @@ RIDGE_NODISCARD ridge_status ridge_chain_search(ridge_ctx *cx,
                                                 const ridge_chain_request *request,
                                                 ridge_chain_plan *out);
 
+/** The cheapest way on the best placement. */
+typedef struct ridge_chain_study {
+    ridge_chain_plan plan;
+    const ridge_slice *slice; /* NULL: bytes alone */
+    ridge_laid_mesh laid;
+    int placements; /* ways to lay the mesh that were searched */
+} ridge_chain_study;
+
+/**
+ * ridge_chain_search on a slice, where the mesh lies in the way that is cheapest.
+ * @param request  its laid is not heeded
+ * @param slice    NULL: by bytes
+ * @param place    as ridge_mesh_place_parse takes it; NULL: every way that differs
+ * @errors those of ridge_chain_search and of ridge_mesh_place_parse
+ */
+RIDGE_NODISCARD ridge_status ridge_chain_study_find(ridge_ctx *cx,
+                                                    const ridge_chain_request *request,
+                                                    const ridge_slice *slice,
+                                                    const char *place,
+                                                    ridge_chain_study *out);
+
 #ifdef __cplusplus
 }
 #endif

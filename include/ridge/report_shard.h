@@ -5,7 +5,9 @@
 #define RIDGE_REPORT_SHARD_H
 
 #include "ridge/base.h"
+#include "ridge/cost_partition.h"
 #include "ridge/cost_strategy.h"
+#include "ridge/plan_chain.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -26,6 +28,25 @@ void ridge_shard_write_html(ridge_ctx *cx, const ridge_shard_view *view,
  *  `ridge shard --json`. */
 void ridge_shard_write_json(ridge_ctx *cx, const ridge_shard_view *view,
                             ridge_json *object);
+
+/* ---- programs -------------------------------------------------------------------- */
+
+void ridge_chain_write_text(ridge_ctx *cx, const ridge_chain_study *study,
+                            bool with_colour, ridge_buf *out);
+void ridge_chain_write_html(ridge_ctx *cx, const ridge_chain_study *study,
+                            ridge_buf *out);
+/** Set "operations", "collectives" and totals: `ridge shard --program --auto --json`.
+ */
+void ridge_chain_write_json(ridge_ctx *cx, const ridge_chain_study *study,
+                            ridge_json *object);
+
+void ridge_partition_write_text(ridge_ctx *cx, const ridge_partition_study *study,
+                                bool with_colour, ridge_buf *out);
+void ridge_partition_write_html(ridge_ctx *cx, const ridge_partition_study *study,
+                                ridge_buf *out);
+/** Set "blocks" with their operations, "conflicts": `ridge shard --program --json`. */
+void ridge_partition_write_json(ridge_ctx *cx, const ridge_partition_study *study,
+                                ridge_json *object);
 
 #ifdef __cplusplus
 }

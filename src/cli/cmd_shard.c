@@ -1,23 +1,10 @@
 /*
  * ridge shard: the collectives that a sharded einsum needs, every strategy priced.
  */
-#include "cli.h"
+#include "shard_program.h"
 
 #include "ridge/report.h"
 #include "ridge/report_shard.h"
-
-#include <stdio.h>
-
-/** The message, then the line that is wrong with a caret. */
-static int fail_at(cli_run *run, const ridge_expr_fault *fault)
-{
-    ridge_buf place;
-    const int code = cli_fail(run);
-    ridge_buf_init(&place, ridge_ctx_arena(run->cx));
-    ridge_expr_fault_write(fault, &place);
-    fputs(ridge_buf_text(&place), stderr);
-    return code;
-}
 
 static ridge_status read_formats(cli_run *run, ridge_formats *out)
 {
@@ -68,7 +55,7 @@ static int write_study(cli_run *run, const ridge_shard_view *view)
     return cli_emit_text(run, &text);
 }
 
-static int run_shard(cli_run *run)
+static int run_expr(cli_run *run)
 {
     const ridge_expr_texts texts = {run->args[0], cli_option_text(run, "mesh"),
                                     cli_option_text(run, "dims")};
@@ -77,19 +64,34 @@ static int run_shard(cli_run *run)
     ridge_shard_request request = {.expr = &expr};
     ridge_shard_study study;
     if (ridge_expr_parse_at(run->cx, &texts, &fault, &expr) != RIDGE_OK)
-        return fail_at(run, &fault);
+        return cli_fail_at(run, &fault);
     if (find_study(run, &request, &study) != RIDGE_OK)
         return cli_fail(run);
     const ridge_shard_view view = {&study, cli_option_text(run, "all") != NULL};
     return write_study(run, &view);
 }
 
+static int run_shard(cli_run *run)
+{
+    const bool is_program = cli_option_text(run, "program") != NULL;
+    if (is_program == (run->n_args == 1)) {
+        const ridge_status st =
+            ridge_fail(run->cx, RIDGE_E_ARG,
+                       "one thing is sharded: an expression or --program FILE");
+        return st == RIDGE_OK ? 0 : cli_fail(run);
+    }
+    return is_program ? cli_shard_program(run) : run_expr(run);
+}
+
 static const cli_option options[] = {
     {"mesh", "AXES", "mesh axes and their sizes: x=4,y=2"},
     {"dims", "SIZES", "sizes of the dims: I=1024,J=4096"},
+    {"program", "FILE", "shard a program, as ridge model --program writes it"},
+    {"lay", "RULES", "how its weights and inputs lie: 'x[B@dp,D] w[D,F@tp]'"},
+    {"auto", NULL, "search the shardings of all intermediates of the program"},
     {"on", "SLICE", "price on a slice of as many chips; without it, bytes alone"},
     {"place", "PLACES", "mesh axes on network axes, innermost first: x=ici-x,y=ici-y"},
-    {"overlap", NULL, "order by the time with collective matmul"},
+    {"overlap", NULL, "hide what can be hidden: collective matmul, prefetch"},
     {"all", NULL, "show every strategy"},
     {"dtype", "DTYPE", "format of everything (bf16)"},
     {"activations", "DTYPE", "format of the first operand and of the output"},
@@ -101,7 +103,7 @@ static const cli_option options[] = {
 const cli_verb cli_verb_shard = {
     .name = "shard",
     .summary = "which collectives a sharded einsum needs, every strategy priced",
-    .synopsis = "EXPR",
+    .synopsis = "[EXPR]",
     .detail =
         "EXPR is A[I@x,J] * B[J,K@y] -> C[I@x,K@y]: up to four operands, behind @ the "
         "mesh\n"
@@ -117,11 +119,19 @@ const cli_verb cli_verb_shard = {
         "All\n"
         "are listed that do nothing needless.\n"
         "\n"
-        "A dim that does not divide is padded; what that costs is told.",
+        "A dim that does not divide is padded; what that costs is told.\n"
+        "\n"
+        "With --program, the tensors that --lay names lie as it says, weights and "
+        "inputs\n"
+        "by name or by role (weight[D@fsdp]); the rest follows, and collectives are "
+        "put\n"
+        "in. With --auto, the shardings of all intermediates are those for which\n"
+        "operations and network take the least, one after the other: exact, for small\n"
+        "programs of einsums, attention, norms and elementwise operations.",
     .example = "ridge shard 'A[I@x,J] * B[J,K@y] -> C[I@x,K]' --mesh x=4,y=2 "
                "--dims I=1024,J=4096,K=8192 --on v5p:4x2x1",
     .options = options,
-    .min_args = 1,
+    .min_args = 0,
     .max_args = 1,
     .run = run_shard,
 };

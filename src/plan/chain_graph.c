@@ -202,7 +202,7 @@ static ridge_status link_readers(ridge_ctx *cx, chain_graph *g, chain_link link)
     return RIDGE_OK;
 }
 
-/* A node for a tensor that is kept, before those that read it. */
+/* A node for a tensor that is kept, before those that read it, if any. */
 static ridge_status keep_tensor(ridge_ctx *cx, chain_graph *g, chain_link link,
                                 const ridge_sharding *fixed)
 {
@@ -219,17 +219,6 @@ static ridge_status keep_tensor(ridge_ctx *cx, chain_graph *g, chain_link link,
     return link_readers(cx, g, (chain_link){.tensor = link.tensor, .from = link.to});
 }
 
-/* An output that no rule names may come out in any way but as partial sums. */
-static void forbid_sums(chain_graph *g, int maker)
-{
-    chain_node *node = &g->nodes[maker];
-    const chain_kinds *out = &node->arrays[g->ops[maker].n_inputs];
-    for (int s = 0; s < node->n_states; s++) {
-        if (out->kinds[out->of[s]].partial)
-            node->cost[s] = (double)INFINITY;
-    }
-}
-
 static ridge_status link_tensor(ridge_ctx *cx, chain_graph *g, int tensor)
 {
     chain_link link = {.tensor = tensor, .from = find_maker(g, tensor), .to = -1};
@@ -237,15 +226,12 @@ static ridge_status link_tensor(ridge_ctx *cx, chain_graph *g, int tensor)
     const bool is_named = rules_of(g->request, tensor, &link.end);
     if (link.from < 0 && readers == 0)
         return RIDGE_OK;
-    if (readers == 0) {
-        if (is_named)
-            return add_link(cx, g, &link);
-        forbid_sums(g, link.from);
-        return RIDGE_OK;
-    }
+    if (readers == 0 && is_named)
+        return add_link(cx, g, &link);
     const bool is_fixed = is_named && link.from >= 0;
     const ridge_sharding fixed = link.end;
-    if (is_fixed || readers > 1)
+    /* a result that no rule names may lie in any way but as partial sums */
+    if (is_fixed || readers != 1)
         return keep_tensor(cx, g, link, is_fixed ? &fixed : NULL);
     return link_readers(cx, g, link);
 }

@@ -94,3 +94,95 @@ ridge_status ridge_chain_search(ridge_ctx *cx, const ridge_chain_request *reques
         *out = plan;
     return st;
 }
+
+/* ---- placements -------------------------------------------------------------------
+ */
+
+enum { PLACEMENT_MOST = 24 };
+
+static bool is_same_group(const ridge_group *a, const ridge_group *b)
+{
+    if (a->n_spans != b->n_spans)
+        return false;
+    for (int i = 0; i < a->n_spans; i++) {
+        if (a->spans[i].axis != b->spans[i].axis ||
+            a->spans[i].size != b->spans[i].size ||
+            a->spans[i].stride != b->spans[i].stride)
+            return false;
+    }
+    return true;
+}
+
+static bool is_known(const ridge_laid_mesh *laid, const ridge_laid_mesh *known, int n,
+                     int n_axes)
+{
+    for (int i = 0; i < n; i++) {
+        int same = 0;
+        while (same < n_axes &&
+               is_same_group(&laid->groups[same], &known[i].groups[same]))
+            same++;
+        if (same == n_axes)
+            return true;
+    }
+    return false;
+}
+
+/* The ways to lay the mesh that differ. @return how many, at most PLACEMENT_MOST */
+static int find_placements(const ridge_mesh *mesh, const ridge_slice *slice,
+                           ridge_laid_mesh *out)
+{
+    const int64_t count = ridge_mesh_place_count(mesh, slice);
+    int n = 0;
+    for (int64_t i = 0; i < count && n < PLACEMENT_MOST; i++) {
+        if (ridge_mesh_place_try(mesh, slice, i, &out[n]) &&
+            !is_known(&out[n], out, n, mesh->n))
+            n++;
+    }
+    return n;
+}
+
+static ridge_status search_placements(ridge_ctx *cx, const ridge_chain_request *request,
+                                      const ridge_laid_mesh *placements,
+                                      ridge_chain_study *study)
+{
+    for (int i = 0; i < study->placements; i++) {
+        ridge_chain_request at = *request;
+        ridge_chain_plan plan;
+        at.laid = &placements[i];
+        RIDGE_TRY(ridge_chain_search(cx, &at, &plan));
+        if (i > 0 && (float)plan.cost >= (float)study->plan.cost)
+            continue;
+        study->plan = plan;
+        study->laid = placements[i];
+    }
+    return RIDGE_OK;
+}
+
+ridge_status ridge_chain_study_find(ridge_ctx *cx, const ridge_chain_request *request,
+                                    const ridge_slice *slice, const char *place,
+                                    ridge_chain_study *out)
+{
+    ridge_chain_study study = {.slice = slice, .placements = 1};
+    ridge_laid_mesh placements[PLACEMENT_MOST];
+    if (!slice) {
+        ridge_chain_request by_bytes = *request;
+        by_bytes.laid = NULL;
+        RIDGE_TRY(ridge_chain_search(cx, &by_bytes, &study.plan));
+        *out = study;
+        return RIDGE_OK;
+    }
+    RIDGE_TRY(ridge_mesh_place_check(cx, request->mesh, slice));
+    if (place) {
+        RIDGE_TRY(
+            ridge_mesh_place_parse(cx, place, request->mesh, slice, &placements[0]));
+    } else {
+        study.placements = find_placements(request->mesh, slice, placements);
+    }
+    if (study.placements == 0) {
+        return ridge_fail(cx, RIDGE_E_ARG, "the mesh does not lie on the axes of %s",
+                          slice->text);
+    }
+    RIDGE_TRY(search_placements(cx, request, placements, &study));
+    *out = study;
+    return RIDGE_OK;
+}

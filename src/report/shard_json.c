@@ -1,4 +1,6 @@
 /* A sharded einsum as JSON: the keys of `ridge shard --json`. */
+#include "laid_text.h"
+
 #include "ridge/report_shard.h"
 
 static void set_notation(ridge_ctx *cx, const ridge_expr *expr, ridge_json *object,
@@ -98,18 +100,6 @@ static void push_strategy(ridge_ctx *cx, const ridge_shard_study *study,
                           ridge_strategy_padding(&study->expr, &p->strategy));
 }
 
-static void set_placement(ridge_ctx *cx, const ridge_shard_study *study,
-                          ridge_json *object)
-{
-    ridge_json_set_text(object, "slice", study->slice->text);
-    ridge_json_set_i64(object, "placements_tried", study->placements);
-    ridge_json *axes = ridge_json_set_object(cx, object, "placement");
-    for (int i = 0; i < study->expr.mesh.n; i++) {
-        ridge_json_set_text(axes, study->expr.mesh.axes[i].name,
-                            ridge_group_text(cx, study->slice, &study->laid.groups[i]));
-    }
-}
-
 void ridge_shard_write_json(ridge_ctx *cx, const ridge_shard_view *view,
                             ridge_json *object)
 {
@@ -124,7 +114,7 @@ void ridge_shard_write_json(ridge_ctx *cx, const ridge_shard_view *view,
     for (int i = 0; i < e->n_dims; i++)
         ridge_json_set_i64(dims, e->dims[i].name, e->dims[i].size);
     if (study->slice)
-        set_placement(cx, study, object);
+        ridge__placement_set(cx, &e->mesh, &study->laid, study->placements, object);
     ridge_json_set_bool(object, "is_overlapped", study->has_overlap);
     ridge_json *rows = ridge_json_set_array(cx, object, "strategies");
     for (int i = 0; i < study->n; i++)

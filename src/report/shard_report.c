@@ -1,6 +1,6 @@
 /* A sharded einsum for people: the best strategy step by step, all strategies, local
  * shapes, padding, and how the mesh lies. The JSON is in shard_json.c. */
-#include "section.h"
+#include "laid_text.h"
 
 #include "ridge/report_shard.h"
 
@@ -21,12 +21,7 @@ static const char *title_of(ridge_ctx *cx, const ridge_shard_study *study)
     ridge_buf b = new_buf(cx);
     ridge_expr_write(&study->expr, &b);
     ridge_buf_puts(&b, " with ");
-    for (int i = 0; i < study->expr.mesh.n; i++) {
-        ridge_buf_printf(&b, "%s%s=%lld", i ? "," : "", study->expr.mesh.axes[i].name,
-                         (long long)study->expr.mesh.axes[i].size);
-    }
-    if (study->expr.mesh.n == 0)
-        ridge_buf_puts(&b, "one rank");
+    ridge_buf_puts(&b, ridge__mesh_text(cx, &study->expr.mesh));
     if (study->slice)
         ridge_buf_printf(&b, " on %s", study->slice->text);
     return text_of(&b);
@@ -275,29 +270,6 @@ static void add_padding(ridge_ctx *cx, const ridge_shard_study *study,
     ridge__section_note(out, text_of(&b));
 }
 
-static void add_placement(ridge_ctx *cx, const ridge_shard_study *study,
-                          ridge_sections *out)
-{
-    ridge_table *t =
-        ridge__section_add(cx, out, "Placement", "mesh axis|>ranks|lies on");
-    for (int i = 0; i < study->expr.mesh.n; i++) {
-        ridge_table_cell(t, study->expr.mesh.axes[i].name);
-        ridge_table_cellf(t, "%s", ridge_format_exact(study->expr.mesh.axes[i].size).s);
-        ridge_table_cell(t, ridge_group_text(cx, study->slice, &study->laid.groups[i]));
-    }
-    ridge_buf b = new_buf(cx);
-    if (study->placements > 1) {
-        ridge_buf_printf(&b, "The fastest of %d orders tried; --place fixes one.",
-                         (int)study->placements);
-    }
-    if (study->slice->note) {
-        ridge_buf_printf(&b, "%s%s: %s.", b.n ? " " : "", study->slice->text,
-                         study->slice->note);
-    }
-    if (b.n)
-        ridge__section_note(out, text_of(&b));
-}
-
 static ridge_sections sections_of(ridge_ctx *cx, const ridge_shard_view *view)
 {
     const ridge_shard_study *study = view->study;
@@ -307,8 +279,10 @@ static ridge_sections sections_of(ridge_ctx *cx, const ridge_shard_view *view)
         add_strategies(cx, view, &out);
     add_shapes(cx, study, &out);
     add_padding(cx, study, &out);
-    if (study->slice && study->expr.mesh.n > 0)
-        add_placement(cx, study, &out);
+    if (study->slice) {
+        ridge__placement_add(cx, &study->expr.mesh, &study->laid, study->placements,
+                             &out);
+    }
     return out;
 }
 

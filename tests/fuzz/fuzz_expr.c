@@ -32,6 +32,28 @@ static void run_one(ridge_ctx *cx, const ridge_expr_texts *texts)
         ridge_strategy_write(&e, &s[i], &b);
 }
 
+/* The first text as rules of a small program. */
+static void run_rules(ridge_ctx *cx, const ridge_expr_texts *texts)
+{
+    static const char program_text[] = "program p prefill\n"
+                                       "dims B=8 D=4 F_x=6\n"
+                                       "block b\n"
+                                       "  input x[B,D] bf16\n"
+                                       "  weight w[D,F_x] bf16\n"
+                                       "  y[B,F_x] bf16 = einsum x, w\n";
+    const ridge_program *program = NULL;
+    ridge_expr_fault fault;
+    ridge_rules rules;
+    ridge_mesh mesh;
+    if (ridge_mesh_parse(cx, texts->mesh, &mesh) != RIDGE_OK ||
+        ridge_program_parse(cx, ridge_str_of(program_text), "p", &program) != RIDGE_OK)
+        return;
+    if (ridge_rules_parse(cx, texts->expr, program, &mesh, &fault, &rules) !=
+            RIDGE_OK &&
+        fault.column > strlen(fault.text) + 1)
+        abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     enum { MOST = 2048 };
@@ -47,8 +69,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         *dims++ = '\0';
     const ridge_expr_texts texts = {text, mesh ? mesh : "", dims ? dims : ""};
     ridge_ctx *cx = ridge_ctx_open();
-    if (cx)
+    if (cx) {
+        run_rules(cx, &texts);
         run_one(cx, &texts);
+    }
     ridge_ctx_close(cx);
     return 0;
 }
