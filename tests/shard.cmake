@@ -26,3 +26,4 @@ ridge_test(unit partition LAYER shard
            SOURCES ${CMAKE_SOURCE_DIR}/tests/support/model_fixture.c)
 ridge_test(unit pipeline LAYER shard
            SOURCES ${CMAKE_SOURCE_DIR}/tests/support/model_fixture.c)
+ridge_fuzz(partition LAYER shard)

@@ -101,8 +101,15 @@ static ridge__cut rows_cut(const ridge__partitioner *p, const ridge__op_rule *ru
                            const ridge__cutting *c)
 {
     const ridge__rows *rows = ridge__rows_of(p, rule);
-    if (rows->is_set)
-        return rows->cut;
+    if (rows->is_set) {
+        unsigned uncut = 0;
+        for (int a = 0; a < p->mesh.n; a++) {
+            const int index = c->index[a];
+            if (index < 0 || rule->kind[index] != RIDGE__INDEX_TOKEN)
+                uncut |= 1u << a;
+        }
+        return ridge__cut_without(rows->cut, uncut);
+    }
     const unsigned wanted = experts_mask(p, rule);
     ridge__cut outer = 0, inner = 0;
     for (int i = 0; i < rule->n_index; i++) {
@@ -140,6 +147,8 @@ static void place_tokens(const ridge__partitioner *p, const ridge__op_rule *rule
         return;
     for (ridge__cut cut = rows->order; cut != 0; cut >>= 4) {
         const int axis = (int)(cut & 15u) - 1, index = c->index[axis];
+        if (index < 0)
+            continue; /* other tokens than those of the first dispatch */
         c->cuts[index] = ridge__cut_append(c->cuts[index], axis);
         *placed |= 1u << axis;
     }

@@ -38,7 +38,7 @@ static const table_row ZERO_ROWS[] = {
     {"Q", SET_ZERO}, {"R", SET_ZERO}, {"Z", SET_ZERO}, {"D", SET_ZERO}};
 
 static const table_row WEIGHT_ROWS[] = {
-    {"E", SET_EXPERTS}, {"N", SET_TP},  {"K", SET_TP},    {"F", SET_TP},
+    {"E", SET_EXPERTS},       {"N", SET_TP},  {"K", SET_TP},    {"F", SET_TP},
     {"FE", SET_EXPERT_WIDTH}, {"FS", SET_TP}, {"V", SET_WORDS},
 };
 
