@@ -322,8 +322,16 @@ typedef struct ridge_partition {
 
 /**
  * Propagate shardings from weights and inputs and put in the collectives.
- * @param rules  how weights and inputs lie; later rules win; a dim that does not divide
- *               is padded, but for heads (K below its axis is replicated)
+ * Rules of weights, states, caches and inputs say how these lie. Rules of activations
+ * say where results are brought. A state starts as its weight, a weight's gradient as
+ * the state, any other gradient as its tensor; rules of role GRADIENT are for those of
+ * weights. A slice, which moves nothing, is an ELEMENTWISE copy of which each rank
+ * keeps its part. A loss cut along V is a partial state of a softmax until two
+ * all-reduces of its size have finished it. See docs/design/sharding.md.
+ *
+ * @param rules  later rules win, and take their axes off other dims of the tensor; a
+ * dim that does not divide is padded, but for KV heads: replicated over axes that do
+ * not divide them
  * @param cost   NULL: by bytes moved
  * @errors E_ARG an illegal rule, with its reason; E_NOMEM
  */
