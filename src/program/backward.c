@@ -293,12 +293,12 @@ static void carry_back(ridge__reverse *r, const ridge_block *forward,
         total = copy;
     }
     r->slopes[x].shares = outer;
-    if (total < 0) {
+    if (total < 0 || r->block.carry_in < 0)
         refuse_carry(r, forward);
+    if (total < 0)
         return;
-    }
     push_share(r, x, total);
-    if (r->is_open)
+    if (r->is_open && r->block.carry_in >= 0)
         r->b->p.blocks[b].carry_out = total;
 }
 

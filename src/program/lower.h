@@ -24,6 +24,7 @@ typedef struct ridge__lower {
     int dim_b, dim_t, dim_d, dim_v; /* dim_t: tokens of the stack under way */
     int64_t tokens;                 /* of a sequence of it */
     int vectors_per_norm;           /* 1 weight; 2 weight and bias; 0 neither */
+    int64_t final_norm_params;      /* met so far */
     const ridge_layer *layer;       /* under way */
     const char *prefix;             /* of tensors in this block: "layer_3." or "" */
     const char *stem;               /* behind it: "cross_" or "" */

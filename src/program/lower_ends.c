@@ -156,6 +156,7 @@ int ridge__lower_final_norm(ridge__lower *l, const char *out, int x)
     const int64_t vectors = m->final_norm_params / m->d_model;
     const int vectors_here =
         vectors > l->vectors_per_norm ? l->vectors_per_norm : (int)vectors;
+    l->final_norm_params += vectors_here * m->d_model;
     return ridge__lower_norm(l, out, x, RIDGE__DIMS(l->dim_d), vectors_here);
 }
 
@@ -183,6 +184,10 @@ void ridge__lower_head(ridge__lower *l, int x)
     const ridge_model *m = l->model;
     l->part = RIDGE_PART_NORM;
     int h = m->final_norm_params > 0 ? ridge__lower_final_norm(l, "final_norm", x) : x;
+    /* A decoder alone keeps no norm of its encoder. */
+    if (!l->is_two_stacks || l->how.phase != RIDGE_PHASE_DECODE)
+        ridge__lower_unread(l, "final_norm_rest",
+                            m->final_norm_params - l->final_norm_params);
     if (!m->has_unembedding || ridge__builder_is_bad(&l->b))
         return;
     const int dim_w = l->b.p.tensors[l->embedding].dims[1];

@@ -220,6 +220,11 @@ static void attend_far(ridge__lower *l, ridge__attend *a, int h, int low, int di
 {
     enum { OVERLAPPING_RATIO = 4 };
     const ridge_mixer *m = &l->layer->mixer;
+    if (m->compress_ratio == 0 && m->index_heads > 0 && !ridge__builder_is_bad(&l->b)) {
+        ridge__builder_fail(&l->b, ridge_fail(l->b.cx, RIDGE_E_ARG,
+                                              "an indexer of compressed entries, and "
+                                              "no compress_ratios: give both or none"));
+    }
     if (m->compress_ratio == 0)
         return;
     const int64_t overlap = m->compress_ratio == OVERLAPPING_RATIO ? 2 : 1;

@@ -224,6 +224,9 @@ static void what_cannot_be_reversed_is_refused(void **state)
         {"block a\nweight x[B,D] bf16\nblock b x2 carry x -> y\nh[B,D] bf16 = silu x\n"
          "y[B,D] bf16 = silu h\nblock c\nz[B,D] bf16 = add h, y",
          "'h' is read from outside of the repeated block"},
+        {"block a\nweight x[B,D] bf16\nblock b x2 carry x -> y\nweight w[D] bf16\n"
+         "y[B,D] bf16 = norm x, w\nz[B,D] bf16 = silu y",
+         "or nothing on its output"},
         {"block b\nweight x[B,D] bf16\ny[B,D] bf16 = collective x  collective=1",
          "'y' has no backward rule"},
     };
