@@ -29,49 +29,45 @@ static void tell_collective(story *s, int depth, ridge_collective kind, double b
     }
 }
 
+/* The exchanges of a class in each kind of layer, largest algorithms and networks
+ * named. */
+static void tell_exchanges(story *s, int depth, exchange_class part,
+                           const ridge_group *group)
+{
+    for (int k = 0; k < s->tc->n_kinds && k < 4; k++) {
+        const layer_time *t = &s->layers[k];
+        for (int i = 0; i < t->n_exchanges; i++) {
+            const layer_exchange_item *x = &t->exchanges[i];
+            if (x->part == part && !(part == EXCHANGE_EP && x->is_backward))
+                tell_collective(s, depth, x->kind, x->bytes, group);
+        }
+    }
+}
+
 void explain_tp(story *s, int depth)
 {
     const ridge_layout *l = &s->price->layout;
-    story_add(s, depth, "tp", "blocks x (gather + scatter), forward and backward",
+    story_add(s, depth, "tp", "gathers and scatters of a layer, forward and backward",
               SECONDS(s->price->parts.tp_s), "tp %lld, %s", (long long)l->tp,
               l->has_tp_overlap
                   ? "as collective matmuls: all but the first chunk can hide"
-                  : "exposed");
-    for (int k = 0; k < s->tc->n_kinds && l->tp > 1 && k < 4; k++) {
-        const layer_time *t = &s->layers[k];
-        story_add(s, depth + 1, "layer", "blocks a layer", "", "%g blocks of %s",
-                  t->tp_blocks, BYTES(t->tp_bytes));
-        if (l->has_sp) {
-            tell_collective(s, depth + 2, RIDGE_COLLECTIVE_ALL_GATHER, t->tp_bytes,
-                            &s->groups.tp);
-            tell_collective(s, depth + 2, RIDGE_COLLECTIVE_REDUCE_SCATTER, t->tp_bytes,
-                            &s->groups.tp);
-        } else {
-            tell_collective(s, depth + 2, RIDGE_COLLECTIVE_ALL_REDUCE, t->tp_bytes,
-                            &s->groups.tp);
-        }
-    }
+                  : "exposed, but for what runs beside products of weights' gradients");
+    tell_exchanges(s, depth + 1, EXCHANGE_TP, &s->groups.tp);
 }
 
 void explain_cp(story *s, int depth)
 {
     story_add(s, depth, "cp", "keys and values around the ring, less attention time",
               SECONDS(s->price->parts.cp_s), "cp %lld", (long long)s->price->layout.cp);
-    tell_collective(s, depth + 1, RIDGE_COLLECTIVE_ALL_GATHER, s->layers[0].cp_bytes,
-                    &s->groups.cp);
+    tell_exchanges(s, depth + 1, EXCHANGE_CP, &s->groups.cp);
 }
 
 void explain_ep(story *s, int depth)
 {
-    story_add(s, depth, "ep", "dispatch and combine, forward and backward",
+    story_add(s, depth, "ep", "dispatch and combine, and the same way back",
               SECONDS(s->price->parts.ep_s), "ep %lld, balanced experts",
               (long long)s->price->layout.ep);
-    for (int k = 0; k < s->tc->n_kinds; k++) {
-        if (s->layers[k].ep_bytes > 0) {
-            tell_collective(s, depth + 1, RIDGE_COLLECTIVE_ALL_TO_ALL,
-                            s->layers[k].ep_bytes, &s->groups.ep);
-        }
-    }
+    tell_exchanges(s, depth + 1, EXCHANGE_EP, &s->groups.ep);
 }
 
 void explain_fsdp(story *s, int depth)

@@ -1,19 +1,38 @@
-/* Compute of one layer of each kind on one chip, for one microbatch. */
+/* Compute and exchanges of one layer of each kind on one chip, for one microbatch. */
 #ifndef RIDGE_PLAN_LAYER_TIME_H
 #define RIDGE_PLAN_LAYER_TIME_H
 
 #include "train_case.h"
 
-/** Seconds of one pass over one layer (or the head), and the bytes it exchanges. */
+/** Over which axes a layer exchanges. */
+typedef enum exchange_class {
+    EXCHANGE_TP,
+    EXCHANGE_CP,
+    EXCHANGE_EP,
+    EXCHANGE_CLASSES
+} exchange_class;
+
+/** One collective within a layer. */
+typedef struct layer_exchange_item {
+    ridge_collective kind;
+    exchange_class part;
+    bool is_backward;
+    bool is_beside; /* off the critical path: it runs beside a product */
+    int count;      /* that many alike */
+    double bytes;   /* V as ridge_collective_price takes it */
+} layer_exchange_item;
+
+enum { LAYER_EXCHANGE_MAX = 24 };
+
+/** Seconds of one pass over one layer (or the head), and what it exchanges. */
 typedef struct layer_time {
     double matmul_fwd_s, matmul_bwd_s;
     double attention_fwd_s, attention_bwd_s;
     double vector_fwd_s, vector_bwd_s;
     double bound_fwd_s, bound_bwd_s; /* at peak rates */
-    double tp_bytes;  /* gathered array of one all-gather; 0: no TP block */
-    double tp_blocks; /* all-gather and reduce-scatter pairs in the forward pass */
-    double cp_bytes;  /* keys and values gathered over cp; 0 without cp */
-    double ep_bytes;  /* one all-to-all: all bytes of the ep group */
+    bool is_fwd_read, is_bwd_read;
+    int n_exchanges;
+    layer_exchange_item exchanges[LAYER_EXCHANGE_MAX];
 } layer_time;
 
 /** What a layer's compute depends on. */
@@ -22,14 +41,6 @@ typedef struct layer_shape {
     int64_t microbatch_seqs;
     bool has_sp;
 } layer_shape;
-
-layer_time train_layer_time(const train_case *tc, int kind, const layer_shape *shape);
-
-/** Head and loss on the last stage, with the embedding's lookup. */
-layer_time train_head_time(const train_case *tc, const layer_shape *shape);
-
-/** Both passes of attention over the forward one. */
-double layer_time_attention_passes(void);
 
 double layer_time_fwd_s(const layer_time *t);
 double layer_time_bwd_s(const layer_time *t);

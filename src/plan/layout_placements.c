@@ -24,11 +24,11 @@ static bool is_same_groups(const train_groups *a, const train_groups *b)
 }
 
 void layout_placements_find(const ridge_slice *slice, const ridge_layout *layout,
-                            layout_placements *out)
+                            int most, layout_placements *out)
 {
     out->n = 0;
     int count = train_placement_count(slice);
-    for (int p = 0; p < count && p < LAYOUT_PLACEMENT_MOST; p++) {
+    for (int p = 0; p < count && out->n < most; p++) {
         train_groups *g = &out->groups[out->n];
         if (!train_groups_place(slice, layout, p, g))
             continue;

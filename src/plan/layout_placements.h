@@ -12,9 +12,10 @@ typedef struct layout_placements {
     train_groups groups[LAYOUT_PLACEMENT_MOST];
 } layout_placements;
 
-/** Placements that give other groups than those before them; none if the degrees do not
- *  factor over the axes. Depends on the degrees and whether ZeRO shards. */
+/** Placements that give other groups than those before them, at most so many; none if
+ *  the degrees do not factor over the axes. Depends on the degrees and whether ZeRO
+ *  shards. */
 void layout_placements_find(const ridge_slice *slice, const ridge_layout *layout,
-                            layout_placements *out);
+                            int most, layout_placements *out);
 
 #endif

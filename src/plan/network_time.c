@@ -1,6 +1,7 @@
 /*
  * Mesh axes from the inside out: tp, cp, shards, replicas and stages (or stages inside
- * replicas). Experts cut the same chips as ep, expert shards, expert replicas, stages.
+ * replicas). Experts cut the same chips as their width, ep, expert shards, expert
+ * replicas, stages.
  */
 #include "network_time.h"
 
@@ -65,8 +66,10 @@ bool train_groups_place(const ridge_slice *slice, const ridge_layout *l, int pla
     }
     ridge_group inner, outer;
     ridge_group *dense_groups[] = {&out->tp, &out->cp, &inner, &outer, &out->pp};
-    int64_t expert[] = {l->ep, w.expert_shards, w.expert_replicas, l->pp};
-    ridge_group *expert_groups[] = {&out->ep, &out->expert_shards,
+    int64_t expert[] = {w.expert_width, l->ep, w.expert_shards, w.expert_replicas,
+                        l->pp};
+    ridge_group width;
+    ridge_group *expert_groups[] = {&width, &out->ep, &out->expert_shards,
                                     &out->expert_replicas, &out->pp};
     int64_t ways[] = {l->tp, w.shards, w.replicas, l->pp};
     ridge_group *way_groups[] = {&out->tp, &out->shards, &out->replicas, &out->pp};
@@ -75,16 +78,16 @@ bool train_groups_place(const ridge_slice *slice, const ridge_layout *l, int pla
         dense[4] = w.shards < l->cp ? w.replicas / l->cp : w.replicas;
         dense_groups[3] = &out->pp;
         dense_groups[4] = &outer;
-        expert[2] = l->pp;
-        expert[3] = w.expert_replicas;
-        expert_groups[2] = &out->pp;
-        expert_groups[3] = &out->expert_replicas;
+        expert[3] = l->pp;
+        expert[4] = w.expert_replicas;
+        expert_groups[3] = &out->pp;
+        expert_groups[4] = &out->expert_replicas;
         ways[2] = l->pp;
         ways[3] = w.replicas;
         way_groups[2] = &out->pp;
         way_groups[3] = &out->replicas;
     }
-    return fill(slice, order, expert, expert_groups, 4) &&
+    return fill(slice, order, expert, expert_groups, 5) &&
            fill(slice, order, ways, way_groups, 4) &&
            fill(slice, order, dense, dense_groups, 5);
 }
@@ -137,20 +140,27 @@ shard_time train_shard_time(const train_case *tc, const train_groups *g,
     return t;
 }
 
+/* Experts: each all-to-all of the forward pass has one that takes gradients back; what
+ * the program exchanges beyond that (kept rows, gradients not yet added up) is left
+ * out. */
 layer_exchange train_layer_exchange(const train_case *tc, const train_groups *g,
-                                    const layer_time *t, bool has_sp)
+                                    const layer_time *t)
 {
-    layer_exchange e = {
-        .cp_gather = collective(tc, RIDGE_COLLECTIVE_ALL_GATHER, t->cp_bytes, &g->cp),
-        .all_to_all = collective(tc, RIDGE_COLLECTIVE_ALL_TO_ALL, t->ep_bytes, &g->ep),
-    };
-    if (has_sp) {
-        e.tp_block =
-            add(collective(tc, RIDGE_COLLECTIVE_ALL_GATHER, t->tp_bytes, &g->tp),
-                collective(tc, RIDGE_COLLECTIVE_REDUCE_SCATTER, t->tp_bytes, &g->tp));
-    } else {
-        e.tp_block = collective(tc, RIDGE_COLLECTIVE_ALL_REDUCE, t->tp_bytes, &g->tp);
+    const ridge_group *groups[EXCHANGE_CLASSES] = {
+        [EXCHANGE_TP] = &g->tp, [EXCHANGE_CP] = &g->cp, [EXCHANGE_EP] = &g->ep};
+    layer_exchange e = {.fwd = {{0, 0}}};
+    for (int i = 0; i < t->n_exchanges; i++) {
+        const layer_exchange_item *x = &t->exchanges[i];
+        if (x->part == EXCHANGE_EP && x->is_backward)
+            continue;
+        ridge_time *sum = !x->is_backward ? &e.fwd[x->part]
+                          : x->is_beside  ? &e.beside[x->part]
+                                          : &e.bwd[x->part];
+        ridge_time one = collective(tc, x->kind, x->bytes, groups[x->part]);
+        sum->bound_s += x->count * one.bound_s;
+        sum->expected_s += x->count * one.expected_s;
     }
+    e.bwd[EXCHANGE_EP] = e.fwd[EXCHANGE_EP];
     return e;
 }
 

@@ -35,15 +35,14 @@ typedef struct shard_time {
 shard_time train_shard_time(const train_case *tc, const train_groups *g,
                             const train_params *params);
 
-/** One exchange of each kind within a layer. */
+/** The exchanges of one layer by class and pass. */
 typedef struct layer_exchange {
-    ridge_time tp_block;   /* all-gather and reduce-scatter, or one all-reduce */
-    ridge_time cp_gather;  /* keys and values */
-    ridge_time all_to_all; /* of tokens to experts */
+    ridge_time fwd[EXCHANGE_CLASSES], bwd[EXCHANGE_CLASSES];
+    ridge_time beside[EXCHANGE_CLASSES]; /* of the backward pass, beside a product */
 } layer_exchange;
 
 layer_exchange train_layer_exchange(const train_case *tc, const train_groups *g,
-                                    const layer_time *layer, bool has_sp);
+                                    const layer_time *layer);
 
 /** One activation of a microbatch sent to the next stage. */
 ridge_time train_send_time(const train_case *tc, const train_groups *g,

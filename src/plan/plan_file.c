@@ -4,8 +4,8 @@
  *     model, slice            as on the command line
  *     batch_tokens, seq_tokens, total_tokens, convention, usd_per_chip_hour
  *     mesh                    {dp, fsdp, tp, cp, pp, ep}
- *     zero_stage, sp, vpp, microbatch_seqs, remat, precision, tp_overlap, placement_index
- *     schedule, placement, shardings, predicted    written, not read
+ *     zero_stage, sp, vpp, microbatch_seqs, remat, precision, tp_overlap,
+ * placement_index schedule, placement, shardings, predicted    written, not read
  */
 #include "ridge/plan.h"
 

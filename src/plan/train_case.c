@@ -158,15 +158,22 @@ ridge_status train_case_open(ridge_ctx *cx, const ridge_train_request *request,
     return RIDGE_OK;
 }
 
+int64_t train_expert_width(int64_t tp, int64_t ep)
+{
+    return ep % tp == 0 ? 1 : tp;
+}
+
 train_ways train_layout_ways(const ridge_layout *l)
 {
     int64_t data = l->fsdp * l->dp * l->cp;
     train_ways w = {.shards = l->zero_stage > 0 ? l->fsdp * l->cp : 1};
     w.replicas = data / w.shards;
-    int64_t expert_ranks = l->tp * data / l->ep;
-    int64_t shards = l->tp * w.shards / l->ep;
+    w.expert_width = train_expert_width(l->tp, l->ep);
+    int64_t dealt = l->ep * w.expert_width;
+    int64_t expert_ranks = l->tp * data / dealt;
+    int64_t shards = l->tp * w.shards / dealt;
     bool is_cut =
-        l->zero_stage > 0 && shards >= 1 && shards * l->ep == l->tp * w.shards;
+        l->zero_stage > 0 && shards >= 1 && shards * dealt == l->tp * w.shards;
     w.expert_shards = is_cut ? shards : 1;
     w.expert_replicas = expert_ranks / w.expert_shards;
     return w;
@@ -196,11 +203,12 @@ static double split_ways(const ridge_layer *layer, const ridge_weight *w, int64_
 train_params train_layer_params(const train_case *tc, int kind, int64_t tp, int64_t ep)
 {
     train_params p = {0};
+    const int64_t width = train_expert_width(tp, ep);
     for (int i = 0; i < tc->n_weights[kind]; i++) {
         const ridge_weight *w = &tc->weights[kind][i];
         double matrix = (double)w->in * (double)w->out * (double)w->copies;
         if (w->part == RIDGE_PART_EXPERTS) {
-            p.expert += (matrix + (double)w->vector_params) / (double)ep;
+            p.expert += (matrix + (double)w->vector_params) / (double)(ep * width);
         } else {
             p.dense +=
                 matrix / split_ways(&tc->kinds[kind], w, tp) + (double)w->vector_params;

@@ -23,8 +23,8 @@ typedef struct train_stages {
     double layers_most; /* of any stage */
 } train_stages;
 
-/** Products that were priced already, see product_time.h. */
-typedef struct train_products train_products;
+/** The model's programs, lowered and cut, see layer_program.h. */
+typedef struct train_programs train_programs;
 
 typedef struct train_case {
     ridge_ctx *cx;
@@ -44,7 +44,8 @@ typedef struct train_case {
     double usd_per_chip_hour;   /* 0: not known */
     train_stages *stages_by_pp; /* memo, n_stages_by_pp entries */
     int n_stages_by_pp, cap_stages_by_pp;
-    train_products *products; /* memo; NULL: none */
+    train_programs *programs; /* NULL until the first is wanted */
+    ridge_status status;      /* of the last terms that could not be made */
 } train_case;
 
 /** @errors as ridge_train_check; E_NOMEM. @owner cx */
@@ -57,11 +58,19 @@ const train_stages *train_case_stages(train_case *tc, int64_t pp);
 
 /** Shards of the tensors that ZeRO cuts, and replicas of each shard. */
 typedef struct train_ways {
-    int64_t shards, replicas;               /* of dense parameters */
+    int64_t shards, replicas; /* of dense parameters */
+    int64_t expert_width;     /* ways in which the width of an expert is cut */
     int64_t expert_shards, expert_replicas; /* of routed experts */
 } train_ways;
 
 train_ways train_layout_ways(const ridge_layout *layout);
+
+/**
+ * Ways in which tp cuts the width of routed experts. An ep that tp divides deals out
+ * whole experts over the ranks of tp and others; else ep lies outside tp, and tp cuts
+ * what each of its ranks holds.
+ */
+int64_t train_expert_width(int64_t tp, int64_t ep);
 
 /** Parameters of one layer that a chip holds before ZeRO: cut by tp and ep. */
 typedef struct train_params {

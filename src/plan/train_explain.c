@@ -105,8 +105,9 @@ static ridge_status open_story(story *s, train_case *tc, train_load *load)
     s->layers = train_layer_times(tc, &shape);
     s->stages = train_case_stages(tc, l->pp);
     s->load = load;
-    if (s->layers == NULL || s->stages == NULL ||
-        !train_load_build(tc, l->tp, l->ep, l->has_sp, load))
+    if (s->layers == NULL)
+        return tc->status == RIDGE_OK ? ridge_fail_nomem(s->cx) : tc->status;
+    if (s->stages == NULL || !train_load_build(tc, l->tp, l->ep, l->has_sp, load))
         return ridge_fail_nomem(s->cx);
     if (!train_groups_place(tc->slice, l, l->placement, &s->groups)) {
         return ridge_fail(s->cx, RIDGE_E_ARG, "the layout does not lie on %s: %s",

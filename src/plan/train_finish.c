@@ -20,11 +20,6 @@ int64_t train_microbatches(const train_case *tc, const ridge_layout *l)
 
 static ridge_fit check_experts(const train_case *tc, const ridge_layout *l)
 {
-    if (l->ep == 1)
-        return RIDGE_FIT_OK;
-    train_ways w = train_layout_ways(l);
-    if (l->ep * w.expert_shards * w.expert_replicas != l->tp * l->cp * l->fsdp * l->dp)
-        return RIDGE_FIT_EP;
     int64_t experts = 0;
     for (int k = 0; k < tc->n_kinds; k++) {
         if (tc->kinds[k].ffn.kind != RIDGE_FFN_MOE)
@@ -33,7 +28,15 @@ static ridge_fit check_experts(const train_case *tc, const ridge_layout *l)
         if (experts % l->ep != 0)
             return RIDGE_FIT_EP;
     }
-    return experts == 0 ? RIDGE_FIT_EP : RIDGE_FIT_OK;
+    if (experts == 0)
+        return l->ep == 1 ? RIDGE_FIT_OK : RIDGE_FIT_EP;
+    train_ways w = train_layout_ways(l);
+    if (w.expert_width > 1 &&
+        ridge_model_expert_tp(tc->model, w.expert_width) != RIDGE_TP_OK)
+        return RIDGE_FIT_TP;
+    bool is_dealt = w.expert_width * l->ep * w.expert_shards * w.expert_replicas ==
+                    l->tp * l->cp * l->fsdp * l->dp;
+    return is_dealt ? RIDGE_FIT_OK : RIDGE_FIT_EP;
 }
 
 ridge_fit train_layout_check(const train_case *tc, const ridge_layout *l)

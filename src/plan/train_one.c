@@ -26,13 +26,15 @@ static ridge_status price_legal(train_case *tc, const ridge_layout *l,
     const layer_time *layers = train_layer_times(tc, &shape);
     layer_exchange *exchanges = ridge_new(arena, layer_exchange, kinds + 1);
     shard_time *shards = ridge_new(arena, shard_time, kinds);
-    if (stages == NULL || layers == NULL || exchanges == NULL || shards == NULL ||
+    if (layers == NULL)
+        return tc->status == RIDGE_OK ? ridge_fail_nomem(tc->cx) : tc->status;
+    if (stages == NULL || exchanges == NULL || shards == NULL ||
         !train_load_build(tc, l->tp, l->ep, l->has_sp, &load))
         return ridge_fail_nomem(tc->cx);
     step_sync *syncs = ridge_new(arena, step_sync, (size_t)stages->n);
     if (syncs == NULL)
         return ridge_fail_nomem(tc->cx);
-    train_layer_exchanges(tc, groups, layers, l->has_sp, exchanges);
+    train_layer_exchanges(tc, groups, layers, exchanges);
     train_shard_times(tc, groups, &load, shards);
     train_step_syncs(tc, groups, &load, stages, l, syncs);
     train_terms terms = {.stages = stages,

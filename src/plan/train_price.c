@@ -55,41 +55,51 @@ typedef struct exposed {
     double hidden_tp_fwd_s, hidden_tp_bwd_s, hidden_cp_fwd_s, hidden_cp_bwd_s;
 } exposed;
 
-/* One block needs an all-reduce in each pass, or with SP a gather and a scatter. Full
- * remat repeats those of the forward pass. */
+/* Full remat repeats the exchanges of the forward pass. What is gathered again for
+ * weights' gradients runs beside the products that hide no other exchange. */
 static void add_tp(const ridge_layout *l, const layer_time *t, const layer_exchange *x,
                    double redo, exposed *e, stage_time *s)
 {
-    double fwd_s = t->tp_blocks * x->tp_block.expected_s;
-    double bwd_s = fwd_s * (1 + redo);
+    const ridge_time *fwd = &x->fwd[EXCHANGE_TP];
+    const ridge_time *bwd = &x->bwd[EXCHANGE_TP];
+    const ridge_time *beside = &x->beside[EXCHANGE_TP];
+    double fwd_s = fwd->expected_s;
+    double bwd_s = bwd->expected_s + redo * fwd->expected_s;
+    double ahead_s = tp_exposed_s(l, bwd_s, t->matmul_bwd_s);
+    double room_s = t->matmul_bwd_s - (bwd_s - ahead_s);
     e->tp_fwd_s = tp_exposed_s(l, fwd_s, t->matmul_fwd_s);
-    e->tp_bwd_s = tp_exposed_s(l, bwd_s, t->matmul_bwd_s);
-    s->bound_tp_s += t->tp_blocks * x->tp_block.bound_s * (2 + redo);
+    e->tp_bwd_s = ahead_s + positive(beside->expected_s - room_s);
+    s->bound_tp_s += fwd->bound_s * (1 + redo) + bwd->bound_s + beside->bound_s;
     e->hidden_tp_fwd_s = positive(fwd_s - e->tp_fwd_s);
-    e->hidden_tp_bwd_s = positive(bwd_s - e->tp_bwd_s);
+    e->hidden_tp_bwd_s = positive(bwd_s + beside->expected_s - e->tp_bwd_s);
     s->hidden_s += e->hidden_tp_fwd_s + e->hidden_tp_bwd_s;
 }
 
-/* A ring passes keys and values on while the scores of the last chunk run; their
- * gradients travel as well in the backward pass. */
+/* A ring passes keys and values on while the scores of the last chunk run; in the
+ * backward pass they go round again, and their gradients with them. */
 static void add_cp(const layer_time *t, const layer_exchange *x, exposed *e,
                    stage_time *s)
 {
-    double gather_s = x->cp_gather.expected_s;
-    e->cp_fwd_s = positive(gather_s - t->attention_fwd_s);
-    e->cp_bwd_s = positive(2 * gather_s - t->attention_bwd_s);
-    s->bound_cp_s += 3 * x->cp_gather.bound_s;
-    e->hidden_cp_fwd_s = positive(gather_s - e->cp_fwd_s);
-    e->hidden_cp_bwd_s = positive(2 * gather_s - e->cp_bwd_s);
+    const ridge_time *fwd = &x->fwd[EXCHANGE_CP];
+    const ridge_time *bwd = &x->bwd[EXCHANGE_CP];
+    const ridge_time *beside = &x->beside[EXCHANGE_CP];
+    double bwd_s = bwd->expected_s + beside->expected_s;
+    e->cp_fwd_s = positive(fwd->expected_s - t->attention_fwd_s);
+    e->cp_bwd_s = positive(bwd_s - t->attention_bwd_s);
+    s->bound_cp_s += fwd->bound_s + bwd->bound_s + beside->bound_s;
+    e->hidden_cp_fwd_s = positive(fwd->expected_s - e->cp_fwd_s);
+    e->hidden_cp_bwd_s = positive(bwd_s - e->cp_bwd_s);
     s->hidden_s += e->hidden_cp_fwd_s + e->hidden_cp_bwd_s;
 }
 
 /* Dispatch and combine, forward and backward. */
 static void add_ep(const layer_exchange *x, double redo, exposed *e, stage_time *s)
 {
-    e->ep_fwd_s = 2 * x->all_to_all.expected_s;
-    e->ep_bwd_s = 2 * x->all_to_all.expected_s * (1 + redo);
-    s->bound_ep_s += 2 * x->all_to_all.bound_s * (2 + redo);
+    const ridge_time *fwd = &x->fwd[EXCHANGE_EP];
+    const ridge_time *bwd = &x->bwd[EXCHANGE_EP];
+    e->ep_fwd_s = fwd->expected_s;
+    e->ep_bwd_s = bwd->expected_s + redo * fwd->expected_s;
+    s->bound_ep_s += fwd->bound_s * (1 + redo) + bwd->bound_s;
 }
 
 /* Gathers and scatters of a layer's shards beside its compute. Time in which TP is

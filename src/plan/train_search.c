@@ -4,7 +4,8 @@
  * and placement. Work is saved without losing the optimum:
  *  - each term is computed once for all layouts that share its key (train_terms.h);
  *  - a layout whose compute alone takes longer than the worst of the best so far is not
- *    priced further (communication only adds time);
+ *    priced further (communication only adds time); a first pass over one ZeRO stage
+ * and placement of each mesh finds good ones early;
  *  - of the remat policies the first that fits, from the least recomputation on, is the
  *    fastest: what it adds to a pass hides no more than itself.
  * SP is tried both ways: it saves memory and vector time, but one all-reduce can be
@@ -13,13 +14,12 @@
 #include "divisors.h"
 #include "layout_placements.h"
 #include "layout_ranking.h"
-#include "product_time.h"
 #include "train_terms.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { CP_CHUNK_LEAST_TOKENS = 1024, MEMO_SLOTS = 8192, REMATS = RIDGE_REMAT_COUNT };
+enum { CP_CHUNK_LEAST_TOKENS = 1024, MEMO_SLOTS = 32768, REMATS = RIDGE_REMAT_COUNT };
 
 /* Remat policies from the least work done again to the most. */
 static const ridge_remat remats[REMATS] = {RIDGE_REMAT_NONE, RIDGE_REMAT_SELECTIVE,
@@ -30,6 +30,14 @@ typedef struct memo_entry {
     const layer_time *layers;
 } memo_entry;
 
+/* Exchanges of a shape's layers over tp, cp and ep, which lie innermost: they depend on
+ * the order of the network's axes, but not on what lies outside. */
+typedef struct exchange_entry {
+    const layer_time *layers;
+    int order;
+    layer_exchange *exchanges; /* [kinds + 1] */
+} exchange_entry;
+
 typedef struct search {
     train_case *tc;
     const ridge_knobs *knobs;
@@ -37,9 +45,11 @@ typedef struct search {
     layout_ranking ranking;
     memo_entry *memo;          /* open addressing over shapes */
     train_load load;           /* of the current tp and ep */
-    layer_exchange *exchanges; /* [kinds + 1] */
+    exchange_entry *exchanges; /* open addressing over shapes and orders */
     shard_time *shards;        /* [kinds] */
     step_sync *syncs;          /* [pp] at most */
+    bool is_first_pass;        /* one ZeRO stage and one placement of each mesh */
+    double bound_s;            /* slower layouts are not among the best */
     bool is_short;             /* memory ran out */
 } search;
 
@@ -75,10 +85,32 @@ static const layer_time *layer_times(search *s, const ridge_layout *l)
     return train_layer_times(s->tc, &shape);
 }
 
-/* Step time of compute alone: no layout of this shape and remat is faster. */
+/* NULL when memory ran out. */
+static const layer_exchange *layer_exchanges(search *s, const train_groups *g,
+                                             const layer_time *layers, int placement)
+{
+    int order = placement / 2; /* see network_time.h */
+    size_t hash = ((size_t)(uintptr_t)layers >> 4) * 31 + (size_t)order;
+    for (size_t i = 0; i < MEMO_SLOTS; i++) {
+        exchange_entry *e = &s->exchanges[(hash + i) % MEMO_SLOTS];
+        if (e->layers == layers && e->order == order)
+            return e->exchanges;
+        if (e->layers != NULL)
+            continue;
+        layer_exchange *made = ridge_new(ridge_ctx_arena(s->tc->cx), layer_exchange,
+                                         (size_t)s->tc->n_kinds + 1);
+        if (made == NULL)
+            return NULL;
+        train_layer_exchanges(s->tc, g, layers, made);
+        *e = (exchange_entry){layers, order, made};
+        return made;
+    }
+    return NULL;
+}
+
+/* Step time of compute alone: no placement of this layout is faster. */
 static double compute_bound_s(const search *s, const train_stages *stages,
-                              const layer_time *layers, const ridge_layout *l,
-                              ridge_remat remat)
+                              const layer_time *layers, const ridge_layout *l)
 {
     double microbatches = (double)train_microbatches(s->tc, l);
     double sum_s = 0;
@@ -89,7 +121,7 @@ static double compute_bound_s(const search *s, const train_stages *stages,
         for (int k = 0; k < s->tc->n_kinds; k++) {
             t += stage->layers[k] *
                  (layer_time_fwd_s(&layers[k]) + layer_time_bwd_s(&layers[k]) +
-                  layer_time_recompute_s(&layers[k], remat));
+                  layer_time_recompute_s(&layers[k], l->remat));
         }
         const layer_time *head = &layers[s->tc->n_kinds];
         if (stage->has_head)
@@ -101,10 +133,10 @@ static double compute_bound_s(const search *s, const train_stages *stages,
 }
 
 static bool is_slow(const search *s, const train_stages *stages,
-                    const layer_time *layers, const ridge_layout *l, ridge_remat remat)
+                    const layer_time *layers, const ridge_layout *l)
 {
-    return compute_bound_s(s, stages, layers, l, remat) >
-           layout_ranking_worst_s(&s->ranking);
+    return compute_bound_s(s, stages, layers, l) >
+           fmin(s->bound_s, layout_ranking_worst_s(&s->ranking));
 }
 
 /* ---- pricing
@@ -142,7 +174,11 @@ static void price_placements(search *s, train_terms *terms,
     for (int i = 0; i < places->n; i++) {
         const train_groups *g = &places->groups[i];
         l->placement = places->index[i];
-        train_layer_exchanges(s->tc, g, terms->layers, l->has_sp, s->exchanges);
+        terms->exchanges = layer_exchanges(s, g, terms->layers, l->placement);
+        if (terms->exchanges == NULL) {
+            s->is_short = true;
+            return;
+        }
         train_shard_times(s->tc, g, &s->load, s->shards);
         train_step_syncs(s->tc, g, &s->load, terms->stages, l, s->syncs);
         terms->send = train_send_time(s->tc, g, l);
@@ -154,58 +190,59 @@ static void price_placements(search *s, train_terms *terms,
     }
 }
 
-/* One mesh, ZeRO stage and microbatch: remat policies from the least work on. */
-static void price_layout(search *s, const train_stages *stages,
-                         const layer_time *layers, const layout_placements *places,
-                         ridge_layout *l)
+/* The first remat policy that fits, from the least work on: those beyond it do more
+ * work. @return false: none fits */
+static bool choose_remat(search *s, const train_terms *terms, ridge_layout *l,
+                         ridge_train_price *price)
 {
-    train_terms terms = {.stages = stages,
-                         .load = &s->load,
-                         .layers = layers,
-                         .exchanges = s->exchanges,
-                         .shards = s->shards,
-                         .syncs = s->syncs};
     for (int i = 0; i < REMATS; i++) {
         l->remat = remats[i];
         if (s->knobs->remat >= 0 && s->knobs->remat != (int)l->remat)
             continue;
-        ridge_train_price price = {.microbatches = train_microbatches(s->tc, l)};
-        if (!is_remat_fit(s, &terms, l, &price.memory, &price.fullest_stage))
+        if (!is_remat_fit(s, terms, l, &price->memory, &price->fullest_stage))
             continue;
-        price.peak_memory_bytes = ridge_memory_total_bytes(&price.memory);
-        /* The policies beyond it do more work: dominated. */
+        price->peak_memory_bytes = ridge_memory_total_bytes(&price->memory);
         if (s->knobs->remat < 0)
             s->result->covered += REMATS - i - 1;
-        if (!is_slow(s, stages, layers, l, l->remat))
-            price_placements(s, &terms, places, l, &price);
-        return;
+        return true;
     }
+    return false;
 }
 
-/* @param places  n < 0: not yet found */
+/* One mesh, ZeRO stage and microbatch.
+ * @param places  n < 0: not yet found */
+static void price_layout(search *s, const train_stages *stages,
+                         layout_placements *places, ridge_layout *l)
+{
+    train_terms terms = {
+        .stages = stages, .load = &s->load, .shards = s->shards, .syncs = s->syncs};
+    ridge_train_price price = {.microbatches = train_microbatches(s->tc, l)};
+    if (!choose_remat(s, &terms, l, &price))
+        return;
+    terms.layers = layer_times(s, l);
+    if (terms.layers == NULL) {
+        s->is_short = true;
+        return;
+    }
+    if (is_slow(s, stages, terms.layers, l))
+        return;
+    if (places->n < 0)
+        layout_placements_find(s->tc->slice, l,
+                               s->is_first_pass ? 1 : LAYOUT_PLACEMENT_MOST, places);
+    if (places->n == 0) {
+        s->result->refused[RIDGE_FIT_PLACEMENT]++;
+        return;
+    }
+    price_placements(s, &terms, places, l, &price);
+}
+
 static void search_zero(search *s, const train_stages *stages, ridge_layout *l,
                         const divisors *microbatches, layout_placements *places)
 {
-    for (int i = 0; i < microbatches->n; i++) {
+    for (int i = 0; i < microbatches->n && !s->is_short; i++) {
         l->microbatch_seqs = microbatches->values[i];
-        if (!is_free_or(s->knobs->microbatch_seqs, l->microbatch_seqs))
-            continue;
-        const layer_time *layers = layer_times(s, l);
-        if (layers == NULL) {
-            s->is_short = true;
-            return;
-        }
-        if (is_slow(s, stages, layers, l, RIDGE_REMAT_NONE)) {
-            s->result->covered += s->knobs->remat < 0 ? REMATS : 1;
-            continue;
-        }
-        if (places->n < 0)
-            layout_placements_find(s->tc->slice, l, places);
-        if (places->n == 0) {
-            s->result->refused[RIDGE_FIT_PLACEMENT]++;
-            return;
-        }
-        price_layout(s, stages, layers, places, l);
+        if (is_free_or(s->knobs->microbatch_seqs, l->microbatch_seqs))
+            price_layout(s, stages, places, l);
     }
 }
 
@@ -250,8 +287,11 @@ static void search_data(search *s, const train_stages *stages, ridge_layout *l)
     for (int zero = last; zero >= first; zero--) {
         l->zero_stage = zero;
         bool is_wanted = s->knobs->zero_stage < 0 || s->knobs->zero_stage == zero;
-        if (is_wanted && !s->is_short && train_layout_check(s->tc, l) == RIDGE_FIT_OK)
+        if (is_wanted && !s->is_short && train_layout_check(s->tc, l) == RIDGE_FIT_OK) {
             search_zero(s, stages, l, &microbatches, &places[zero > 0]);
+            if (s->is_first_pass)
+                break;
+        }
     }
     ridge_arena_rewind(ridge_ctx_scratch(s->tc->cx), mark);
 }
@@ -347,7 +387,7 @@ static bool is_cp_wanted(const search *s, int64_t cp)
     return cp == 1 || (seq % cp == 0 && seq / cp >= CP_CHUNK_LEAST_TOKENS);
 }
 
-static ridge_status search_all(search *s)
+static ridge_status search_meshes(search *s)
 {
     ridge_ctx *cx = s->tc->cx;
     divisors chips;
@@ -374,7 +414,23 @@ static ridge_status search_all(search *s)
             search_tp(s, &l, &chips, &experts);
         }
     }
+    if (s->tc->status != RIDGE_OK) /* it has left its message */
+        return s->tc->status;
     return s->is_short ? ridge_fail_nomem(cx) : RIDGE_OK;
+}
+
+/* What the first pass finds bounds the second, which prices everything within it. */
+static ridge_status search_all(search *s)
+{
+    const ridge_train_result empty = *s->result;
+    s->bound_s = (double)INFINITY;
+    s->is_first_pass = true;
+    RIDGE_TRY(search_meshes(s));
+    s->bound_s = layout_ranking_worst_s(&s->ranking);
+    s->is_first_pass = false;
+    s->ranking.n = 0;
+    *s->result = empty;
+    return search_meshes(s);
 }
 
 ridge_status ridge_train_search(ridge_ctx *cx, const ridge_train_request *request,
@@ -393,11 +449,11 @@ ridge_status ridge_train_search(ridge_ctx *cx, const ridge_train_request *reques
     result.layouts = ridge_new(arena, ridge_train_price, (size_t)top);
     s.ranking = (layout_ranking){.top = top, .layouts = result.layouts};
     s.memo = ridge_new(arena, memo_entry, MEMO_SLOTS);
-    s.exchanges = ridge_new(arena, layer_exchange, (size_t)tc.n_kinds + 1);
+    s.exchanges = ridge_new(arena, exchange_entry, MEMO_SLOTS);
     s.shards = ridge_new(arena, shard_time, (size_t)tc.n_kinds);
     s.syncs = ridge_new(arena, step_sync, (size_t)tc.model->layer_count);
-    if (!train_products_remember(&tc) || result.layouts == NULL || s.memo == NULL ||
-        s.exchanges == NULL || s.shards == NULL || s.syncs == NULL)
+    if (result.layouts == NULL || s.memo == NULL || s.exchanges == NULL ||
+        s.shards == NULL || s.syncs == NULL)
         return ridge_fail_nomem(cx);
     RIDGE_TRY(search_all(&s));
     result.n_layouts = s.ranking.n;

@@ -1,22 +1,22 @@
 #include "train_terms.h"
 
+#include "layer_program.h"
+
 const layer_time *train_layer_times(train_case *tc, const layer_shape *shape)
 {
     size_t n = (size_t)tc->n_kinds + 1;
     layer_time *times = ridge_new(ridge_ctx_arena(tc->cx), layer_time, n);
     if (times == NULL)
         return NULL;
-    for (int k = 0; k < tc->n_kinds; k++)
-        times[k] = train_layer_time(tc, k, shape);
-    times[tc->n_kinds] = train_head_time(tc, shape);
-    return times;
+    tc->status = train_program_times(tc, shape, times);
+    return tc->status == RIDGE_OK ? times : NULL;
 }
 
 void train_layer_exchanges(const train_case *tc, const train_groups *g,
-                           const layer_time *layers, bool has_sp, layer_exchange *out)
+                           const layer_time *layers, layer_exchange *out)
 {
     for (int k = 0; k <= tc->n_kinds; k++)
-        out[k] = train_layer_exchange(tc, g, &layers[k], has_sp);
+        out[k] = train_layer_exchange(tc, g, &layers[k]);
 }
 
 void train_shard_times(const train_case *tc, const train_groups *g,

@@ -10,7 +10,7 @@ const layer_time *train_layer_times(train_case *tc, const layer_shape *shape);
 
 /** Exchanges of every kind and the head. @param out  [kinds + 1] */
 void train_layer_exchanges(const train_case *tc, const train_groups *g,
-                           const layer_time *layers, bool has_sp, layer_exchange *out);
+                           const layer_time *layers, layer_exchange *out);
 
 /** Gathers and scatters of every kind. @param out  [kinds] */
 void train_shard_times(const train_case *tc, const train_groups *g,
