@@ -40,6 +40,9 @@ typedef struct ridge_partition_study {
 RIDGE_NODISCARD ridge_status ridge_partition_study_find(
     ridge_ctx *cx, const ridge_partition_request *request, ridge_partition_study *out);
 
+/** The range of the timeline's total_s: as those of its operations weigh. */
+ridge_range ridge_partition_study_range(const ridge_partition_study *study);
+
 #ifdef __cplusplus
 }
 #endif

@@ -8,6 +8,7 @@
 #include "ridge/base.h"
 #include "ridge/cost.h"
 #include "ridge/cost_program.h"
+#include "ridge/cost_range.h"
 #include "ridge/hardware.h"
 #include "ridge/shard.h"
 
@@ -63,6 +64,10 @@ ridge_strategy_cost ridge_strategy_price(const ridge_expr *expr,
                                          const ridge_strategy *s,
                                          const ridge_laid_mesh *laid,
                                          const ridge_formats *formats);
+
+/** The range of time_s, or of overlapped_s: as those of its parts weigh. */
+ridge_range ridge_strategy_range(const ridge_strategy *s,
+                                 const ridge_strategy_cost *cost, bool has_overlap);
 
 /** A sharded einsum to be looked at. */
 typedef struct ridge_shard_request {

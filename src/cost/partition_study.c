@@ -75,3 +75,39 @@ ridge_status ridge_partition_study_find(ridge_ctx *cx,
     *out = study;
     return RIDGE_OK;
 }
+
+static ridge_measured measured_of(const ridge_program *p, const ridge_operation *op)
+{
+    if (op->code == RIDGE_OPCODE_COLLECTIVE)
+        return ridge_measured_of_collective((ridge_collective)op->collective);
+    if (op->code == RIDGE_OPCODE_SEND)
+        return RIDGE_MEASURED_SEND_RECV;
+    if (op->code == RIDGE_OPCODE_ATTENTION)
+        return p->phase == RIDGE_PHASE_DECODE ? RIDGE_MEASURED_ATTENTION_DECODE
+                                              : RIDGE_MEASURED_ATTENTION_PREFILL;
+    if (op->code != RIDGE_OPCODE_EINSUM)
+        return RIDGE_MEASURED_STREAM;
+    return op->part == RIDGE_PART_EXPERTS ? RIDGE_MEASURED_EXPERTS
+                                          : RIDGE_MEASURED_MATMUL;
+}
+
+ridge_range ridge_partition_study_range(const ridge_partition_study *study)
+{
+    const ridge_program *p = study->partition->program;
+    ridge_range sum = {0, 0};
+    double expected_s = 0;
+    for (int b = 0; b < p->n_blocks; b++) {
+        const ridge_block *block = &p->blocks[b];
+        for (int i = block->first_op; i < block->first_op + block->n_ops; i++) {
+            const ridge_operation_time *t = &study->times[i];
+            const ridge_time one = {(double)block->repeat * t->bound_s,
+                                    (double)block->repeat * t->expected_s};
+            sum = ridge_range_sum(sum, ridge_range_of(measured_of(p, &p->ops[i]), one));
+            expected_s += one.expected_s;
+        }
+    }
+    if (expected_s <= 0)
+        return sum;
+    const double share = study->timeline.total_s / expected_s;
+    return (ridge_range){sum.low_s * share, sum.high_s * share};
+}

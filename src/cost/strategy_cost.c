@@ -178,3 +178,21 @@ ridge_strategy_cost ridge_strategy_price(const ridge_expr *expr,
     }
     return cost;
 }
+
+ridge_range ridge_strategy_range(const ridge_strategy *s,
+                                 const ridge_strategy_cost *cost, bool has_overlap)
+{
+    ridge_range sum = ridge_range_of(RIDGE_MEASURED_MATMUL, cost->compute);
+    for (int i = 0; i < s->n_steps; i++) {
+        const ridge_collective kind = (ridge_collective)s->steps[i].kind;
+        if (s->steps[i].kind != RIDGE_STEP_SLICE)
+            sum =
+                ridge_range_sum(sum, ridge_range_of(ridge_measured_of_collective(kind),
+                                                    cost->steps[i]));
+    }
+    if (!has_overlap || cost->time_s <= 0)
+        return sum;
+    const double share = cost->overlapped_s / cost->time_s;
+    return (ridge_range){fmax(cost->bound_s, sum.low_s * share),
+                         fmax(cost->bound_s, sum.high_s * share)};
+}

@@ -19,26 +19,23 @@ static ridge_status degrees_of(ridge_ctx *cx, const ridge_layout *l,
             "the timeline is of one stage, and the best layout has pp=%lld: "
             "fix pp=1",
             (long long)l->pp);
-    if (l->ep > 1 && l->tp > 1)
-        return ridge_fail(
-            cx, RIDGE_E_ARG,
-            "the timeline deals experts out over data alone, and the best "
-            "layout has tp=%lld: fix tp=1 or ep=1",
-            (long long)l->tp);
+    const bool is_whole = train_expert_width(l->tp, l->ep) == 1;
+    const int64_t ep = is_whole ? l->ep / l->tp : l->ep; /* outside tp */
     ridge_parallelism p = {.dp = l->dp,
                            .fsdp = l->fsdp,
-                           .ep = l->ep,
+                           .ep = ep,
                            .cp = l->cp,
                            .tp = l->tp,
                            .zero_stage = l->zero_stage,
                            .is_sequence_parallel = l->has_sp,
                            .is_vocab_parallel = l->tp > 1,
+                           .is_expert_whole = is_whole,
                            .context = RIDGE_CONTEXT_GATHER};
-    if (l->fsdp % l->ep == 0) {
-        p.fsdp = l->fsdp / l->ep;
-    } else if (l->ep % l->fsdp == 0 && l->dp % (l->ep / l->fsdp) == 0) {
+    if (l->fsdp % ep == 0) {
+        p.fsdp = l->fsdp / ep;
+    } else if (ep % l->fsdp == 0 && l->dp % (ep / l->fsdp) == 0) {
         p.fsdp = 1;
-        p.dp = l->dp / (l->ep / l->fsdp);
+        p.dp = l->dp / (ep / l->fsdp);
     } else {
         return ridge_fail(cx, RIDGE_E_ARG,
                           "ep=%lld does not divide fsdp=%lld or a multiple of it: fix "

@@ -7,6 +7,7 @@
  *     zero_stage, sp, vpp, microbatch_seqs, remat, precision, tp_overlap,
  * placement_index schedule, placement, shardings, predicted    written, not read
  */
+#include "ridge/cost_range.h"
 #include "ridge/plan.h"
 
 #include <string.h>
@@ -106,6 +107,11 @@ ridge_json *ridge_train_price_to_json(ridge_ctx *cx, const ridge_train_request *
         ridge_json_set_text(o, "why_not", ridge_fit_text(p->fit));
     ridge_json_set_double(o, "step_time_s", p->step_time_s);
     ridge_json_set_double(o, "bound_step_time_s", p->bound_step_time_s);
+    const ridge_range range =
+        ridge_range_of(RIDGE_MEASURED_TRAINING_STEP,
+                       (ridge_time){p->bound_step_time_s, p->step_time_s});
+    ridge_json_set_double(o, "range_low_s", range.low_s);
+    ridge_json_set_double(o, "range_high_s", range.high_s);
     ridge_json_set_double(o, "mfu", p->mfu);
     ridge_json_set_double(o, "hfu", p->hfu);
     ridge_json_set_double(o, "tokens_per_s_per_chip", p->tokens_per_s_per_chip);

@@ -2,6 +2,8 @@
  * how the size decides. The JSON is in collective_json.c. */
 #include "section.h"
 
+#include "ridge/cost_range.h"
+
 enum { CHART_WIDTH = 76, CHART_HEIGHT = 18 };
 
 static const char *axis_name(const ridge_collective_study *study, int axis)
@@ -63,13 +65,22 @@ static void add_times(ridge_ctx *cx, const ridge_collective_study *study,
     seconds_cell(t, cost->bound_s);
     rate_cell(t, study->bound_bus_bytes_per_s);
     ridge_table_cell(t, "nominal rates, no start-up");
-    if (study->ridge_flops_per_byte > 0.0) {
-        ridge__section_note(
-            out, ridge_sprintf(ridge_ctx_arena(cx),
-                               "A chip does %s FLOPs in the time of one byte on this "
-                               "network.",
-                               ridge_format_double(study->ridge_flops_per_byte).s));
+    ridge_buf note;
+    ridge_buf_init(&note, ridge_ctx_arena(cx));
+    if (cost->expected_s > 0) {
+        const ridge_measured what = ridge_measured_of_collective(study->kind);
+        const ridge_range range =
+            ridge_range_of(what, (ridge_time){cost->bound_s, cost->expected_s});
+        ridge_buf_puts(&note, ridge_range_text(cx, what, range));
     }
+    if (study->ridge_flops_per_byte > 0.0) {
+        ridge_buf_printf(&note,
+                         " A chip does %s FLOPs in the time of one byte on this "
+                         "network.",
+                         ridge_format_double(study->ridge_flops_per_byte).s);
+    }
+    if (ridge_buf_text(&note)[0] != '\0')
+        ridge__section_note(out, ridge_buf_text(&note));
 }
 
 static bool has_cheaper(const ridge_collective_cost *cost)

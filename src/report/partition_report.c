@@ -28,8 +28,11 @@ static const char *verdict(ridge_ctx *cx, const ridge_partition_study *study)
     ridge_buf_init(&b, ridge_ctx_arena(cx));
     ridge_buf_printf(&b, "%d %s put in", n, n == 1 ? "collective" : "collectives");
     if (study->slice) {
-        ridge_buf_printf(&b, "; %s, %s",
+        const ridge_range range = ridge_partition_study_range(study);
+        ridge_buf_printf(&b, "; %s (range %s to %s), %s",
                          ridge_format_seconds(study->timeline.total_s).s,
+                         ridge_format_seconds(range.low_s).s,
+                         ridge_format_seconds(range.high_s).s,
                          study->has_overlap ? "with what can be hidden behind the chip"
                                             : "nothing prefetched or cut in chunks");
     }

@@ -1,7 +1,17 @@
 /* A roofline as JSON. */
 #include "ridge/report.h"
 
+#include "ridge/cost_range.h"
+
 #include <math.h>
+
+static void set_range(ridge_json *object, const ridge_roofline *r)
+{
+    const ridge_time time = {r->cost.bound_s, r->cost.expected_s};
+    const ridge_range range = ridge_range_of(ridge_measured_of_op(&r->op), time);
+    ridge_json_set_double(object, "range_low_s", range.low_s);
+    ridge_json_set_double(object, "range_high_s", range.high_s);
+}
 
 static void set_cost(ridge_json *object, const ridge_op_cost *c)
 {
@@ -128,6 +138,7 @@ void ridge_roofline_write_json(ridge_ctx *cx, const ridge_roofline_view *view,
     ridge_json_set_double(object, "peak_flops_per_s", r->peak_flops_per_s);
     ridge_json_set_double(object, "bytes_per_s", r->bytes_per_s);
     set_cost(object, c);
+    set_range(object, r);
     ridge_json_set_double(object, "serial_time_s", c->serial_s);
     ridge_json_set_double(object, "compute_s", c->compute_s);
     ridge_json_set_double(object, "memory_s", c->memory_s);

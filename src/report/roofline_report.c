@@ -3,6 +3,8 @@
 #include "roofline_chart.h"
 #include "section.h"
 
+#include "ridge/cost_range.h"
+
 #include <math.h>
 
 enum { CHART_WIDTH = 76, CHART_HEIGHT = 20, SVG_WIDTH = 720, SVG_HEIGHT = 420 };
@@ -170,8 +172,14 @@ static void add_times(ridge_ctx *cx, const ridge_roofline *r, ridge_sections *ou
     add_time(cx, t, "memory", c->memory_s, ridge_memory_text(r->op.memory));
     if (c->vector_s > 0)
         add_time(cx, t, "vector", c->vector_s, "");
-    if (c->expected_bound_by == RIDGE_BOUND_LATENCY)
-        ridge__section_note(out, "Expected: the launch takes longer than the work.");
+    const ridge_measured what = ridge_measured_of_op(&r->op);
+    const ridge_range range =
+        ridge_range_of(what, (ridge_time){c->bound_s, c->expected_s});
+    const char *launch = c->expected_bound_by == RIDGE_BOUND_LATENCY
+                             ? " Expected: the launch takes longer than the work."
+                             : "";
+    ridge__section_note(out, ridge_sprintf(ridge_ctx_arena(cx), "%s%s",
+                                           ridge_range_text(cx, what, range), launch));
 }
 
 static void add_shape(ridge_ctx *cx, const ridge_roofline *r, ridge_sections *out)

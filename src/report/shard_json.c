@@ -69,14 +69,17 @@ static void set_shapes(ridge_ctx *cx, const ridge_expr *e, const ridge_strategy 
     set_shape(cx, e, &e->output, &e->output.sharding, shapes);
 }
 
-static void set_times(const ridge_shard_study *study, const ridge_strategy_cost *cost,
-                      ridge_json *row)
+static void set_times(const ridge_shard_study *study, const ridge_strategy *s,
+                      const ridge_strategy_cost *cost, ridge_json *row)
 {
     const bool has = study->has_overlap;
+    const ridge_range range = ridge_strategy_range(s, cost, has);
     ridge_json_set_double(row, "time_s", has ? cost->overlapped_s : cost->time_s);
     ridge_json_set_double(row, "exposed_s", has ? cost->exposed_s : cost->network_s);
     ridge_json_set_double(row, "overlapped_time_s", cost->overlapped_s);
     ridge_json_set_double(row, "bound_time_s", cost->bound_s);
+    ridge_json_set_double(row, "range_low_s", range.low_s);
+    ridge_json_set_double(row, "range_high_s", range.high_s);
     ridge_json_set_text(row, "bound_by", ridge_bound_text(cost->bound_by));
     ridge_json_set_double(row, "compute_s", cost->compute.expected_s);
     ridge_json_set_double(row, "network_s", cost->network_s);
@@ -91,7 +94,7 @@ static void push_strategy(ridge_ctx *cx, const ridge_shard_study *study,
     for (int i = 0; i < p->strategy.n_steps; i++)
         push_step(cx, study, p, i, steps);
     if (study->slice)
-        set_times(study, &p->cost, row);
+        set_times(study, &p->strategy, &p->cost, row);
     set_shapes(cx, &study->expr, &p->strategy, row);
     ridge_json_set_double(row, "bytes_per_chip", study->output_bytes);
     ridge_json_set_double(row, "held_bytes_per_chip", p->held_bytes);

@@ -128,6 +128,15 @@ static void add_steps(ridge_ctx *cx, const ridge_shard_study *study,
             seconds_cell(t, study->strategies[0].cost.steps[i].bound_s);
         }
     }
+    if (!study->slice)
+        return;
+    const ridge_range range =
+        ridge_strategy_range(s, &study->strategies[0].cost, study->has_overlap);
+    ridge__section_note(out, ridge_sprintf(ridge_ctx_arena(cx),
+                                           "Range %s to %s, as measured products and "
+                                           "collectives of these kinds spread.",
+                                           ridge_format_seconds(range.low_s).s,
+                                           ridge_format_seconds(range.high_s).s));
 }
 
 /* ---- all strategies ---------------------------------------------------------------

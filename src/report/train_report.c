@@ -2,6 +2,8 @@
  * where communication begins to bind. */
 #include "section.h"
 
+#include "ridge/cost_range.h"
+
 #include <math.h>
 
 static ridge_text money(const ridge_train_price *p)
@@ -39,15 +41,23 @@ static void add_layout(ridge_table *t, int rank, const ridge_train_price *p)
             .s);
 }
 
+static const char *best_range(ridge_ctx *cx, const ridge_train_result *r)
+{
+    const ridge_train_price *best = &r->layouts[0];
+    const ridge_time time = {best->bound_step_time_s, best->step_time_s};
+    const ridge_measured what = RIDGE_MEASURED_TRAINING_STEP;
+    return ridge_range_text(cx, what, ridge_range_of(what, time));
+}
+
 static const char *search_note(ridge_ctx *cx, const ridge_train_view *v)
 {
     const ridge_train_result *r = v->result;
     return ridge_sprintf(
         ridge_ctx_arena(cx),
         "%s layouts covered, %s priced in %s. Expected times; the bound has perfect "
-        "overlap and peak rates. MFU by convention %s: %s.",
+        "overlap and peak rates. %s MFU by convention %s: %s.",
         ridge_format_exact(r->covered).s, ridge_format_exact(r->priced).s,
-        ridge_format_seconds(r->seconds).s,
+        ridge_format_seconds(r->seconds).s, best_range(cx, r),
         ridge_convention_text(v->request->convention),
         ridge_convention_what(v->request->convention));
 }

@@ -22,6 +22,12 @@ static const trial trials[] = {
     {"llama-3-8b", "h100:1x8", {.fsdp = 1, .tp = 8, .zero_stage = 0}},
     {"llama-2-13b", "a100:4x8", {.fsdp = 8, .tp = 4, .zero_stage = 3, .has_sp = true}},
     {"mixtral-8x7b", "h100:4x8", {.fsdp = 32, .tp = 1, .ep = 8, .zero_stage = 3}},
+    {"mixtral-8x7b",
+     "h100:4x8",
+     {.fsdp = 16, .tp = 2, .ep = 8, .zero_stage = 3, .has_sp = true}},
+    {"mixtral-8x7b",
+     "h100:4x8",
+     {.fsdp = 8, .tp = 4, .ep = 2, .zero_stage = 3, .has_sp = true}},
 };
 
 static const ridge_model *load(ridge_ctx *cx, const char *name)
@@ -49,9 +55,8 @@ static ridge_layout complete(const trial *t)
 }
 
 /* The two differ in what is fused, and where the closed form takes TP's collectives as
- * exposed the timeline finds products of weight gradients to run beside them: less than
- * a tenth. Experts also differ by the router, the layout of rows, and gathers that
- * wait. */
+ * exposed the timeline finds products of weight gradients to run beside them. Experts
+ * also differ by the router, the layout of rows, and gathers that wait. */
 static void closed_form_and_timeline_agree(void **state)
 {
     (void)state;
@@ -66,26 +71,22 @@ static void closed_form_and_timeline_agree(void **state)
         ridge_layout_timeline timeline;
         if (ridge_train_timeline(cx, &r, &layout, &timeline) != RIDGE_OK)
             fail_msg("%s", ridge_ctx_message(cx));
-        double rel = layout.ep > 1 ? 0.2 : 0.1;
+        double rel = layout.ep > 1 ? 0.15 : 0.06;
         assert_near(timeline.timeline.total_s, price.step_time_s, rel);
         ridge_ctx_close(cx);
     }
 }
 
-static void stages_and_cut_experts_are_refused(void **state)
+static void stages_are_refused(void **state)
 {
     (void)state;
     ridge_ctx *cx = ridge_ctx_open();
     const ridge_slice *slice = train_slice(cx, "h100:1x8");
     ridge_train_request r = train_request(train_moe_model(cx), slice, 8, 1024);
     ridge_layout stages = train_layout(1, 4, 1, 1, 2);
-    ridge_layout experts = train_layout(1, 4, 2, 1, 1);
     ridge_layout_timeline timeline;
-    experts.ep = 8;
     assert_int_equal(ridge_train_timeline(cx, &r, &stages, &timeline), RIDGE_E_ARG);
     assert_non_null(strstr(ridge_ctx_message(cx), "fix pp=1"));
-    assert_int_equal(ridge_train_timeline(cx, &r, &experts, &timeline), RIDGE_E_ARG);
-    assert_non_null(strstr(ridge_ctx_message(cx), "fix tp=1 or ep=1"));
     ridge_ctx_close(cx);
 }
 
@@ -93,7 +94,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(closed_form_and_timeline_agree),
-        cmocka_unit_test(stages_and_cut_experts_are_refused),
+        cmocka_unit_test(stages_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
