@@ -20,8 +20,7 @@ typedef struct ridge_error_summary {
     double median_abs, p90_abs, bias; /* bias: median signed */
 } ridge_error_summary;
 
-/* ---- training runs -----------------------------------------------------------------
- */
+/* ---- training runs --------------------------------------------------------------- */
 
 /** One row of measured training runs with Ridge's prediction beside it. */
 typedef struct ridge_validation_row {
@@ -60,8 +59,7 @@ RIDGE_NODISCARD ridge_status ridge_validate_training(ridge_ctx *cx,
                                                      const char *path,
                                                      ridge_validation *out);
 
-/* ---- operations and collectives ----------------------------------------------------
- */
+/* ---- operations and collectives -------------------------------------------------- */
 
 /** One measured operation with Ridge's prediction beside it. */
 typedef struct ridge_op_row {
@@ -106,8 +104,7 @@ RIDGE_NODISCARD ridge_status ridge_validate_operations(ridge_ctx *cx,
                                                        const char *path,
                                                        ridge_op_validation *out);
 
-/* ---- either ------------------------------------------------------------------------
- */
+/* ---- either ---------------------------------------------------------------------- */
 
 typedef enum ridge_measured_file {
     RIDGE_MEASURED_TRAINING,

@@ -16,8 +16,7 @@ extern "C" {
 
 typedef struct ridge_program ridge_program;
 
-/* ---- dims and tensors -------------------------------------------------------------
- */
+/* ---- dims and tensors ------------------------------------------------------------ */
 
 enum { RIDGE_TENSOR_DIM_MAX = 8, RIDGE_PROGRAM_DIM_MAX = 64 };
 
@@ -75,9 +74,9 @@ typedef struct ridge_tensor {
 /** The name behind its last dot. Borrowed from the tensor. */
 const char *ridge_tensor_base(const ridge_tensor *tensor);
 
-/* ---- operations
- * ---------------------------------------------------------------------- */
+/* ---- operations ------------------------------------------------------------------ */
 
+/* clang-format off */
 /*
  * name, text. What each computes, its inputs in order -> its outputs, and what that
  * means for splitting a dim (p: any split is local; whole: must not be split). ".." are
@@ -86,11 +85,12 @@ const char *ridge_tensor_base(const ridge_tensor *tensor);
  *
  * einsum       a [, b] -> c. The product, summed over the dims that are not in c. Every
  *              dim of c is in an input. One input: a sum or a transposition, which is
- * no matmul. A split summed dim gives partial sums. attention    q [.., T, N, H], k
- * [.., S, K, H], v [.., S, K, Hv] [, extras] -> o [.., T, N, Hv]. k and v may lack K:
- * one head for all. Their leading dims are among q's, one that they lack is shared. T,
- * S, N, K, H are told by position: S may be the program dim that T is. Query head n
- * meets key head n / (N/K). o = softmax(scale (q k + q_rope k_rope) over the met s) v.
+ *              no matmul. A split summed dim gives partial sums.
+ * attention    q [.., T, N, H], k [.., S, K, H], v [.., S, K, Hv] [, extras]
+ *              -> o [.., T, N, Hv]. k and v may lack K: one head for all. Their leading
+ *              dims are among q's, one that they lack is shared. T, S, N, K, H are told
+ *              by position: S may be the program dim that T is. Query head n meets key
+ *              head n / (N/K). o = softmax(scale (q k + q_rope k_rope) over the met s) v.
  *              Query t stands at u = t + S - T. It meets s if not is_causal or s <= u;
  *              and s > u - window with a window, or s / window = u / window (chunked).
  *              extras, in this order where their bits are set:
@@ -99,41 +99,49 @@ const char *ridge_tensor_base(const ridge_tensor *tensor);
  *                FAR     [.., S2, H]: further entries, each both key and value; entry c
  *                        stands for R = ceil(S / S2) tokens and is met if not is_causal
  *                        or (c + 1) R <= u + 1
- *                CHOSEN  [.., T, J]: indices; others are not met (of FAR if there, or
- * k)
+ *                CHOSEN  [.., T, J]: indices; others are not met (of FAR if there, or k)
  *              .., N with K: p. S, H whole. T p, given all S.
  *              Backward: (inputs, o, do) -> a gradient for each input but CHOSEN.
- * scan         By its kind; the first output is data, a second one is a CACHE that
- * holds what earlier tokens left (in place; zero before the first). T whole. linear q,
- * k [.., T, K, A], v [.., T, N, P] [, decay [.., T, N] or like k] -> o [.., T, N, P] [,
- * state [.., N, A, P]]. Value head n has key head n / (N/K). state = sigmoid(decay)
- * state + k v^T; o = q state. Delta rules and state spaces refine this; their FLOPs are
- * stated, not their numbers. .., N with K, P: p. A: whole. convolution  x [.., T, c..],
- * w [c.., W] [, bias [c..]] -> y like x
- *                [, tail [.., c.., W-1]]. y_t = bias + sum_j w_j x_(t-W+1+j). .., c..
- * p. select       q [.., T, N, H], k [.., S, H] [, w [.., T, N]] -> indices [.., T, J]
- * of the J largest sum_n w relu(q k), lower index first, among s <= u if causal. .. and
- * T p; N gives partial sums, so whole. It is trained by a loss of its own: backward
- * (inputs) -> gradients; numbers undefined. pool         x, gates [.., T, O, H], table
- * [R, O, H] -> y [.., S2, H], S2 = ceil(T / R): y_c = sum over o, r of softmax over (o,
- * r) of (gates + table) times x, at token (c - o) R + r, missing tokens left out. .., H
- * p. Backward: (inputs, gradient of the first output) -> gradients. norm         x [,
- * weight [, bias]] -> y = x / rms(x) weight + bias, over the dims of the weight, which
- * are x's last (x's last dim if there is no weight), with 1e-6 added to the mean
- * square. Those whole, the rest p. Backward: (x [, weight], dy) -> gradients.
- * elementwise  See RIDGE_FUNCTION_LIST. Each dim p. An input may lack dims of the
- * output (add, multiply, copy): it is repeated over them. Backward of functions with
- * more than one factor: (inputs, dy) -> gradients; of copy, scale, rotary: (dy) -> dx.
+ * scan         By its kind; the first output is data, a second one is a CACHE that holds
+ *              what earlier tokens left (in place; zero before the first). T whole.
+ *                linear       q, k [.., T, K, A], v [.., T, N, P] [, decay [.., T, N] or
+ *                             like k] -> o [.., T, N, P] [, state [.., N, A, P]]. Value
+ *                             head n has key head n / (N/K). state = sigmoid(decay) state
+ *                             + k v^T; o = q state. Delta rules and state spaces refine
+ *                             this; their FLOPs are stated, not their numbers.
+ *                             .., N with K, P: p. A: whole.
+ *                convolution  x [.., T, c..], w [c.., W] [, bias [c..]] -> y like x
+ *                             [, tail [.., c.., W-1]].
+ *                             y_t = bias + sum_j w_j x_(t-W+1+j). .., c.. p.
+ *                select       q [.., T, N, H], k [.., S, H] [, w [.., T, N]] -> indices
+ *                             [.., T, J] of the J largest sum_n w relu(q k), lower index
+ *                             first, among s <= u if causal. .. and T p; N gives partial
+ *                             sums, so whole. It is trained by a loss of its own:
+ *                             backward (inputs) -> gradients; numbers undefined.
+ *                pool         x, gates [.., T, O, H], table [R, O, H] -> y [.., S2, H],
+ *                             S2 = ceil(T / R): y_c = sum over o, r of softmax over
+ *                             (o, r) of (gates + table) times x, at token (c - o) R + r,
+ *                             missing tokens left out. .., H p.
+ *              Backward: (inputs, gradient of the first output) -> gradients.
+ * norm         x [, weight [, bias]] -> y = x / rms(x) weight + bias, over the dims of
+ *              the weight, which are x's last (x's last dim if there is no weight), with
+ *              1e-6 added to the mean square. Those whole, the rest p.
+ *              Backward: (x [, weight], dy) -> gradients.
+ * elementwise  See RIDGE_FUNCTION_LIST. Each dim p. An input may lack dims of the output
+ *              (add, multiply, copy): it is repeated over them. Backward of functions
+ *              with more than one factor: (inputs, dy) -> gradients; of copy, scale,
+ *              rotary: (dy) -> dx.
  * gather       table [V, c..], indices [..] -> [.., c..]. c.. and .. p; a split V gives
  *              partial sums. Backward: (indices, dy) -> dtable, rows added up.
  * loss         logits [.., V], labels [..] -> [..]: log sum exp(logits) - logit of the
  *              label. A split V takes two small all-reduces.
  *              Backward: (logits, labels [, dloss, else ones]) -> dlogits.
- * route        logits [.., E] -> gates [.., E]: softmax of the experts_per_token
- * largest (lower index first), 0 elsewhere. E whole. Backward: (gates, dgates) ->
- * dlogits. dispatch     x [.., c..], gates [.., E] -> rows [E, C, c..]: tokens in
- * row-major order of ..; each takes the next free row of every expert whose gate is not
- * 0; beyond C rows it is dropped, free rows are 0. A split E is an all-to-all.
+ * route        logits [.., E] -> gates [.., E]: softmax of the experts_per_token largest
+ *              (lower index first), 0 elsewhere. E whole.
+ *              Backward: (gates, dgates) -> dlogits.
+ * dispatch     x [.., c..], gates [.., E] -> rows [E, C, c..]: tokens in row-major order
+ *              of ..; each takes the next free row of every expert whose gate is not 0;
+ *              beyond C rows it is dropped, free rows are 0. A split E is an all-to-all.
  *              Backward: (gates, drows) -> dx; gates have no gradient by this way.
  * combine      rows [E, C, c..], gates [.., E] -> y [.., c..]: sum over experts of the
  *              gate times the row that dispatch gave the token. The reverse.
@@ -150,7 +158,6 @@ const char *ridge_tensor_base(const ridge_tensor *tensor);
  * gradient_of which inputs they belong to, in the order of the inputs; inputs that need
  * no gradient (INPUT tensors and what hangs on these alone) have none.
  */
-/* clang-format off */
 #define RIDGE_OPCODE_LIST(X)        \
     X(EINSUM, "einsum")             \
     X(ATTENTION, "attention")       \
@@ -340,8 +347,7 @@ struct ridge_program {
     ridge_block *blocks;
 };
 
-/* ---- making programs
- * --------------------------------------------------------------------- */
+/* ---- making programs ------------------------------------------------------------- */
 
 /** Sizes and formats that a model alone does not tell. */
 typedef struct ridge_lowering {
@@ -408,8 +414,7 @@ int ridge_program_gradient(const ridge_program *program, int tensor);
 /** Elements of a tensor, with padding, as a double. */
 double ridge_tensor_elements(const ridge_program *program, const ridge_tensor *tensor);
 
-/* ---- counts
- * ------------------------------------------------------------------------------- */
+/* ---- counts ---------------------------------------------------------------------- */
 
 /** What one operation, or a program with repeats, asks for. */
 typedef struct ridge_op_count {

@@ -89,8 +89,7 @@ void ridge_chips_write_html(ridge_ctx *cx, const ridge_chips_view *view,
 void ridge_chips_write_json(ridge_ctx *cx, const ridge_chips_view *view,
                             ridge_json *object);
 
-/* ---- models -------------------------------------------------------------------------
- */
+/* ---- models ---------------------------------------------------------------------- */
 
 typedef struct ridge_model_view {
     const ridge_model *model;
@@ -120,8 +119,7 @@ RIDGE_NODISCARD ridge_status ridge_library_write_json(ridge_ctx *cx,
                                                       const ridge_library *library,
                                                       ridge_json *object);
 
-/* ---- rooflines ----------------------------------------------------------------------
- */
+/* ---- rooflines ------------------------------------------------------------------- */
 
 typedef struct ridge_roofline_view {
     const ridge_roofline *roofline;
@@ -136,8 +134,7 @@ void ridge_roofline_write_html(ridge_ctx *cx, const ridge_roofline_view *view,
 void ridge_roofline_write_json(ridge_ctx *cx, const ridge_roofline_view *view,
                                ridge_json *object);
 
-/* ---- collectives --------------------------------------------------------------------
- */
+/* ---- collectives ----------------------------------------------------------------- */
 
 void ridge_collective_write_text(ridge_ctx *cx, const ridge_collective_study *study,
                                  bool with_colour, ridge_buf *out);

@@ -14,8 +14,7 @@
 extern "C" {
 #endif
 
-/* ---- meshes and shardings -----------------------------------------------------------
- */
+/* ---- meshes and shardings -------------------------------------------------------- */
 
 typedef struct ridge_mesh_axis {
     const char *name; /* "x", "tp" */
@@ -69,8 +68,7 @@ int64_t ridge_dim_padding(const ridge_mesh *mesh, const ridge_dim_axes *axes,
 double ridge_sharding_local_elements(const ridge_mesh *mesh, const ridge_sharding *s,
                                      const int64_t *sizes);
 
-/* ---- expressions: A[I@x,J] * B[J,K@y] -> C[I@x,K@y] {U@z}
- * -------------------------------- */
+/* ---- expressions: A[I@x,J] * B[J,K@y] -> C[I@x,K@y] {U@z} ------------------------ */
 
 enum { RIDGE_EXPR_INPUT_MAX = 4 };
 
@@ -148,8 +146,7 @@ void ridge_expr_write(const ridge_expr *expr, ridge_buf *out);
 void ridge_expr_tensor_write(const ridge_expr *expr, const ridge_expr_tensor *t,
                              ridge_buf *out);
 
-/* ---- collective steps
- * ----------------------------------------------------------------------- */
+/* ---- collective steps ------------------------------------------------------------ */
 
 /* name, text. Numbers agree with ridge_collective of cost.h where both have the kind.
  */
@@ -268,8 +265,7 @@ RIDGE_NODISCARD ridge_status ridge_reshard_plan(
  */
 int ridge_expr_case(const ridge_expr *expr);
 
-/* ---- partitioned programs
- * ------------------------------------------------------------------------ */
+/* ---- partitioned programs -------------------------------------------------------- */
 
 /** A rule: program dims by name cut over mesh axes, for tensors of a role, or by name.
  */
@@ -347,8 +343,7 @@ int64_t ridge_partition_local_dim(const ridge_partition *p, int tensor, int posi
 
 void ridge_partition_write(const ridge_partition *p, ridge_buf *out);
 
-/* ---- parallelism as rules
- * -------------------------------------------------------------------------- */
+/* ---- parallelism as rules -------------------------------------------------------- */
 
 /** How context parallelism brings keys and values to queries. */
 typedef enum ridge_context_kind {

@@ -136,8 +136,7 @@ static double achievable_score_s(const ridge_chip *chip, const ridge_attention *
            score_s(chip, RIDGE_DTYPE_BF16, reference_dims);
 }
 
-/* ---- blocks over the SMs
- * ------------------------------------------------------------- */
+/* ---- blocks over the SMs --------------------------------------------------------- */
 
 typedef struct attention_grid {
     double blocks;
@@ -222,8 +221,7 @@ static double attention_bytes_per_s(const ridge_chip *chip, const ridge_attentio
     return chip->hbm_bytes_per_s * fmin(share, drawn);
 }
 
-/* ---- engines' calls ----------------------------------------------------------------
- */
+/* ---- engines' calls -------------------------------------------------------------- */
 
 /* Keys and values written where they were read, and with rotary the queries too. */
 static double append_bytes(const ridge_attention *op)
@@ -254,8 +252,7 @@ static double engine_call_s(const ridge_chip *chip, const ridge_attention *op,
     return fmax(0, s);
 }
 
-/* ---- cost
- * ------------------------------------------------------------------------------ */
+/* ---- cost ------------------------------------------------------------------------ */
 
 /*
  *     FLOPs = 2 B N T c (H + Hv),  c the average context

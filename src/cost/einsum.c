@@ -25,8 +25,7 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* ---- notation ----------------------------------------------------------------------
- */
+/* ---- notation -------------------------------------------------------------------- */
 
 static ridge_status fail_at(ridge_ctx *cx, const char *text, size_t at,
                             const char *what)
@@ -99,8 +98,7 @@ static ridge_status read_notation(ridge_ctx *cx, const char *text, ridge_einsum 
     return RIDGE_OK;
 }
 
-/* ---- sizes --------------------------------------------------------------------------
- */
+/* ---- sizes ----------------------------------------------------------------------- */
 
 static bool product_of(const ridge_einsum *e, uint32_t mask, double *out)
 {
@@ -198,8 +196,7 @@ bool ridge_einsum_resize(ridge_einsum *einsum, char letter, int64_t size)
     return true;
 }
 
-/* ---- arithmetic
- * ----------------------------------------------------------------------- */
+/* ---- arithmetic ------------------------------------------------------------------ */
 
 ridge_dim_role ridge_einsum_role(const ridge_einsum *einsum, int dim)
 {

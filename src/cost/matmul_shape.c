@@ -71,8 +71,7 @@ static ridge_matmul_shape systolic_shape(const ridge_chip *chip, const ridge_mat
     return *shape_rate(&s, passes / arrays * PASS_CYCLES / cycles);
 }
 
-/* ---- tiles over SMs ----------------------------------------------------------------
- */
+/* ---- tiles over SMs -------------------------------------------------------------- */
 
 typedef struct tile_grid {
     const ridge_matmul *op;
@@ -220,8 +219,7 @@ static ridge_matmul_shape tiled_shape(const ridge_chip *chip, const ridge_matmul
     return *shape_rate(&best, ideal_s / best_s / best.tile_efficiency);
 }
 
-/* ---- choice ------------------------------------------------------------------------
- */
+/* ---- choice ---------------------------------------------------------------------- */
 
 ridge_matmul_shape ridge_matmul_shape_find(const ridge_chip *chip,
                                            const ridge_matmul *op)

@@ -19,8 +19,7 @@ static bool read_count(ridge_str text, double *out)
     return ridge_parse_count(ridge_str_trim(text), out) && is_size(*out);
 }
 
-/* ---- streams ------------------------------------------------------------------------
- */
+/* ---- streams --------------------------------------------------------------------- */
 
 /* name, FLOPs an element, arrays of N read or written */
 static const struct {
@@ -58,8 +57,7 @@ static ridge_status read_stream(ridge_ctx *cx, ridge_str name, ridge_str count,
                       how);
 }
 
-/* ---- attention
- * ------------------------------------------------------------------------ */
+/* ---- attention ------------------------------------------------------------------- */
 
 /* The field of a dim, or NULL. */
 static double *attention_field(ridge_attention *a, const char *dim)
@@ -166,8 +164,7 @@ static ridge_status read_attention(ridge_ctx *cx, ridge_str phase, const char *d
     return check_attention(cx, op);
 }
 
-/* ---- matmul
- * ------------------------------------------------------------------------------ */
+/* ---- matmul ---------------------------------------------------------------------- */
 
 static ridge_status read_matmul(ridge_ctx *cx, ridge_str text, ridge_op *op)
 {
@@ -199,8 +196,7 @@ static ridge_status read_matmul(ridge_ctx *cx, ridge_str text, ridge_op *op)
     return RIDGE_OK;
 }
 
-/* ---- any
- * ------------------------------------------------------------------------------- */
+/* ---- any ------------------------------------------------------------------------- */
 
 static ridge_status fail_dims(ridge_ctx *cx, const char *dims)
 {

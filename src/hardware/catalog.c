@@ -160,8 +160,7 @@ ridge_status ridge_catalog_open_data(ridge_ctx *cx, const ridge_embedded_set *da
     return open_catalog(cx, &roots, out);
 }
 
-/* ---- asking ------------------------------------------------------------------------
- */
+/* ---- asking ---------------------------------------------------------------------- */
 
 /* A thing by position. The readers come here too, holding the lock already. */
 static ridge_status get(ridge_ctx *cx, const ridge_catalog *catalog, const shelf *from,

@@ -74,8 +74,7 @@ bool ridge_placement_fill(const ridge_slice *slice, const int *order,
     return true;
 }
 
-/* ---- groups as text
- * -------------------------------------------------------------------- */
+/* ---- groups as text -------------------------------------------------------------- */
 
 static const char *short_name(const ridge_axis *axis)
 {

@@ -15,8 +15,7 @@
 #include "slice_build.h"
 #include "torus_rules.h"
 
-/* ---- axes
- * ----------------------------------------------------------------------------- */
+/* ---- axes ------------------------------------------------------------------------ */
 
 static void push_axis(ridge_slice *s, const ridge_axis *like, const char *name,
                       int64_t size, bool has_wraparound)
@@ -67,8 +66,7 @@ static bool lay_on_levels(ridge_slice *s, int first, int last, int64_t count)
     return count == 1;
 }
 
-/* ---- joining slices
- * ---------------------------------------------------------------------- */
+/* ---- joining slices -------------------------------------------------------------- */
 
 static ridge_status add_dcn(ridge_ctx *cx, const slice_request *q, ridge_slice *s)
 {
@@ -110,8 +108,7 @@ static ridge_status set_text(ridge_ctx *cx, const char *name, ridge_slice *s)
     return RIDGE_OK;
 }
 
-/* ---- torus
- * ---------------------------------------------------------------------------------- */
+/* ---- torus ----------------------------------------------------------------------- */
 
 enum { NEAREST_SHAPES = 3, SAME_COUNT_SHAPES = 8 };
 
@@ -198,8 +195,7 @@ static ridge_status build_torus(ridge_ctx *cx, const slice_request *q, ridge_sli
     return RIDGE_OK;
 }
 
-/* ---- switched
- * ---------------------------------------------------------------------------------- */
+/* ---- switched -------------------------------------------------------------------- */
 
 /* Chips that the levels inside a node can join. */
 static int64_t node_capacity(const ridge_system *system)

@@ -200,8 +200,7 @@ const char *ridge__shape_rule(ridge_ctx *cx, const ridge_system *system)
     return text != NULL ? text : "";
 }
 
-/* ---- the nearest legal shapes -------------------------------------------------------
- */
+/* ---- the nearest legal shapes ---------------------------------------------------- */
 
 /* The best shapes so far, in order. */
 typedef struct shape_ranking {

@@ -20,8 +20,7 @@ static bool ends_with(const char *text, const char *tail)
     return n >= t && strcmp(text + n - t, tail) == 0;
 }
 
-/* ---- finding
- * ------------------------------------------------------------------------- */
+/* ---- finding --------------------------------------------------------------------- */
 
 const char *ridge_checkpoint_find(ridge_ctx *cx, const char *path)
 {
@@ -45,8 +44,7 @@ const char *ridge_checkpoint_find(ridge_ctx *cx, const char *path)
     return NULL;
 }
 
-/* ---- comparing
- * ----------------------------------------------------------------------- */
+/* ---- comparing ------------------------------------------------------------------- */
 
 /* Bytes that a checkpoint may hold beside the model's own weights. */
 typedef struct extra {

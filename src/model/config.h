@@ -52,8 +52,7 @@ typedef struct ridge__config {
     ridge__choice *choices; /* [layer_count] */
 } ridge__config;
 
-/* ---- values (config_value.c) ------------------------------------------------------
- */
+/* ---- values (config_value.c) ----------------------------------------------------- */
 
 /* Sizes that have several names. */
 typedef enum ridge__field {
@@ -161,8 +160,7 @@ bool ridge__has_encoder(const ridge__config *c, const ridge__choice *choice);
 /** Add a note once; those beyond RIDGE_NOTE_MAX are dropped. */
 RIDGE_PRINTF(2, 3) void ridge__config_note(ridge__config *c, const char *fmt, ...);
 
-/* ---- parts ------------------------------------------------------------------------
- */
+/* ---- parts ----------------------------------------------------------------------- */
 
 /** Fill choices for every layer (config_pattern.c). */
 RIDGE_NODISCARD ridge_status ridge__config_pattern(ridge__config *c);
@@ -211,8 +209,7 @@ RIDGE_NODISCARD ridge_status ridge__config_read(ridge_ctx *cx, ridge_node root,
                                                 ridge_node quant, const char *name,
                                                 ridge_model **out);
 
-/* ---- files -------------------------------------------------------------------------
- */
+/* ---- files ----------------------------------------------------------------------- */
 
 /**
  * Read a model from a file: a config.json, the folder that holds one, or a .json of the
@@ -223,8 +220,7 @@ RIDGE_NODISCARD ridge_status ridge__config_read(ridge_ctx *cx, ridge_node root,
 RIDGE_NODISCARD ridge_status ridge__config_read_path(ridge_ctx *cx, const char *path,
                                                      const ridge_model **out);
 
-/* ---- counts (params.c)
- * --------------------------------------------------------------- */
+/* ---- counts (params.c) ----------------------------------------------------------- */
 
 /** Parameters of one layer of a kind. @return false on overflow */
 bool ridge__layer_params(const ridge_model *model, const ridge_layer *layer,

@@ -22,8 +22,7 @@ enum {
     SHAPE_MOST = 16
 };
 
-/* ---- names
- * --------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------- */
 
 static bool has_any(const char *name, const char *const *words, size_t n)
 {
@@ -88,8 +87,7 @@ static bool is_beside_weight(const char *name)
            strstr(name, "quant_state") != NULL || strstr(name, "nested_") != NULL;
 }
 
-/* ---- dtypes
- * -------------------------------------------------------------------------- */
+/* ---- dtypes ---------------------------------------------------------------------- */
 
 typedef struct tensor_dtype {
     const char *name;
@@ -115,8 +113,7 @@ static const tensor_dtype *find_dtype(const char *name)
     return NULL;
 }
 
-/* ---- tensors
- * ------------------------------------------------------------------------- */
+/* ---- tensors --------------------------------------------------------------------- */
 
 typedef struct extent {
     int64_t begin, end;
@@ -264,8 +261,7 @@ ridge_status ridge__safetensors_sum(ridge_ctx *cx, const ridge__tensor_header *h
     return RIDGE_OK;
 }
 
-/* ---- the file
- * ------------------------------------------------------------------------ */
+/* ---- the file -------------------------------------------------------------------- */
 
 static ridge_status fail_io(ridge_ctx *cx, const char *path)
 {

@@ -202,8 +202,7 @@ ridge_tp_verdict ridge_model_expert_tp(const ridge_model *model, int64_t tp)
     return RIDGE_TP_OK;
 }
 
-/* ---- words --------------------------------------------------------------------------
- */
+/* ---- words ----------------------------------------------------------------------- */
 
 /* " Possible: 1, 2, 5, 10; with replicated KV heads: 20, 40": degrees up to the heads.
  */

@@ -58,8 +58,7 @@ static bool rules_of(const ridge_chain_request *r, int tensor, ridge_sharding *o
     return is_named;
 }
 
-/* ---- moves -------------------------------------------------------------------------
- */
+/* ---- moves ----------------------------------------------------------------------- */
 
 static double step_s(const ridge_chain_request *r, const ridge_reshard *step)
 {
@@ -100,8 +99,7 @@ bool chain_move_find(ridge_ctx *cx, const ridge_chain_request *request,
     return true;
 }
 
-/* ---- links -------------------------------------------------------------------------
- */
+/* ---- links ----------------------------------------------------------------------- */
 
 static const chain_kinds *kinds_at(const chain_graph *g, const chain_link *link,
                                    bool is_from)
@@ -164,8 +162,7 @@ static ridge_status add_link(ridge_ctx *cx, chain_graph *g, const chain_link *li
     return price_link(cx, g, &g->links[g->n_links++]);
 }
 
-/* ---- tensors -----------------------------------------------------------------------
- */
+/* ---- tensors --------------------------------------------------------------------- */
 
 static int count_readers(const chain_graph *g, int tensor)
 {

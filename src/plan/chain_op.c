@@ -138,8 +138,7 @@ ridge_status chain_op_read(ridge_ctx *cx, const ridge_program *program, int op,
     return RIDGE_OK;
 }
 
-/* ---- price ------------------------------------------------------------------------
- */
+/* ---- price ----------------------------------------------------------------------- */
 
 static double local_elements(const ridge_chain_request *r, const chain_op *o, int array,
                              const ridge_sharding *s)

@@ -95,8 +95,7 @@ ridge_status ridge_chain_search(ridge_ctx *cx, const ridge_chain_request *reques
     return st;
 }
 
-/* ---- placements -------------------------------------------------------------------
- */
+/* ---- placements ------------------------------------------------------------------ */
 
 enum { PLACEMENT_MOST = 24 };
 

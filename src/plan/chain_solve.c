@@ -54,8 +54,7 @@ double chain_graph_cost(const chain_graph *graph, const int *states)
     return cost;
 }
 
-/* ---- factors -----------------------------------------------------------------------
- */
+/* ---- factors --------------------------------------------------------------------- */
 
 static ridge_status add_factor(solver *s, const factor *f)
 {
@@ -108,8 +107,7 @@ static ridge_status open_solver(solver *s)
     return RIDGE_OK;
 }
 
-/* ---- elimination -------------------------------------------------------------------
- */
+/* ---- elimination ----------------------------------------------------------------- */
 
 static bool has_node(const factor *f, int node)
 {

@@ -28,8 +28,7 @@ struct train_programs {
     layer_cut cuts[CUTS_MOST];
 };
 
-/* ---- cuts ---------------------------------------------------------------------------
- */
+/* ---- cuts ------------------------------------------------------------------------ */
 
 static ridge_status lower(train_case *tc, const ridge_program **out)
 {
@@ -142,8 +141,7 @@ static bool enlarge(train_case *tc, const layer_cut *cut, int64_t sequences,
     return true;
 }
 
-/* ---- what is read off a block
- * ---------------------------------------------------------- */
+/* ---- what is read off a block ---------------------------------------------------- */
 
 typedef struct reading {
     const train_case *tc;

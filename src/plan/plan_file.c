@@ -157,8 +157,7 @@ ridge_json *ridge_plan_to_json(ridge_ctx *cx, const ridge_train_request *r,
     return o;
 }
 
-/* ---- reading ----------------------------------------------------------------------
- */
+/* ---- reading --------------------------------------------------------------------- */
 
 static ridge_status want_degree(ridge_ctx *cx, const ridge_node *o, const char *key,
                                 int64_t low, int64_t high, int64_t *out)

@@ -58,8 +58,7 @@ static bool is_free_or(int64_t knob, int64_t value)
     return knob <= 0 || knob == value;
 }
 
-/* ---- memo of layer times ------------------------------------------------------------
- */
+/* ---- memo of layer times --------------------------------------------------------- */
 
 static bool is_same_shape(const layer_shape *a, const layer_shape *b)
 {
@@ -139,8 +138,7 @@ static bool is_slow(const search *s, const train_stages *stages,
            fmin(s->bound_s, layout_ranking_worst_s(&s->ranking));
 }
 
-/* ---- pricing
- * -------------------------------------------------------------------------- */
+/* ---- pricing --------------------------------------------------------------------- */
 
 /* Whether the fullest stage fits with the layout's remat; if not, say so. */
 static bool is_remat_fit(search *s, const train_terms *terms, const ridge_layout *l,
@@ -246,8 +244,7 @@ static void search_zero(search *s, const train_stages *stages, ridge_layout *l,
     }
 }
 
-/* ---- the loops over meshes
- * ------------------------------------------------------------- */
+/* ---- the loops over meshes ------------------------------------------------------- */
 
 static bool microbatches_of(search *s, const ridge_layout *l, divisors *out)
 {

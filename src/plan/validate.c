@@ -7,8 +7,7 @@
 
 enum { FILE_BYTES_MOST = 256 << 20, ROWS_MOST = 1000000 };
 
-/* ---- one row ------------------------------------------------------------------------
- */
+/* ---- one row --------------------------------------------------------------------- */
 
 /* FLOPs a token as the row's source counts them. Words of the rows' own description. */
 static double flops_per_token(const measured_row *row, const ridge_train_request *r,
@@ -141,8 +140,7 @@ static ridge_status validate_row(ridge_ctx *cx, const ridge_catalog *catalog,
     return predict_apart(cx, catalog, library, row, &gaps, out);
 }
 
-/* ---- summaries
- * ------------------------------------------------------------------------ */
+/* ---- summaries ------------------------------------------------------------------- */
 
 typedef enum row_set { SET_ALL, SET_COMPLETE, SET_ASSUMED, SET_MEMORY } row_set;
 
@@ -219,8 +217,7 @@ static ridge_status fill_summaries(ridge_ctx *cx, ridge_validation *v)
     return RIDGE_OK;
 }
 
-/* ---- the file
- * ---------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------- */
 
 static int count_lines(ridge_str text)
 {

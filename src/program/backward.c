@@ -9,8 +9,7 @@
 
 #include "lower.h"
 
-/* ---- blocks and operations ---------------------------------------------------------
- */
+/* ---- blocks and operations ------------------------------------------------------- */
 
 static void open_block(ridge__reverse *r)
 {
@@ -59,8 +58,7 @@ int ridge__reverse_tensor(ridge__reverse *r, int of)
     return ridge__builder_tensor(r->b, &t);
 }
 
-/* ---- shares ------------------------------------------------------------------------
- */
+/* ---- shares ---------------------------------------------------------------------- */
 
 static void push_share(ridge__reverse *r, int of, int gradient)
 {
@@ -178,8 +176,7 @@ int ridge__reverse_total(ridge__reverse *r, int of)
     return total;
 }
 
-/* ---- what needs a gradient ---------------------------------------------------------
- */
+/* ---- what needs a gradient ------------------------------------------------------- */
 
 static void mark_op(ridge__reverse *r, const ridge_operation *op)
 {
@@ -229,8 +226,7 @@ static void mark(ridge__reverse *r)
     }
 }
 
-/* ---- walking back ------------------------------------------------------------------
- */
+/* ---- walking back ---------------------------------------------------------------- */
 
 /* What nothing reads is an output: without a loss its gradient comes from outside. */
 static bool is_seed(const ridge__reverse *r, int tensor)

@@ -22,8 +22,7 @@ void ridge__builder_fail_nomem(ridge__builder *b)
         b->st = ridge_fail_nomem(b->cx);
 }
 
-/* ---- memory ------------------------------------------------------------------------
- */
+/* ---- memory ---------------------------------------------------------------------- */
 
 /* Room for one item more. @return the array, moved if need be; NULL without memory */
 static void *grow(ridge__builder *b, void *items, int n, int *cap, size_t size)
@@ -82,8 +81,7 @@ static bool hash_grow(ridge__builder *b)
     return true;
 }
 
-/* ---- opening and finishing ---------------------------------------------------------
- */
+/* ---- opening and finishing ------------------------------------------------------- */
 
 static char plain(char c)
 {
@@ -150,8 +148,7 @@ ridge_status ridge__builder_finish(ridge__builder *b, const ridge_program **out)
     return RIDGE_OK;
 }
 
-/* ---- dims --------------------------------------------------------------------------
- */
+/* ---- dims ------------------------------------------------------------------------ */
 
 int ridge__builder_dim_named(ridge__builder *b, const char *name, int64_t size,
                              double used)
@@ -205,8 +202,7 @@ int ridge__builder_dim(ridge__builder *b, const char *letter, int64_t size)
     return ridge__builder_dim_named(b, name, size, 0);
 }
 
-/* ---- blocks ------------------------------------------------------------------------
- */
+/* ---- blocks ---------------------------------------------------------------------- */
 
 static bool has_block(const ridge_program *p, const char *name)
 {
@@ -250,8 +246,7 @@ int ridge__builder_block(ridge__builder *b, const ridge_block *block)
     return b->p.n_blocks++;
 }
 
-/* ---- tensors -----------------------------------------------------------------------
- */
+/* ---- tensors --------------------------------------------------------------------- */
 
 int ridge__builder_tensor_find(const ridge__builder *b, const char *name)
 {
@@ -332,8 +327,7 @@ const char *ridge__builder_name(ridge__builder *b, const char *wanted)
     return name;
 }
 
-/* ---- operations --------------------------------------------------------------------
- */
+/* ---- operations ------------------------------------------------------------------ */
 
 ridge_operation ridge__operation_new(ridge_opcode code, const char *name)
 {

@@ -36,8 +36,7 @@ static double bytes_of(const ridge_program *p, int tensor)
     return used(p, tensor) * ridge_dtype_bytes(p->tensors[tensor].dtype);
 }
 
-/* ---- matmuls -----------------------------------------------------------------------
- */
+/* ---- matmuls --------------------------------------------------------------------- */
 
 /* Bits of the program dims of a tensor. */
 static uint64_t dims_of(const ridge_program *p, int tensor)
@@ -140,8 +139,7 @@ static void count_scan(const ridge_program *p, const ridge_operation *op,
     }
 }
 
-/* ---- vector work -------------------------------------------------------------------
- */
+/* ---- vector work ----------------------------------------------------------------- */
 
 static double plain_vector_flops(const ridge_program *p, const ridge_operation *op)
 {
@@ -185,8 +183,7 @@ static double backward_factor(const ridge_operation *op)
     return op->is_backward && !is_plain ? 2 : 1;
 }
 
-/* ---- bytes -------------------------------------------------------------------------
- */
+/* ---- bytes ----------------------------------------------------------------------- */
 
 /* Share of an operand of an einsum that is read: where less than one row of an expert
  * is in use, that share of the experts' weights is. */
@@ -248,8 +245,7 @@ static double output_bytes(const ridge_program *p, const ridge_operation *op, in
     return bytes_of(p, op->outputs[i]) * (is_read_too ? 2 : 1);
 }
 
-/* ---- operations and programs -------------------------------------------------------
- */
+/* ---- operations and programs ----------------------------------------------------- */
 
 ridge_op_count ridge_operation_count(const ridge_program *program,
                                      const ridge_operation *op)

@@ -40,8 +40,7 @@ static bool has_all_dims(const ridge_tensor *of, const ridge_tensor *in)
     return true;
 }
 
-/* ---- making operations -------------------------------------------------------------
- */
+/* ---- making operations ----------------------------------------------------------- */
 
 /* "d_q_proj", or with what it is the gradient of behind it where there are two. */
 static const char *name_of(const rule *u, int output)
@@ -122,8 +121,7 @@ static void share_sum(const rule *u, int input, int gradient)
     ridge__reverse_share(u->r, input, einsum(u, gradient, -1, out));
 }
 
-/* ---- einsum ------------------------------------------------------------------------
- */
+/* ---- einsum ---------------------------------------------------------------------- */
 
 /* da = dc b summed over the dims that a lacks; a dim that only a has is repeated. */
 static void einsum_input(const rule *u, int input, int other)
@@ -166,8 +164,7 @@ static void einsum_rule(const rule *u)
     einsum_input(u, u->op->inputs[1], u->op->inputs[0]);
 }
 
-/* ---- elementwise -------------------------------------------------------------------
- */
+/* ---- elementwise ----------------------------------------------------------------- */
 
 static void multiply_input(const rule *u, int input, int other)
 {
@@ -254,8 +251,7 @@ static void elementwise_rule(const rule *u)
     joint_rule(u, &op, 0, u->op->n_inputs);
 }
 
-/* ---- the rest ----------------------------------------------------------------------
- */
+/* ---- the rest -------------------------------------------------------------------- */
 
 static void attention_rule(const rule *u)
 {

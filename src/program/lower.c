@@ -6,8 +6,7 @@
 
 enum { SIZE_MOST = 1000000000 };
 
-/* ---- one layer ---------------------------------------------------------------------
- */
+/* ---- one layer ------------------------------------------------------------------- */
 
 /*
  * How the norms of a layer stand, told by how many there are: before each part; also
@@ -170,8 +169,7 @@ int ridge__lower_layer(ridge__lower *l, int x)
     return x;
 }
 
-/* ---- runs of layers ----------------------------------------------------------------
- */
+/* ---- runs of layers -------------------------------------------------------------- */
 
 /* Where lowering stands in the model. */
 typedef struct progress {
@@ -314,8 +312,7 @@ static void add_runs(ridge__lower *l, progress *at)
     }
 }
 
-/* ---- the whole ---------------------------------------------------------------------
- */
+/* ---- the whole ------------------------------------------------------------------- */
 
 static ridge_status check_sizes(ridge_ctx *cx, const ridge_model *model,
                                 const ridge_lowering *how)

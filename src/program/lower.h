@@ -45,8 +45,7 @@ typedef struct ridge__map {
     bool has_bias;
 } ridge__map;
 
-/* ---- operations (lower_op.c) -------------------------------------------------------
- */
+/* ---- operations (lower_op.c) ----------------------------------------------------- */
 
 /** A dim by letter and size. */
 int ridge__lower_dim(ridge__lower *l, const char *letter, int64_t size);
@@ -75,8 +74,7 @@ int ridge__lower_norm(ridge__lower *l, const char *out, int x, ridge__dims dims,
                       int vectors);
 int ridge__lower_rotary(ridge__lower *l, const char *out, int x);
 
-/* ---- caches and contexts (lower_cache.c) -------------------------------------------
- */
+/* ---- caches and contexts (lower_cache.c) ----------------------------------------- */
 
 bool ridge__lower_has_cache(const ridge__lower *l);
 /** Whether attention meets tokens of earlier calls: in decode. */
@@ -94,8 +92,7 @@ double ridge__lower_index_flops(const ridge__lower *l);
 /** FLOPs a token of a scan. */
 double ridge__lower_scan_flops(const ridge__lower *l);
 
-/* ---- parts -------------------------------------------------------------------------
- */
+/* ---- parts ----------------------------------------------------------------------- */
 
 /** Inputs of an attention; -1: none. */
 typedef struct ridge__attend {
@@ -160,8 +157,7 @@ int ridge__lower_final_norm(ridge__lower *l, const char *out, int x);
 ridge_function ridge__lower_gate_function(const ridge_model *model, bool is_gated);
 bool ridge__lower_has_rotary(const ridge_model *model);
 
-/* ---- what follows the forward pass -------------------------------------------------
- */
+/* ---- what follows the forward pass ----------------------------------------------- */
 
 void ridge__backward(ridge__builder *b);
 /** Optimizer steps of all weights with gradients. */

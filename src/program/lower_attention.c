@@ -20,8 +20,7 @@ static heads head_dims(ridge__lower *l)
     return d;
 }
 
-/* ---- queries, keys, values ---------------------------------------------------------
- */
+/* ---- queries, keys, values ------------------------------------------------------- */
 
 /* Norms of queries and keys: of each head dim, with biases, or over all heads. */
 static void add_qk_norms(ridge__lower *l, const heads *d, int *q, int *k)
@@ -123,8 +122,7 @@ static ridge__keys read_keys(ridge__lower *l, const heads *d, int source, bool i
     return finish_keys(l, d, is_cross, q, make_keys(l, d, source));
 }
 
-/* ---- gates, sinks, output ----------------------------------------------------------
- */
+/* ---- gates, sinks, output -------------------------------------------------------- */
 
 int ridge__lower_sinks(ridge__lower *l, ridge__dims over)
 {
@@ -216,8 +214,7 @@ int ridge__lower_attention(ridge__lower *l, int h, int source, bool is_cross)
     return ridge__lower_attention_out(l, o, d.n, d.hv);
 }
 
-/* ---- the sparse indexer ------------------------------------------------------------
- */
+/* ---- the sparse indexer ---------------------------------------------------------- */
 
 /* Keys of one head, and for plain attention a norm of both. */
 static int index_keys(ridge__lower *l, int h, int dim_hi, int vectors)

@@ -59,8 +59,7 @@ int ridge__lower_cache(ridge__lower *l, const char *base, int x, int64_t window)
     return ridge__lower_reads_cache(l) ? op.outputs[0] : x;
 }
 
-/* ---- averages ----------------------------------------------------------------------
- */
+/* ---- averages -------------------------------------------------------------------- */
 
 typedef double average_fn(const ridge_layer *layer, double seq_tokens, bool is_half);
 
@@ -105,8 +104,7 @@ double ridge__lower_scan_flops(const ridge__lower *l)
                                     !ridge__lower_reads_cache(l) || l->tokens > 1);
 }
 
-/* ---- attention ---------------------------------------------------------------------
- */
+/* ---- attention ------------------------------------------------------------------- */
 
 bool ridge__lower_is_causal(const ridge__lower *l, const ridge_mixer *m)
 {

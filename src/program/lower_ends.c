@@ -6,8 +6,7 @@
  */
 #include "lower.h"
 
-/* ---- tables ------------------------------------------------------------------------
- */
+/* ---- tables ---------------------------------------------------------------------- */
 
 /* Rows of the table from which positions are taken; 0: none. What a model's
  * embedding_params hold beyond the token table tells. */
@@ -147,8 +146,7 @@ void ridge__lower_embed(ridge__lower *l, bool has_source, int *x, int *source)
     ridge__lower_unread(l, "head_rest", unread_head_params(l, t.width));
 }
 
-/* ---- head --------------------------------------------------------------------------
- */
+/* ---- head ------------------------------------------------------------------------ */
 
 int ridge__lower_final_norm(ridge__lower *l, const char *out, int x)
 {

@@ -34,8 +34,7 @@ static int last_dim(const ridge__lower *l, int tensor)
     return t->dims[t->n_dims - 1];
 }
 
-/* ---- keys and values of heads (DeepSeek-V2, V3) ------------------------------------
- */
+/* ---- keys and values of heads (DeepSeek-V2, V3) ---------------------------------- */
 
 typedef struct latent {
     int n, hn, hr, hv, r; /* dims */
@@ -147,8 +146,7 @@ int ridge__lower_mla(ridge__lower *l, int h)
     return ridge__lower_attention_out(l, o, a.n, a.hv);
 }
 
-/* ---- latents alone, and compressed entries (DeepSeek-V4) ---------------------------
- */
+/* ---- latents alone, and compressed entries (DeepSeek-V4) ------------------------- */
 
 /* Entries of RC tokens each, made from h: softmax-weighted sums over overlapping
  * blocks. Names start with a stem: "compress", "index". */

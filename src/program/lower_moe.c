@@ -6,8 +6,7 @@
  */
 #include "lower.h"
 
-/* ---- experts -----------------------------------------------------------------------
- */
+/* ---- experts --------------------------------------------------------------------- */
 
 typedef struct experts {
     int e, c, f; /* dims E, C, FE */
@@ -84,8 +83,7 @@ static int run_experts(ridge__lower *l, const experts *x, int rows)
     return expert_map(l, x, act, &down);
 }
 
-/* ---- routing -----------------------------------------------------------------------
- */
+/* ---- routing --------------------------------------------------------------------- */
 
 /* An operation of the routing: its code and one or two inputs. */
 static int routing(ridge__lower *l, ridge_opcode code, const char *out, const int *in,
@@ -149,8 +147,7 @@ static int routed_experts(ridge__lower *l, int h)
     return has_latent ? latent(l, y, false, x.width) : y;
 }
 
-/* ---- shared experts ----------------------------------------------------------------
- */
+/* ---- shared experts -------------------------------------------------------------- */
 
 /* Times a sigmoid of one number a token. */
 static int gated_share(ridge__lower *l, int h, int y)

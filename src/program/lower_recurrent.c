@@ -40,8 +40,7 @@ static int map_out(ridge__lower *l, int o, ridge__dims in, bool has_bias)
     return ridge__lower_map(l, o, &map);
 }
 
-/* ---- convolutions ------------------------------------------------------------------
- */
+/* ---- convolutions ---------------------------------------------------------------- */
 
 /* The last inputs, kept for the next call. */
 static int kept_taps(ridge__lower *l, const char *base, ridge__dims channels)
@@ -102,8 +101,7 @@ static int smoothed(ridge__lower *l, const char *base, const char *out, int x,
     return ridge__lower_function(l, out, RIDGE_FUNCTION_SILU, y, -1);
 }
 
-/* ---- the scan ----------------------------------------------------------------------
- */
+/* ---- the scan -------------------------------------------------------------------- */
 
 typedef struct scan_inputs {
     int q, k, v, decay; /* tensors; decay -1: none */
@@ -174,8 +172,7 @@ int ridge__lower_delta(ridge__lower *l, int h)
     return map_out(l, o, values, false);
 }
 
-/* ---- linear attention with decay ---------------------------------------------------
- */
+/* ---- linear attention with decay ------------------------------------------------- */
 
 /* From D to a width, straight or through a rank. */
 typedef struct rank_path {
@@ -252,8 +249,7 @@ int ridge__lower_lightning(ridge__lower *l, int h)
     return map_out(l, o, values, false);
 }
 
-/* ---- state space -------------------------------------------------------------------
- */
+/* ---- state space ----------------------------------------------------------------- */
 
 int ridge__lower_ssm(ridge__lower *l, int h)
 {
@@ -297,8 +293,7 @@ int ridge__lower_ssm(ridge__lower *l, int h)
     return map_out(l, o, values, has_bias);
 }
 
-/* ---- gated short convolution -------------------------------------------------------
- */
+/* ---- gated short convolution ----------------------------------------------------- */
 
 int ridge__lower_convolution(ridge__lower *l, int h)
 {

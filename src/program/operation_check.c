@@ -2,8 +2,7 @@
  * fit. The texts say what is wanted; the reader puts the place before them. */
 #include "builder.h"
 
-/* ---- dims of tensors ---------------------------------------------------------------
- */
+/* ---- dims of tensors ------------------------------------------------------------- */
 
 typedef struct operands {
     const ridge_program *program;
@@ -68,8 +67,7 @@ static bool divides(const operands *o, int part, int whole)
     return o->program->dims[whole].size % o->program->dims[part].size == 0;
 }
 
-/* ---- matmuls and mixers ------------------------------------------------------------
- */
+/* ---- matmuls and mixers ---------------------------------------------------------- */
 
 static const char *einsum_fault(const operands *o)
 {
@@ -275,8 +273,7 @@ static const char *scan_fault(const operands *o)
     return "unknown kind of scan";
 }
 
-/* ---- the rest ----------------------------------------------------------------------
- */
+/* ---- the rest -------------------------------------------------------------------- */
 
 static const char *norm_fault(const operands *o)
 {

@@ -30,8 +30,7 @@
 
 enum { LAYER_MOST = RIDGE_LAYER_KIND_MAX - 1 };
 
-/* ---- head of the text --------------------------------------------------------------
- */
+/* ---- head of the text ------------------------------------------------------------ */
 
 static ridge_status read_title(ridge__reader *r)
 {
@@ -95,8 +94,7 @@ static ridge_status read_dims(ridge__reader *r)
     return RIDGE_OK;
 }
 
-/* ---- blocks ------------------------------------------------------------------------
- */
+/* ---- blocks ---------------------------------------------------------------------- */
 
 /* A block whose lines are being read: what it carries out is not known before its end.
  */
@@ -234,8 +232,7 @@ static ridge_status close_block(ridge__reader *r, open_block *open)
     return RIDGE_OK;
 }
 
-/* ---- the whole ---------------------------------------------------------------------
- */
+/* ---- the whole ------------------------------------------------------------------- */
 
 /* The place of a line, kept while an earlier one is looked at again. */
 typedef struct line_place {

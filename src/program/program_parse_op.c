@@ -11,8 +11,7 @@ typedef struct results {
     bool is_new[RIDGE_OP_OUTPUT_MAX];
 } results;
 
-/* ---- tensors -----------------------------------------------------------------------
- */
+/* ---- tensors --------------------------------------------------------------------- */
 
 static bool find_role(ridge_str word, ridge_role *out)
 {
@@ -152,8 +151,7 @@ static ridge_status read_result(ridge__reader *r, results *out, ridge_role *role
     return RIDGE_OK;
 }
 
-/* ---- attributes --------------------------------------------------------------------
- */
+/* ---- attributes ------------------------------------------------------------------ */
 
 typedef enum attribute_kind {
     ATTRIBUTE_FLAG,
@@ -351,8 +349,7 @@ static ridge_status read_attribute(ridge__reader *r, ridge_operation *op)
         near != NULL && near[0] != '\0' ? ", " : "", near != NULL ? near : "");
 }
 
-/* ---- operations --------------------------------------------------------------------
- */
+/* ---- operations ------------------------------------------------------------------ */
 
 static bool find_code(ridge_str word, ridge_operation *op)
 {

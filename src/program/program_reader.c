@@ -7,8 +7,7 @@
 
 enum { NAME_CHARS_MOST = 200, CONTEXT_BEFORE = 40, CONTEXT_AFTER = 30 };
 
-/* ---- complaints --------------------------------------------------------------------
- */
+/* ---- complaints ------------------------------------------------------------------ */
 
 static size_t line_end(const ridge__reader *r)
 {
@@ -49,8 +48,7 @@ ridge_status ridge__reader_check(ridge__reader *r, size_t at)
     return ridge__reader_fail(r, at, "%s", what != NULL ? what : "malformed");
 }
 
-/* ---- lines and characters ----------------------------------------------------------
- */
+/* ---- lines and characters -------------------------------------------------------- */
 
 void ridge__reader_skip(ridge__reader *r)
 {
@@ -94,8 +92,7 @@ bool ridge__reader_take(ridge__reader *r, char c)
     return true;
 }
 
-/* ---- words -------------------------------------------------------------------------
- */
+/* ---- words ----------------------------------------------------------------------- */
 
 static bool is_letter(char c)
 {
@@ -153,8 +150,7 @@ ridge_status ridge__reader_value(ridge__reader *r, const char *what, ridge_str *
     return RIDGE_OK;
 }
 
-/* ---- values ------------------------------------------------------------------------
- */
+/* ---- values ---------------------------------------------------------------------- */
 
 static size_t place_of(const ridge__reader *r, ridge_str value)
 {

@@ -14,8 +14,7 @@ typedef struct writer {
     int next;         /* position in order */
 } writer;
 
-/* ---- numbers -----------------------------------------------------------------------
- */
+/* ---- numbers --------------------------------------------------------------------- */
 
 /* The shortest decimal that reads back as the same number. */
 static void write_number(ridge_buf *out, double v)
@@ -52,8 +51,7 @@ static void write_flag(ridge_buf *out, const char *word, bool is_set)
         ridge_buf_printf(out, " %s", word);
 }
 
-/* ---- tensors -----------------------------------------------------------------------
- */
+/* ---- tensors --------------------------------------------------------------------- */
 
 static void write_dims(const writer *w, const ridge_tensor *t)
 {
@@ -86,8 +84,7 @@ static void write_declaration(writer *w, int tensor)
     ridge_buf_puts(w->out, "\n");
 }
 
-/* ---- operations --------------------------------------------------------------------
- */
+/* ---- operations ------------------------------------------------------------------ */
 
 static void write_name(const writer *w, const ridge_operation *op)
 {
@@ -186,8 +183,7 @@ static void write_operation(writer *w, const ridge_operation *op,
     ridge_buf_puts(w->out, "\n");
 }
 
-/* ---- blocks ------------------------------------------------------------------------
- */
+/* ---- blocks ---------------------------------------------------------------------- */
 
 /* Whether a tensor of this block is still to be declared. */
 static bool is_undeclared(const writer *w, int block, int tensor)

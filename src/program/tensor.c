@@ -81,8 +81,7 @@ int ridge_program_gradient(const ridge_program *program, int tensor)
     return -1;
 }
 
-/* ---- attention ---------------------------------------------------------------------
- */
+/* ---- attention ------------------------------------------------------------------- */
 
 static int from_end(const ridge_tensor *t, int back)
 {

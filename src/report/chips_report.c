@@ -52,8 +52,7 @@ static const char *network_text(ridge_ctx *cx, const ridge_system *system)
     return ridge_sprintf(arena, "%s, %s", axis.name, rate.s);
 }
 
-/* ---- the list -----------------------------------------------------------------------
- */
+/* ---- the list -------------------------------------------------------------------- */
 
 static void add_list(ridge_ctx *cx, const ridge_chips_view *view, ridge_sections *out)
 {
@@ -82,8 +81,7 @@ static void add_list(ridge_ctx *cx, const ridge_chips_view *view, ridge_sections
              "Network: one chip or torus link, one way.");
 }
 
-/* ---- a few, side by side
- * ---------------------------------------------------------------- */
+/* ---- a few, side by side --------------------------------------------------------- */
 
 typedef const char *chip_row_fn(ridge_ctx *cx, const ridge_chip *chip);
 
@@ -259,8 +257,7 @@ static void add_peaks(ridge_ctx *cx, const ridge_chips_view *view, ridge_section
     }
 }
 
-/* ---- details of each
- * ----------------------------------------------------------------------- */
+/* ---- details of each ------------------------------------------------------------- */
 
 static void add_network(ridge_ctx *cx, const ridge_chips_view *view,
                         const ridge_chip *chip, ridge_sections *out)

@@ -16,8 +16,7 @@ double ridge_model_view_seq(const ridge_model *model)
     return is_shorter ? (double)model->max_positions : usual;
 }
 
-/* ---- what it is
- * ---------------------------------------------------------------------- */
+/* ---- what it is ------------------------------------------------------------------ */
 
 static void add_shape(ridge_ctx *cx, const ridge_model *model, ridge_sections *out)
 {
@@ -51,8 +50,7 @@ static void add_layers(ridge_ctx *cx, const ridge_model *model, ridge_sections *
     }
 }
 
-/* ---- parameters
- * ------------------------------------------------------------------------ */
+/* ---- parameters ------------------------------------------------------------------ */
 
 static void add_part(ridge_table *t, const char *name, int64_t n, int64_t active,
                      int64_t total)
@@ -97,8 +95,7 @@ static void add_params(ridge_ctx *cx, const ridge_model *model, ridge_sections *
     }
 }
 
-/* ---- FLOPs
- * --------------------------------------------------------------------------------- */
+/* ---- FLOPs ----------------------------------------------------------------------- */
 
 static void add_flops_part(ridge_table *t, const char *name, double v, double total)
 {
@@ -147,8 +144,7 @@ static void add_conventions(ridge_ctx *cx, const ridge_model_view *view,
     }
 }
 
-/* ---- the rest
- * --------------------------------------------------------------------------------- */
+/* ---- the rest -------------------------------------------------------------------- */
 
 static void add_checkpoint(ridge_ctx *cx, const ridge_checkpoint *c,
                            ridge_sections *out)

@@ -139,8 +139,7 @@ static void add_steps(ridge_ctx *cx, const ridge_shard_study *study,
                                            ridge_format_seconds(range.high_s).s));
 }
 
-/* ---- all strategies ---------------------------------------------------------------
- */
+/* ---- all strategies -------------------------------------------------------------- */
 
 static void add_strategy_row(ridge_ctx *cx, const ridge_shard_study *study, int which,
                              ridge_table *t)
@@ -185,8 +184,7 @@ static void add_strategies(ridge_ctx *cx, const ridge_shard_view *view,
     ridge__section_note(out, text_of(&b));
 }
 
-/* ---- shapes ------------------------------------------------------------------------
- */
+/* ---- shapes ---------------------------------------------------------------------- */
 
 static const char *notation_of(ridge_ctx *cx, const ridge_expr *expr,
                                const ridge_expr_tensor *t, const ridge_sharding *s)

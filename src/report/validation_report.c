@@ -94,8 +94,7 @@ void ridge_validation_write_html(ridge_ctx *cx, const ridge_validation_view *vie
     ridge_html_end(out);
 }
 
-/* ---- JSON
- * ---------------------------------------------------------------------------- */
+/* ---- JSON ------------------------------------------------------------------------ */
 
 static void set_row(ridge_ctx *cx, ridge_json *array, const ridge_validation_row *r)
 {

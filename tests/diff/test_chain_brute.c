@@ -88,8 +88,7 @@ static const char attention[] = "program attention prefill\n"
                                 "  o[B,T,N,H] bf16 = attention q, k, v causal\n"
                                 "  y[B,T,D] bf16 = einsum o, wo\n";
 
-/* ---- against every combination ------------------------------------------------------
- */
+/* ---- against every combination --------------------------------------------------- */
 
 static double brute_force(const chain_graph *g, double *combinations)
 {
@@ -148,8 +147,7 @@ static void the_search_equals_brute_force(void **state)
         check_brute(*state, rows[i].program, rows[i].mesh, rows[i].rules);
 }
 
-/* ---- what is known
- * -------------------------------------------------------------------- */
+/* ---- what is known --------------------------------------------------------------- */
 
 static const char *moves_of(ridge_ctx *cx, const ridge_chain_plan *plan)
 {

@@ -15,8 +15,7 @@ enum { SEQUENCES = 2, TOKENS = 5, TRIES = 2, ELEMENTS_MOST = 1 << 14 };
 static const double STEP = 1e-5;
 static const double TOLERANCE = 1e-6; /* of a central difference with that step */
 
-/* ---- running -----------------------------------------------------------------------
- */
+/* ---- running --------------------------------------------------------------------- */
 
 typedef struct trial {
     ridge_ctx *cx;
@@ -79,8 +78,7 @@ static double loss_of(const trial *t)
     return sum;
 }
 
-/* ---- comparing ---------------------------------------------------------------------
- */
+/* ---- comparing ------------------------------------------------------------------- */
 
 static bool is_kept(const ridge_block *block, bool has_backward)
 {
@@ -157,8 +155,7 @@ static void check_model(const char *config)
     ridge_ctx_close(cx);
 }
 
-/* ---- models ------------------------------------------------------------------------
- */
+/* ---- models ---------------------------------------------------------------------- */
 
 #define SIZES                                                                          \
     "'hidden_size':8,'num_hidden_layers':3,'num_attention_heads':4,'vocab_size':7,"    \

@@ -256,8 +256,7 @@ static void chunks_of_an_alltoall(row *r)
     want(r, "chunks", both_ways * (double)(n * n));
 }
 
-/* ---- chapter 12 -------------------------------------------------------------------
- */
+/* ---- chapter 12 ------------------------------------------------------------------ */
 
 static void gather_in_a_node(row *r)
 {
@@ -369,8 +368,7 @@ static void gather_over_domains(row *r)
     want(r, "network_level_s", bound(&network, AG, in(r, "bytes")));
 }
 
-/* ---- all rows
- * ------------------------------------------------------------------------ */
+/* ---- all rows -------------------------------------------------------------------- */
 
 static const struct {
     const char *id;

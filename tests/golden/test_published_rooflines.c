@@ -81,8 +81,7 @@ static ridge_einsum einsum_of(const row *r, const char *text, const char *dims)
     return e;
 }
 
-/* ---- kinds of rows ----------------------------------------------------------------
- */
+/* ---- kinds of rows --------------------------------------------------------------- */
 
 static void check_math_time(const row *r)
 {

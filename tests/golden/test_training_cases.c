@@ -19,8 +19,7 @@ static double power_of_two_below(double v)
     return pow(2, floor(log2(v)));
 }
 
-/* ---- chapter 5: how far each scheme goes ------------------------------------------
- */
+/* ---- chapter 5: how far each scheme goes ----------------------------------------- */
 
 static void largest_model_of_dp(row *r)
 {
@@ -117,8 +116,7 @@ static void ten_pods(row *r)
     want(r, "tokens_per_pod", t.tokens_per_chip * chips / in(r, "pods"));
 }
 
-/* ---- chapter 5: schemes -----------------------------------------------------------
- */
+/* ---- chapter 5: schemes ---------------------------------------------------------- */
 
 static ridge_scheme_layer layer_of(const row *r)
 {
@@ -231,8 +229,7 @@ static void critical_path(row *r)
     }
 }
 
-/* ---- chapter 5: LLaMA 2 13B on 4096 chips -----------------------------------------
- */
+/* ---- chapter 5: LLaMA 2 13B on 4096 chips ---------------------------------------- */
 
 static const char pod_of_q3[] = "v5p:16x16x16";
 
@@ -306,8 +303,7 @@ static void mix_of_q3(row *r)
          ridge_train_seconds(flops, in(r, "chips"), in(r, "peak_flops_per_s"), 1));
 }
 
-/* ---- chapter 6 --------------------------------------------------------------------
- */
+/* ---- chapter 6 ------------------------------------------------------------------- */
 
 static void days_of_a_pod(row *r)
 {
@@ -347,8 +343,7 @@ static void eight_pods(row *r)
              RIDGE_DAY_S);
 }
 
-/* ---- rows by id -------------------------------------------------------------------
- */
+/* ---- rows by id ------------------------------------------------------------------ */
 
 static const published_kind kinds[] = {
     {"ch5-adam-max", largest_model_of_dp},

@@ -5,8 +5,7 @@
 #include "network_build.h"
 #include "published_row.h"
 
-/* ---- chapter 12 -------------------------------------------------------------------
- */
+/* ---- chapter 12 ------------------------------------------------------------------ */
 
 /* An all-reduce over the chips of one node without in-network reduction. */
 static double node_all_reduce_s(double bytes, double gpus, double bytes_per_s)
@@ -158,8 +157,7 @@ static void layouts_of_megatron(row *r)
     want(r, "compute_bound", t.tokens_per_chip > critical);
 }
 
-/* ---- rows by id -------------------------------------------------------------------
- */
+/* ---- rows by id ------------------------------------------------------------------ */
 
 static const published_kind kinds[] = {
     {"ch12-llama-mlp-message", message_of_tp},

@@ -44,8 +44,7 @@ typedef struct world {
     seeded at;
 } world;
 
-/* ---- drawing ----------------------------------------------------------------------
- */
+/* ---- drawing --------------------------------------------------------------------- */
 
 /* Subscripts for every tensor, each axis on one of its dims or on none. */
 static const char *draw_rules(world *w)
@@ -96,8 +95,7 @@ static void draw_world(world *w)
                      RIDGE_OK);
 }
 
-/* ---- whole arrays ------------------------------------------------------------------
- */
+/* ---- whole arrays ---------------------------------------------------------------- */
 
 static void sizes_of(const world *w, int tensor, int64_t *sizes, int64_t *elements)
 {
@@ -152,8 +150,7 @@ static void compute_whole(world *w)
     }
 }
 
-/* ---- sharded arrays -----------------------------------------------------------------
- */
+/* ---- sharded arrays -------------------------------------------------------------- */
 
 /* The move of a tensor to a reader, or to where it is kept (-1). */
 static const ridge_chain_move *find_move(const world *w, int tensor, int reader)

@@ -32,8 +32,7 @@ static void over_catalogue(law_fn *law, bool is_train_only)
     ridge_ctx_close(names);
 }
 
-/* ---- text --------------------------------------------------------------------------
- */
+/* ---- text ------------------------------------------------------------------------ */
 
 static void text_law(ridge_ctx *cx, const ridge_program *program)
 {
@@ -58,8 +57,7 @@ static void text_reads_back_as_the_same(void **state)
     over_catalogue(text_law, false);
 }
 
-/* ---- backward ----------------------------------------------------------------------
- */
+/* ---- backward -------------------------------------------------------------------- */
 
 static void check_mirror(const ridge_program *p, const ridge_block *back)
 {
@@ -142,8 +140,7 @@ static void every_weight_in_use_is_updated(void **state)
     over_catalogue(update_law, true);
 }
 
-/* ---- order -------------------------------------------------------------------------
- */
+/* ---- order ----------------------------------------------------------------------- */
 
 /* Operations are well formed, and read only what was there before. */
 static void order_law(ridge_ctx *cx, const ridge_program *p)

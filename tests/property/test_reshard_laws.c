@@ -109,8 +109,7 @@ static void a_plan_to_the_same_sharding_is_empty(void **state)
     ridge_ctx_close(cx);
 }
 
-/* ---- transposes -------------------------------------------------------------------
- */
+/* ---- transposes ------------------------------------------------------------------ */
 
 /* A step that applies to the sharding. @return false: this draw gives none */
 static bool draw_step(seeded *at, const ridge_mesh *mesh, const ridge_sharding *s,
@@ -215,8 +214,7 @@ static void transposes_are_transposes(void **state)
         assert_true(seen[k] > 50);
 }
 
-/* ---- notation ---------------------------------------------------------------------
- */
+/* ---- notation -------------------------------------------------------------------- */
 
 static void what_is_written_reads_back(void **state)
 {

@@ -42,8 +42,7 @@ static void each_problem(void (*check)(uint64_t seed, train_problem *p))
     }
 }
 
-/* ---- one price --------------------------------------------------------------------
- */
+/* ---- one price ------------------------------------------------------------------- */
 
 static void check_sums(uint64_t seed, const ridge_train_price *p)
 {
@@ -112,8 +111,7 @@ static void found_layouts_are_sound_sorted_and_distinct(void **state)
     each_problem(check_list);
 }
 
-/* ---- two searches -----------------------------------------------------------------
- */
+/* ---- two searches ---------------------------------------------------------------- */
 
 static void check_twice(uint64_t seed, train_problem *t)
 {
@@ -154,8 +152,7 @@ static void the_best_does_not_depend_on_how_many_are_asked(void **state)
     each_problem(check_top);
 }
 
-/* ---- better hardware --------------------------------------------------------------
- */
+/* ---- better hardware ------------------------------------------------------------- */
 
 static void check_faster_chip(uint64_t seed, train_problem *t)
 {
@@ -199,8 +196,7 @@ static void a_faster_network_is_never_slower(void **state)
     each_problem(check_faster_network);
 }
 
-/* ---- larger problems and fewer choices --------------------------------------------
- */
+/* ---- larger problems and fewer choices ------------------------------------------- */
 
 /* Without a pipeline and with microbatches of one, a batch twice as large is the same
  * step twice, but for what is done once a step. */

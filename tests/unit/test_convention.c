@@ -97,8 +97,7 @@ static void names_parse_and_misspellings_are_answered(void **state)
     fixture_assert_message(*state, "palm-causal");
 }
 
-/* ---- remat
- * --------------------------------------------------------------------------- */
+/* ---- remat ----------------------------------------------------------------------- */
 
 static double again(const ridge_model *m, ridge_remat remat)
 {

@@ -17,8 +17,7 @@ static int close_ctx(void **state)
     return 0;
 }
 
-/* ---- what is read -----------------------------------------------------------------
- */
+/* ---- what is read ---------------------------------------------------------------- */
 
 /** The expression on mesh x=4,y=2,tp=2,dp=3 written again. */
 static const char *again(ridge_ctx *cx, const char *text)
@@ -114,8 +113,7 @@ static void a_mesh_is_read(void **state)
     assert_int_equal(ridge_mesh_size(&mesh), 1);
 }
 
-/* ---- faults -----------------------------------------------------------------------
- */
+/* ---- faults ---------------------------------------------------------------------- */
 
 typedef struct fault_case {
     const char *expr, *mesh, *dims;

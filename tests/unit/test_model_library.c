@@ -59,8 +59,7 @@ static void unknown_name_is_answered_with_the_nearest(void **state)
     assert_null(m);
 }
 
-/* ---- files
- * --------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------- */
 
 static const char *write_file(ridge_ctx *cx, const char *folder, const char *name,
                               const char *text)

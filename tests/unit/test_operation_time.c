@@ -53,8 +53,7 @@ static ridge_operation_time alone(const scene *s, const char *op)
                                    RIDGE_DTYPE_BF16);
 }
 
-/* ---- products ---------------------------------------------------------------------
- */
+/* ---- products -------------------------------------------------------------------- */
 
 static ridge_matmul bf16_matmul(double batch, double m, double k, double n)
 {
@@ -163,8 +162,7 @@ static void narrow_formats_cost_the_streams_that_make_them(void **state)
     ridge_ctx_close(s->cx);
 }
 
-/* ---- streams ----------------------------------------------------------------------
- */
+/* ---- streams --------------------------------------------------------------------- */
 
 static void neighbours_fuse_and_count_what_enters_and_leaves(void **state)
 {
@@ -241,8 +239,7 @@ static void a_lookup_moves_rows_and_not_the_table(void **state)
     ridge_ctx_close(s->cx);
 }
 
-/* ---- attention --------------------------------------------------------------------
- */
+/* ---- attention ------------------------------------------------------------------- */
 
 static void attend(scene *s, const char *q)
 {
@@ -291,8 +288,7 @@ static void cut_queries_meet_half_of_the_context_each(void **state)
     ridge_ctx_close(s->cx);
 }
 
-/* ---- collectives ------------------------------------------------------------------
- */
+/* ---- collectives ----------------------------------------------------------------- */
 
 static double group_s(const scene *s, ridge_collective kind, double bytes, int axis)
 {
@@ -355,8 +351,7 @@ static void gathers_of_weights_run_as_one(void **state)
     ridge_ctx_close(s->cx);
 }
 
-/* ---- meshes on slices ---------------------------------------------------------------
- */
+/* ---- meshes on slices ------------------------------------------------------------ */
 
 static void adjoining_axes_join_into_one_span(void **state)
 {

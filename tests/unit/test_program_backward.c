@@ -12,8 +12,7 @@ static const ridge_program *reversed(ridge_ctx *cx, const char *text)
 
 #define HEAD "program p train\ndims B=2 T=4 D=8 F=16 N=4 K=2 H=2 V=10 E=4 C=4 A=3 W=2\n"
 
-/* ---- rules -------------------------------------------------------------------------
- */
+/* ---- rules ----------------------------------------------------------------------- */
 
 typedef struct rule_row {
     const char *forward;  /* lines of one block */
@@ -116,8 +115,7 @@ static void the_rest_has_rules(void **state)
     check_rules(*state, ROWS, RIDGE_COUNT_OF(ROWS));
 }
 
-/* ---- sums and blocks ---------------------------------------------------------------
- */
+/* ---- sums and blocks ------------------------------------------------------------- */
 
 static void shares_are_added_where_the_tensor_was_made(void **state)
 {
@@ -204,8 +202,7 @@ static void shares_of_repetitions_are_added_up(void **state)
     assert_string_equal(p->tensors[whole].name, "d_w_2");
 }
 
-/* ---- what has none -----------------------------------------------------------------
- */
+/* ---- what has none --------------------------------------------------------------- */
 
 static void what_cannot_be_reversed_is_refused(void **state)
 {

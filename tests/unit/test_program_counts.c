@@ -9,8 +9,7 @@
 enum { SEQUENCES = 3, TOKENS = 4096, SHORT_TOKENS = 48 };
 static const double EXACT = 1e-9; /* sums in another order */
 
-/* ---- every model -------------------------------------------------------------------
- */
+/* ---- every model ----------------------------------------------------------------- */
 
 typedef int check_fn(ridge_ctx *cx, const ridge_model *model);
 
@@ -86,8 +85,7 @@ static bool has_narrow_table(const ridge_model *model)
     return model->embedding_params / model->d_model < model->vocab;
 }
 
-/* ---- weights -----------------------------------------------------------------------
- */
+/* ---- weights --------------------------------------------------------------------- */
 
 static int check_weights(ridge_ctx *cx, const ridge_model *model)
 {
@@ -117,8 +115,7 @@ static void weights_are_all_parameters(void **state)
     assert_int_equal(over_configs(*state, check_weights), 0);
 }
 
-/* ---- FLOPs -------------------------------------------------------------------------
- */
+/* ---- FLOPs ----------------------------------------------------------------------- */
 
 static void add_op(const ridge_program *p, const ridge_operation *op, double repeat,
                    ridge_flops *f)
@@ -228,8 +225,7 @@ static void decoding_meets_the_whole_context(void **state)
     assert_int_equal(over_configs(*state, check_decode), 0);
 }
 
-/* ---- caches ------------------------------------------------------------------------
- */
+/* ---- caches ---------------------------------------------------------------------- */
 
 /* What the model layer leaves out: an encoder's keys and values for each decoder layer;
  * and what it counts more of: indexer keys of the window, which DeepSeek-V4 does not

@@ -14,8 +14,7 @@ static const ridge_program *lower_text(ridge_ctx *cx, const char *config,
     return fixture_lower(cx, fixture_model(cx, "%s", config), phase, 2, tokens);
 }
 
-/* ---- a dense layer -----------------------------------------------------------------
- */
+/* ---- a dense layer --------------------------------------------------------------- */
 
 static void a_layer_reads_as_it_is_drawn(void **state)
 {
@@ -77,8 +76,7 @@ static void size_does_not_grow_with_depth(void **state)
     assert_true(v3->n_ops < 300);
 }
 
-/* ---- caches ------------------------------------------------------------------------
- */
+/* ---- caches ---------------------------------------------------------------------- */
 
 static void prefill_fills_a_cache_and_decode_reads_it(void **state)
 {
@@ -126,8 +124,7 @@ static void a_window_caps_its_cache(void **state)
     assert_int_equal(p->dims[ridge_program_dim_find(p, "S")].size, 6);
 }
 
-/* ---- other layers ------------------------------------------------------------------
- */
+/* ---- other layers ---------------------------------------------------------------- */
 
 static void experts_have_rows_for_what_is_routed(void **state)
 {
@@ -235,8 +232,7 @@ static void borrowed_keys_come_from_one_repetition(void **state)
     assert_near(ridge_program_weights(p), (double)ridge_model_params(model).total, 0);
 }
 
-/* ---- what is refused ---------------------------------------------------------------
- */
+/* ---- what is refused ------------------------------------------------------------- */
 
 typedef struct refusal {
     ridge_lowering how;

@@ -5,8 +5,7 @@
 
 #define HEAD "program p train\ndims B=2 T=4 D=8 F=16 N=4 K=2 H=2 V=10 E=4 C=3~2.5\n"
 
-/* ---- what is read ------------------------------------------------------------------
- */
+/* ---- what is read ---------------------------------------------------------------- */
 
 static void fields_are_read(void **state)
 {
@@ -106,8 +105,7 @@ static void one_change_makes_programs_differ(void **state)
     }
 }
 
-/* ---- mistakes ----------------------------------------------------------------------
- */
+/* ---- mistakes -------------------------------------------------------------------- */
 
 typedef struct mistake {
     const char *text, *message;

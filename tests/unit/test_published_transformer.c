@@ -60,8 +60,7 @@ static const ridge_model *described(const example *e, bool is_gated)
         input_or(e, "k", n), h, input_or(e, "f", 4 * d), input_or(e, "v", 1));
 }
 
-/* ---- one function for each kind of example
- * ---------------------------------------------- */
+/* ---- one function for each kind of example --------------------------------------- */
 
 static double train(double forward, const example *e)
 {
@@ -244,8 +243,7 @@ static void flops_of_405b(example *e)
     flops_of(e, "llama-3.1-405b");
 }
 
-/* ---- the table ----------------------------------------------------------------------
- */
+/* ---- the table ------------------------------------------------------------------- */
 
 typedef struct kind {
     const char *prefix;

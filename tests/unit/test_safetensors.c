@@ -116,8 +116,7 @@ static void malformed_headers_are_refused(void **state)
     }
 }
 
-/* ---- files
- * --------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------- */
 
 static const char *write_bytes(ridge_ctx *cx, const void *bytes, size_t n)
 {

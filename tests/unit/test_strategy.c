@@ -178,8 +178,7 @@ static void memory_that_runs_out_is_told(void **state)
     assert_true(failures > 0);
 }
 
-/* ---- cases ------------------------------------------------------------------------
- */
+/* ---- cases ----------------------------------------------------------------------- */
 
 static void other_shapes_are_no_case(void **state)
 {
@@ -202,8 +201,7 @@ static void other_shapes_are_no_case(void **state)
     }
 }
 
-/* ---- shardings --------------------------------------------------------------------
- */
+/* ---- shardings ------------------------------------------------------------------- */
 
 static void illegal_shardings_have_a_reason(void **state)
 {

@@ -177,8 +177,7 @@ static void a_long_reduction_holds_the_chip_up_in_the_end(void **state)
     ridge_ctx_close(s->cx);
 }
 
-/* ---- collectives of activations ---------------------------------------------------
- */
+/* ---- collectives of activations -------------------------------------------------- */
 
 /* 2 ms of product between a gather of its input and a scatter of its output. */
 static scene *parallel(double each_s)
@@ -252,8 +251,7 @@ static void two_products_share_the_chunks_of_a_gather(void **state)
     ridge_ctx_close(s->cx);
 }
 
-/* ---- several networks -------------------------------------------------------------
- */
+/* ---- several networks ------------------------------------------------------------ */
 
 /* A gather of weights over y, and a gather and a scatter of activations over x. */
 static scene *crossed(double weights_s, double each_s, const char *axis)
@@ -311,8 +309,7 @@ static void a_collective_over_two_axes_holds_both(void **state)
     ridge_ctx_close(s->cx);
 }
 
-/* ---- chips and blocks ---------------------------------------------------------------
- */
+/* ---- chips and blocks ------------------------------------------------------------ */
 
 static void collectives_take_sms_of_a_gpu(void **state)
 {
