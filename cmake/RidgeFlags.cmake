@@ -26,10 +26,3 @@ target_compile_options(
               -Wswitch-enum
               -ffp-contract=off)
 target_link_libraries(ridge_flags INTERFACE m)
-
-# The layers are archives: optimised builds link them as one program.
-include(CheckIPOSupported)
-check_ipo_supported(RESULT RIDGE_HAS_IPO OUTPUT ignored LANGUAGES C)
-if(RIDGE_HAS_IPO)
-    set(CMAKE_INTERPROCEDURAL_OPTIMIZATION_RELEASE ON)
-endif()

@@ -24,7 +24,8 @@ static ridge_status lower(cli_run *run, const ridge_model *model, double seq_tok
 {
     const char *text = cli_option_text(run, "phase");
     ridge_phase phase = RIDGE_PHASE_TRAIN;
-    int64_t tokens, sequences;
+    int64_t tokens = 0;
+    int64_t sequences = 0;
     if (run->html_path) {
         return ridge_fail(run->cx, RIDGE_E_ARG,
                           "a program is text or --json: leave --html out");

@@ -172,7 +172,8 @@ void mesh_machine_get(mesh_machine *m, int tensor, int64_t repetition, double *v
 static bool is_in_group(const mesh_machine *m, const ridge_operation *op, int64_t rank,
                         int64_t other)
 {
-    int64_t a[RIDGE_MESH_AXIS_MAX], b[RIDGE_MESH_AXIS_MAX];
+    int64_t a[RIDGE_MESH_AXIS_MAX] = {0};
+    int64_t b[RIDGE_MESH_AXIS_MAX] = {0};
     rank_coords(&m->mesh, rank, a);
     rank_coords(&m->mesh, other, b);
     for (int i = 0; i < op->n_axes; i++)
