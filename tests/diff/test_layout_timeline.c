@@ -32,8 +32,8 @@ static const trial trials[] = {
 
 static const ridge_model *load(ridge_ctx *cx, const char *name)
 {
-    const ridge_library *library;
-    const ridge_model *model;
+    const ridge_library *library = NULL;
+    const ridge_model *model = NULL;
     if (ridge_library_open(cx, NULL, &library) != RIDGE_OK ||
         ridge_model_load(cx, library, name, &model) != RIDGE_OK)
         fail_msg("%s", ridge_ctx_message(cx));
