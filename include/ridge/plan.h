@@ -175,6 +175,7 @@ typedef enum ridge_fit {
     RIDGE_FIT_IDLE,       /* more than half of the replicas without a sequence */
     RIDGE_FIT_SEQUENCE,   /* the sequence does not divide by cp (and tp with SP) */
     RIDGE_FIT_MICROBATCH, /* the microbatch exceeds a replica's share */
+    RIDGE_FIT_SHARDS,     /* the ZeRO stage asked for has nothing to shard over */
     RIDGE_FIT_COUNT
 } ridge_fit;
 

@@ -281,6 +281,11 @@ static void search_data(search *s, const train_stages *stages, ridge_layout *l)
     places[0].n = places[1].n = -1;
     int first = l->fsdp > 1 ? 1 : 0;
     int last = l->fsdp > 1 || l->cp > 1 ? 3 : 0;
+    if (s->knobs->zero_stage > last ||
+        (s->knobs->zero_stage >= 0 && s->knobs->zero_stage < first)) {
+        s->result->refused[RIDGE_FIT_SHARDS]++;
+        s->result->covered++;
+    }
     for (int zero = last; zero >= first; zero--) {
         l->zero_stage = zero;
         bool is_wanted = s->knobs->zero_stage < 0 || s->knobs->zero_stage == zero;
