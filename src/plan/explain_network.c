@@ -10,15 +10,17 @@ static const char *group_text(story *s, const ridge_group *g)
     return text == NULL ? "?" : text;
 }
 
-/* One collective with its size, network and algorithm. */
-static void tell_collective(story *s, int depth, ridge_collective kind, double bytes,
-                            const ridge_group *group)
+/* One collective with its size, network and algorithm.
+ * @param when  how often and in which pass of a layer; "" or ends in a space */
+static void tell_collective_when(story *s, int depth, ridge_collective kind,
+                                 double bytes, const ridge_group *group,
+                                 const char *when)
 {
     if (group->ranks <= 1 || bytes <= 0)
         return;
     ridge_collective_cost c = ridge_collective_price(s->tc->slice, kind, bytes, group);
     story_add(s, depth, ridge_collective_text(kind), ridge_algorithm_what(c.algorithm),
-              SECONDS(c.expected_s), "%s over %s by %s; bound %s", BYTES(bytes),
+              SECONDS(c.expected_s), "%s%s over %s by %s; bound %s", when, BYTES(bytes),
               group_text(s, group), ridge_algorithm_text(c.algorithm),
               SECONDS(c.bound_s));
     if (c.slowest_axis >= 0) {
@@ -27,6 +29,22 @@ static void tell_collective(story *s, int depth, ridge_collective kind, double b
                   ridge_format_si(a->bytes_per_s, "B/s").s, "%s reached, %s a hop",
                   ridge_format_percent(a->efficiency).s, SECONDS(a->latency_s));
     }
+}
+
+static void tell_collective(story *s, int depth, ridge_collective kind, double bytes,
+                            const ridge_group *group)
+{
+    tell_collective_when(s, depth, kind, bytes, group, "");
+}
+
+static const char *when_text(story *s, const layer_exchange_item *x)
+{
+    const char *pass = !x->is_backward ? "forward"
+                       : x->is_beside  ? "backward, beside products"
+                                       : "backward";
+    const char *text =
+        ridge_sprintf(ridge_ctx_arena(s->cx), "%d a layer, %s: ", x->count, pass);
+    return text == NULL ? "" : text;
 }
 
 /* The exchanges of a class in each kind of layer, largest algorithms and networks
@@ -39,7 +57,8 @@ static void tell_exchanges(story *s, int depth, exchange_class part,
         for (int i = 0; i < t->n_exchanges; i++) {
             const layer_exchange_item *x = &t->exchanges[i];
             if (x->part == part && !(part == EXCHANGE_EP && x->is_backward))
-                tell_collective(s, depth, x->kind, x->bytes, group);
+                tell_collective_when(s, depth, x->kind, x->bytes, group,
+                                     when_text(s, x));
         }
     }
 }
