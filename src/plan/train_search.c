@@ -342,15 +342,21 @@ static void search_experts(search *s, ridge_layout *l, const divisors *chips,
                            const divisors *experts)
 {
     int64_t ranks = s->tc->slice->chips / l->tp / l->cp;
+    bool is_found = false;
     for (int i = 0; i < experts->n && !s->is_short; i++) {
         l->ep = experts->values[i];
         if (!is_free_or(s->knobs->ep, l->ep))
             continue;
+        is_found = true;
         if (!train_load_build(s->tc, l->tp, l->ep, l->has_sp, &s->load)) {
             s->is_short = true;
             return;
         }
         search_stages(s, l, ranks, chips);
+    }
+    if (!is_found) {
+        s->result->refused[RIDGE_FIT_EP]++;
+        s->result->covered++;
     }
 }
 
