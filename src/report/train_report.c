@@ -49,16 +49,22 @@ static const char *best_range(ridge_ctx *cx, const ridge_train_result *r)
     return ridge_range_text(cx, what, ridge_range_of(what, time));
 }
 
-static const char *search_note(ridge_ctx *cx, const ridge_train_view *v)
+/* A line of its own: where others break does not hang on how long the search took. */
+static const char *search_note(ridge_ctx *cx, const ridge_train_result *r)
 {
-    const ridge_train_result *r = v->result;
+    return ridge_sprintf(ridge_ctx_arena(cx), "%s layouts covered, %s priced in %s.",
+                         ridge_format_exact(r->covered).s,
+                         ridge_format_exact(r->priced).s,
+                         ridge_format_seconds(r->seconds).s);
+}
+
+static const char *times_note(ridge_ctx *cx, const ridge_train_view *v)
+{
     return ridge_sprintf(
         ridge_ctx_arena(cx),
-        "%s layouts covered, %s priced in %s. Expected times; the bound has perfect "
-        "overlap and peak rates. %s MFU by convention %s: %s.",
-        ridge_format_exact(r->covered).s, ridge_format_exact(r->priced).s,
-        ridge_format_seconds(r->seconds).s, best_range(cx, r),
-        ridge_convention_text(v->request->convention),
+        "Expected times; the bound has perfect overlap and peak rates. %s MFU by "
+        "convention %s: %s.",
+        best_range(cx, v->result), ridge_convention_text(v->request->convention),
         ridge_convention_what(v->request->convention));
 }
 
@@ -70,7 +76,8 @@ static void add_layouts(ridge_ctx *cx, const ridge_train_view *v, ridge_sections
         ">time|>cost|bottleneck");
     for (int i = 0; i < v->result->n_layouts; i++)
         add_layout(t, i + 1, &v->result->layouts[i]);
-    ridge__section_note(s, search_note(cx, v));
+    ridge__section_note(s, times_note(cx, v));
+    ridge__section_note(s, search_note(cx, v->result));
 }
 
 static void add_step(ridge_ctx *cx, const ridge_train_price *p, ridge_sections *s)
