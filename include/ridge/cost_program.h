@@ -139,6 +139,11 @@ RIDGE_NODISCARD ridge_status ridge_timeline_write_trace(
     ridge_ctx *cx, const ridge_partition *partition, const ridge_laid_mesh *laid,
     const ridge_timeline *timeline, ridge_buf *out);
 
+/** Share of the SMs that collective kernels take on a GPU: 20 of 132. Copy engines of
+ *  other chips move data beside the compute: 0. @source deepseek-v3-2024 section 3.2.2
+ */
+double ridge_collective_sm_share(const ridge_chip *chip);
+
 #ifdef __cplusplus
 }
 #endif

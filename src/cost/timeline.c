@@ -5,9 +5,7 @@
 #include "operation_time.h"
 #include "timeline_schedule.h"
 
-/* Share of the SMs that collective kernels take on a GPU: 20 of 132 (deepseek-v3-2024,
- * section 3.2.2). Copy engines of other chips move data beside the compute. */
-static double stolen_share(const ridge_chip *chip)
+double ridge_collective_sm_share(const ridge_chip *chip)
 {
     return chip->kind == RIDGE_CHIP_GPU ? 20.0 / 132.0 : 0;
 }
@@ -144,7 +142,7 @@ static ridge_status timeline_make(ridge_ctx *cx, const request *r, ridge_timelin
     RIDGE_TRY(source_make(cx, r, &index, &source));
     RIDGE_TRY(ridge__tasks_make(cx, &source, tasks));
     const double slowdown =
-        r->overlap->is_bound ? 0 : stolen_share(r->laid->slice->chip);
+        r->overlap->is_bound ? 0 : ridge_collective_sm_share(r->laid->slice->chip);
     RIDGE_TRY(ridge__schedule_play(cx, program, tasks, slowdown, &schedule));
     RIDGE_TRY(timeline_fill(cx, program, &schedule, out));
     out->compute = r->compute;

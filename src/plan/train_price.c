@@ -12,14 +12,9 @@
  */
 #include "train_price.h"
 
-#include <math.h>
+#include "ridge/cost_program.h"
 
-/* Share of the SMs that collective kernels take on a GPU: 20 of 132 (deepseek-v3-2024,
- * section 3.2.2). Copy engines of other chips move data beside the compute. */
-static double stolen_share(const train_case *tc)
-{
-    return tc->chip->kind == RIDGE_CHIP_GPU ? 20.0 / 132.0 : 0;
-}
+#include <math.h>
 
 /* What one pass over one stage takes. */
 typedef struct stage_time {
@@ -128,7 +123,7 @@ static void add_shards(const train_case *tc, const train_terms *x,
     s->bound_shards_s +=
         n * ((is_gathered ? 2 * t->gather.bound_s : 0) + t->scatter.bound_s);
     s->hidden_s += n * hidden_s;
-    s->parts.slowdown_s += n * hidden_s * stolen_share(tc);
+    s->parts.slowdown_s += n * hidden_s * ridge_collective_sm_share(tc->chip);
     s->parts.fsdp_s += n * exposed_s;
 }
 
@@ -150,7 +145,7 @@ static void add_layers(const train_case *tc, const train_terms *x,
     s->bound_cp_s += n * one.bound_cp_s;
     s->bound_ep_s += n * one.bound_ep_s;
     s->bound_compute_s += n * (t->bound_fwd_s * (1 + redo) + t->bound_bwd_s);
-    s->parts.slowdown_s += n * one.hidden_s * stolen_share(tc);
+    s->parts.slowdown_s += n * one.hidden_s * ridge_collective_sm_share(tc->chip);
     s->parts.matmul_s += n * (t->matmul_fwd_s + t->matmul_bwd_s);
     s->parts.attention_s += n * (t->attention_fwd_s + t->attention_bwd_s);
     s->parts.vector_s += n * (t->vector_fwd_s + t->vector_bwd_s);
@@ -199,7 +194,7 @@ static void add_step_sync(const train_case *tc, const train_terms *x,
                        fmax(gather_s / layers, gather_s - s->fwd_s);
     double hidden_s = positive(reduce_s + gather_s - exposed_s);
     price->parts.dp_s = exposed_s;
-    price->parts.slowdown_s += hidden_s * stolen_share(tc);
+    price->parts.slowdown_s += hidden_s * ridge_collective_sm_share(tc->chip);
     price->hidden_communication_s += hidden_s;
     double bound_s = sync->reduce.bound_s + sync->gather.bound_s;
     if (bound_s > price->bound_step_time_s)
