@@ -67,13 +67,32 @@ typedef ridge_status ridge_rank_fn(ridge_ctx *cx, ridge_comm *world, void *paylo
  * When one rank fails, others that wait for it stop at once. The caller's message is
  * that of the first rank that failed of its own accord, "rank 3: ...". A rank that is
  * stuck for timeout_s ends the run: "rank 2 has waited 60 s for rank 3 in all-reduce:
- * ...". Each rank's ctx is closed when all are done, so results go through the payload.
- * Cancelling @p cx stops all ranks.
+ * ...". The end of the run is a wait as well: a rank that runs on for timeout_s after
+ * another has ended, and starts no collective in that time, ends it. Each rank's ctx is
+ * closed when all are done, so results go through the payload. Cancelling @p cx stops
+ * all ranks.
+ *
+ * THREADS, CUDA: a thread cannot be killed. A rank that still computes timeout_s after
+ * the run has failed is left behind, and the message says so: it goes on with its ctx,
+ * with what the engine holds (both are freed if it ever ends) and with @p payload,
+ * which must stay valid; the program does best to end. MPI: fn runs in the calling
+ * thread with @p cx itself. After a failure MPI cannot take back what is under way: the
+ * caller says what is wrong and ends the program, which stops all other ranks at its
+ * exit; no second run is possible. Ranks that failed only because another did return
+ * two seconds later, so that its message comes first.
  * @errors E_ARG no such engine here, or too few ranks launched; whatever fn fails with
  * @threads fn runs on as many threads at once on THREADS and CUDA
  */
 RIDGE_NODISCARD ridge_status ridge_ranks_run(ridge_ctx *cx, const ridge_ranks *how,
                                              ridge_rank_fn *fn, void *payload);
+
+/**
+ * Give up: for a rank that fails with collectives under way, before it frees their
+ * buffers. Nothing of this rank is under way any more and no other touches its buffers;
+ * the ranks that wait for it stop. It fails next. After a start or a wait that failed
+ * with E_IO or E_CANCELLED this has been done. Cannot fail.
+ */
+void ridge_comm_abandon(ridge_comm *comm);
 
 int ridge_comm_rank(const ridge_comm *comm); /* within its group */
 int ridge_comm_size(const ridge_comm *comm);
@@ -135,7 +154,7 @@ typedef struct ridge_pending {
  * @errors E_ARG sizes; E_IO another rank failed or did not come in time, with which;
  * E_NOMEM
  */
-enum { RIDGE_PENDING_MAX = 64 };
+enum { RIDGE_PENDING_MAX = 64, RIDGE_TAG_MAX = 1 << 24 };
 
 /** A rank's part [outer, chunk, inner] -> [outer, full, inner] on each. */
 RIDGE_NODISCARD ridge_status ridge_all_gather_start(ridge_ctx *cx, ridge_comm *comm,
@@ -185,6 +204,7 @@ RIDGE_NODISCARD ridge_status ridge_permute_start(ridge_ctx *cx, ridge_comm *comm
  * Point to point: the n elements that @p peer receives with the same tag. Sends to one
  * peer with one tag arrive in order. A send waits for its receive, so both sides start
  * before they wait. These need no agreement on order with other ranks.
+ * @param tag  0 .. RIDGE_TAG_MAX
  */
 RIDGE_NODISCARD ridge_status ridge_send_start(ridge_ctx *cx, ridge_comm *comm,
                                               ridge_element element, int64_t n,
