@@ -1,0 +1,155 @@
+/*
+ * Kinds of pipeline schedules and passes: their names, which pipelines they take and
+ * where virtual stages lie.
+ */
+#include "ridge/simulate.h"
+
+#include <limits.h>
+#include <string.h>
+
+typedef struct kind_row {
+    const char *text;
+    const char *what;
+} kind_row;
+
+static const kind_row kinds[] = {
+#define KIND_ROW(name, text, what) [RIDGE_SCHEDULE_##name] = {text, what},
+    RIDGE_SCHEDULE_LIST(KIND_ROW)
+#undef KIND_ROW
+};
+
+_Static_assert(RIDGE_COUNT_OF(kinds) == RIDGE_SCHEDULE_COUNT, "one row per kind");
+
+static const kind_row passes[] = {
+#define PASS_ROW(name, letter, what) [RIDGE_PASS_##name] = {letter, what},
+    RIDGE_PASS_LIST(PASS_ROW)
+#undef PASS_ROW
+};
+
+_Static_assert(RIDGE_COUNT_OF(passes) == RIDGE_PASS_COUNT, "one row per pass");
+
+/* ---- names --------------------------------------------------------------------- */
+
+const char *ridge_schedule_text(ridge_schedule kind)
+{
+    return kinds[kind].text;
+}
+
+const char *ridge_schedule_what(ridge_schedule kind)
+{
+    return kinds[kind].what;
+}
+
+const char *ridge_pass_letter(ridge_pass pass)
+{
+    return passes[pass].text;
+}
+
+const char *ridge_pass_what(ridge_pass pass)
+{
+    return passes[pass].what;
+}
+
+ridge_status ridge_schedule_parse(ridge_ctx *cx, const char *text, ridge_schedule *out)
+{
+    const char *names[RIDGE_SCHEDULE_COUNT];
+    for (int i = 0; i < RIDGE_SCHEDULE_COUNT; i++) {
+        names[i] = kinds[i].text;
+        if (strcmp(text, names[i]) == 0) {
+            *out = (ridge_schedule)i;
+            return RIDGE_OK;
+        }
+    }
+    const char *hint =
+        ridge_suggestion(ridge_ctx_arena(cx), text, names, RIDGE_SCHEDULE_COUNT);
+    return ridge_fail(cx, RIDGE_E_NOTFOUND,
+                      "unknown pipeline schedule \"%s\": %s%s(known: gpipe, 1f1b, "
+                      "interleaved, zb-h1, zb-h2, zb-v)",
+                      text, hint, hint[0] != '\0' ? " " : "");
+}
+
+bool ridge_schedule_is_split(ridge_schedule kind)
+{
+    switch (kind) {
+    case RIDGE_SCHEDULE_GPIPE:
+    case RIDGE_SCHEDULE_1F1B:
+    case RIDGE_SCHEDULE_INTERLEAVED:
+        return false;
+    case RIDGE_SCHEDULE_ZB_H1:
+    case RIDGE_SCHEDULE_ZB_H2:
+    case RIDGE_SCHEDULE_ZB_V:
+        return true;
+    }
+    return false;
+}
+
+/* ---- pipelines ----------------------------------------------------------------- */
+
+static ridge_status check_chunks(ridge_ctx *cx, const ridge_pipeline *p)
+{
+    switch (p->kind) {
+    case RIDGE_SCHEDULE_INTERLEAVED:
+        return RIDGE_OK;
+    case RIDGE_SCHEDULE_ZB_V:
+        if (p->chunks == 2)
+            return RIDGE_OK;
+        return ridge_fail(cx, RIDGE_E_ARG,
+                          "zb-v with %d chunks a rank: its V has two, one down and one "
+                          "up; take 2",
+                          p->chunks);
+    case RIDGE_SCHEDULE_GPIPE:
+    case RIDGE_SCHEDULE_1F1B:
+    case RIDGE_SCHEDULE_ZB_H1:
+    case RIDGE_SCHEDULE_ZB_H2:
+        if (p->chunks == 1)
+            return RIDGE_OK;
+        return ridge_fail(cx, RIDGE_E_ARG,
+                          "%s with %d chunks a rank: it has one stage a rank; take 1, "
+                          "or interleaved for more",
+                          kinds[p->kind].text, p->chunks);
+    }
+    return ridge_fail(cx, RIDGE_E_ARG, "no such pipeline schedule: %d", (int)p->kind);
+}
+
+ridge_status ridge_pipeline_check(ridge_ctx *cx, const ridge_pipeline *p)
+{
+    const int numbers[] = {p->ranks, p->chunks, p->microbatches};
+    static const char *const names[] = {"ranks", "chunks a rank", "microbatches"};
+    for (size_t i = 0; i < RIDGE_COUNT_OF(numbers); i++) {
+        if (numbers[i] < 1)
+            return ridge_fail(cx, RIDGE_E_ARG,
+                              "a pipeline with %d %s: it takes at least 1", numbers[i],
+                              names[i]);
+    }
+    RIDGE_TRY(check_chunks(cx, p));
+
+    enum { PASSES_MOST = 3 };
+    if ((int64_t)p->ranks * p->chunks > RIDGE_PIPELINE_STAGES_MAX)
+        return ridge_fail(cx, RIDGE_E_ARG,
+                          "a pipeline of %d ranks with %d chunks each: take at most %d "
+                          "chunks in all",
+                          p->ranks, p->chunks, RIDGE_PIPELINE_STAGES_MAX);
+    if ((int64_t)p->chunks * p->microbatches >= INT_MAX / PASSES_MOST)
+        return ridge_fail(cx, RIDGE_E_ARG,
+                          "%d microbatches through %d chunks a rank are too many to "
+                          "list: take fewer",
+                          p->microbatches, p->chunks);
+    return RIDGE_OK;
+}
+
+/* ---- where stages lie ---------------------------------------------------------- */
+
+int ridge_pipeline_stage_of(const ridge_pipeline *p, ridge_pipeline_place place)
+{
+    if (p->kind == RIDGE_SCHEDULE_ZB_V && place.chunk == 1)
+        return 2 * p->ranks - 1 - place.rank;
+    return place.chunk * p->ranks + place.rank;
+}
+
+ridge_pipeline_place ridge_pipeline_place_of(const ridge_pipeline *p, int stage)
+{
+    ridge_pipeline_place place = {.rank = stage % p->ranks, .chunk = stage / p->ranks};
+    if (p->kind == RIDGE_SCHEDULE_ZB_V && place.chunk == 1)
+        place.rank = p->ranks - 1 - place.rank;
+    return place;
+}

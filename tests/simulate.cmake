@@ -1,0 +1,6 @@
+# Tests of src/simulate.
+set(pipeline_build ${CMAKE_SOURCE_DIR}/tests/support/pipeline_build.c
+                   ${CMAKE_SOURCE_DIR}/tests/support/seeded.c)
+ridge_test(unit pipeline_schedule LAYER simulate SOURCES ${pipeline_build})
+ridge_test(unit pipeline_play LAYER simulate SOURCES ${pipeline_build})
+ridge_test(property pipeline_laws LAYER simulate SOURCES ${pipeline_build})
