@@ -2,6 +2,7 @@
 # set, as an object library with -march and RIDGE__ISA of its own; the device chooses at
 # run time. The products go to oneDNN where it is there.
 include(CheckCCompilerFlag)
+include(CheckCSourceCompiles)
 
 file(GLOB kernel_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/execute/kernel_*.c)
 list(FILTER kernel_sources EXCLUDE REGEX "/kernel_choice_[a-z]*\\.c$")
@@ -39,4 +40,40 @@ else()
          ${CMAKE_SOURCE_DIR}/src/execute/kernel_choice_single.c)
 endif()
 
-list(APPEND RIDGE_EXECUTE_SOURCES ${CMAKE_SOURCE_DIR}/src/execute/gemm_plain.c)
+# oneDNN (version 2, whose interface the third changed) is called from the team's
+# threads, one thread a call. It can be told to start none of its own if it was built with
+# GNU's OpenMP, or without threads.
+option(RIDGE_DNNL "Use oneDNN for matrix products where it is installed" ON)
+list(FILTER RIDGE_EXECUTE_SOURCES EXCLUDE REGEX "/gemm_dnnl[a-z_]*\\.c$")
+find_path(RIDGE_DNNL_INCLUDE dnnl.h)
+find_library(RIDGE_DNNL_LIBRARY dnnl)
+find_library(RIDGE_OPENMP_LIBRARY NAMES gomp libgomp.so.1)
+mark_as_advanced(RIDGE_DNNL_INCLUDE RIDGE_DNNL_LIBRARY RIDGE_OPENMP_LIBRARY)
+
+function(ridge_dnnl_check runtime result)
+    set(CMAKE_REQUIRED_INCLUDES ${RIDGE_DNNL_INCLUDE})
+    check_c_source_compiles(
+        "#include <dnnl.h>
+        _Static_assert(DNNL_VERSION_MAJOR == 2, \"\");
+        _Static_assert(DNNL_CPU_RUNTIME == DNNL_RUNTIME_${runtime}, \"\");
+        int main(void) { return 0; }"
+        ${result})
+    set(${result} ${${result}} PARENT_SCOPE)
+endfunction()
+
+set(RIDGE_GEMM_SOURCES gemm_plain.c)
+if(RIDGE_DNNL AND RIDGE_DNNL_INCLUDE AND RIDGE_DNNL_LIBRARY)
+    ridge_dnnl_check(SEQ RIDGE_DNNL_IS_SINGLE)
+    ridge_dnnl_check(OMP RIDGE_DNNL_IS_OPENMP)
+    if(RIDGE_DNNL_IS_SINGLE)
+        set(RIDGE_GEMM_SOURCES gemm_dnnl.c gemm_dnnl_single.c)
+        list(APPEND RIDGE_EXECUTE_LIBRARIES ${RIDGE_DNNL_LIBRARY})
+    elseif(RIDGE_DNNL_IS_OPENMP AND RIDGE_OPENMP_LIBRARY)
+        set(RIDGE_GEMM_SOURCES gemm_dnnl.c gemm_dnnl_openmp.c)
+        list(APPEND RIDGE_EXECUTE_LIBRARIES ${RIDGE_DNNL_LIBRARY}
+             ${RIDGE_OPENMP_LIBRARY})
+    endif()
+endif()
+message(STATUS "Matrix products: ${RIDGE_GEMM_SOURCES}")
+list(TRANSFORM RIDGE_GEMM_SOURCES PREPEND ${CMAKE_SOURCE_DIR}/src/execute/)
+list(APPEND RIDGE_EXECUTE_SOURCES ${RIDGE_GEMM_SOURCES})

@@ -8,6 +8,17 @@
 #include "device.h"
 #include "team.h"
 
+/** c [m, n] += a [m, k] b, c and a without gaps, b [k, n] or, transposed, [n, k]. For
+ * so few rows that reading b is what takes the time; any m is right. */
+typedef struct ridge__few_rows {
+    int64_t m, n, k;
+    const float *a;
+    ridge__array b;
+    int64_t ldb;
+    bool is_b_transposed;
+    float *c;
+} ridge__few_rows;
+
 /** What is compiled for one instruction set. Immutable. */
 typedef struct ridge__kernel_table {
     const char *isa; /* "base", "v3", "v4" */
@@ -17,10 +28,13 @@ typedef struct ridge__kernel_table {
     double (*multiply_add)(int64_t rounds, float *sink);
     /** One thread's y[n] = x[n], converted from dtype to dtype; added if is_added. */
     void (*convert)(ridge__array x, ridge__array y, int64_t n, bool is_added);
+    /** One thread's product. */
+    void (*few_rows)(const ridge__few_rows *f);
 } ridge__kernel_table;
 
 /** The best table that this CPU can run. */
 const ridge__kernel_table *ridge__kernel_choose(void);
+bool ridge__cpu_is_amd(void);
 
 typedef struct ridge__device_cpu {
     ridge__device base; /* first: a ridge__device is one of these */

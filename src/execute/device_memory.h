@@ -20,7 +20,8 @@ RIDGE_NODISCARD ridge_status ridge__block_store_open(ridge_ctx *cx,
 /** Give everything back to the system, what callers still hold with it. */
 void ridge__block_store_close(ridge__block_store *store);
 
-/** Bytes that a request of that many takes and is counted with. 0: too many. */
+/** Bytes that a request of that many is counted with: whole lines of 64. What a block
+ * has beyond them is not touched. 0: too many. */
 size_t ridge__block_bytes(size_t bytes);
 
 /** A block of at least that many bytes, aligned to 64. @return NULL: none to be had */

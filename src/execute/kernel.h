@@ -16,7 +16,7 @@
 #    define RIDGE__ISA base
 #endif
 
-#define RIDGE__JOIN2(name, isa) ridge__##name##_##isa
+#define RIDGE__JOIN2(name, isa) ridge__kernel_##name##_##isa
 #define RIDGE__JOIN(name, isa)  RIDGE__JOIN2(name, isa)
 /** The external name of a kernel for the instruction set that is being compiled. */
 #define RIDGE__KERNEL(name) RIDGE__JOIN(name, RIDGE__ISA)
@@ -61,6 +61,6 @@ ridge_status RIDGE__KERNEL(multiply)(ridge__device *d, ridge__array x, int64_t n
                                      float by);
 
 /** The table of this instruction set, kernel_table.c. */
-extern const ridge__kernel_table RIDGE__KERNEL(kernel_table);
+extern const ridge__kernel_table RIDGE__KERNEL(table);
 
 #endif

@@ -23,3 +23,8 @@ const ridge__kernel_table *ridge__kernel_choose(void)
            : has_v3() ? &ridge__kernel_table_v3
                       : &ridge__kernel_table_base;
 }
+
+bool ridge__cpu_is_amd(void)
+{
+    return __builtin_cpu_is("amd");
+}

@@ -7,3 +7,8 @@ const ridge__kernel_table *ridge__kernel_choose(void)
 {
     return &ridge__kernel_table_base;
 }
+
+bool ridge__cpu_is_amd(void)
+{
+    return false;
+}
