@@ -4,3 +4,4 @@ set(pipeline_build ${CMAKE_SOURCE_DIR}/tests/support/pipeline_build.c
 ridge_test(unit pipeline_schedule LAYER simulate SOURCES ${pipeline_build})
 ridge_test(unit pipeline_play LAYER simulate SOURCES ${pipeline_build})
 ridge_test(property pipeline_laws LAYER simulate SOURCES ${pipeline_build})
+ridge_test(diff pipeline_times LAYER simulate SOURCES ${pipeline_build})

@@ -227,7 +227,7 @@ typedef struct ridge_rank_time {
 
 typedef struct ridge_pipeline_timeline {
     const ridge_rank_time *ranks; /* [p] */
-    double makespan_s;            /* from the first start to the last end */
+    double makespan_s;            /* from the first start, at 0, to the last end */
     double span_s; /* the longest from a rank's first start to its last end */
 } ridge_pipeline_timeline;
 
@@ -238,10 +238,10 @@ typedef struct ridge_pipeline_timeline {
  * message at a time from each stage in each direction; both ranks may compute
  * meanwhile. Within a rank it takes nothing.
  *
- * Nothing ends later when anything takes less long. Steps whose optimizer does not wait
- * for all ranks follow each other every span_s at best: ranks of zero-bubble schedules
- * start and end one behind the other, so that their makespan has waiting that a next
- * step fills.
+ * Nothing ends later when anything takes less long. Where all ranks end a step together
+ * (a global gradient norm) steps follow each other every makespan_s; where the
+ * optimizer waits for nobody, every span_s at best: ranks of zero-bubble schedules
+ * start and end one behind the other, and a next step fills the corners.
  *
  * @param schedule  made, or checked by ridge_pipeline_schedule_check
  * @owner the ctx: until it closes

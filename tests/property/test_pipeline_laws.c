@@ -1,7 +1,7 @@
 /*
  * Laws of pipeline schedules over random kinds, sizes and times: each pass once and in
- * order, what is held is bounded, they run through however sends wait, times agree with
- * a second way to find them, and nothing ends later when anything takes less long.
+ * order, what is held is bounded, they run through however sends wait, equal stages
+ * wait as closed forms say, and nothing ends later when anything takes less long.
  */
 #include "pipeline_build.h"
 
@@ -46,12 +46,6 @@ static void each_sample(void (*check)(sample *s))
 static int stages_of(const sample *s)
 {
     return s->pipeline.ranks * s->pipeline.chunks;
-}
-
-static int stage_of(const sample *s, int rank, const ridge_action *action)
-{
-    return ridge_pipeline_stage_of(
-        &s->pipeline, (ridge_pipeline_place){.rank = rank, .chunk = action->chunk});
 }
 
 /* ---- orders -------------------------------------------------------------------- */
@@ -202,82 +196,6 @@ static void what_is_held_is_bounded(void **state)
 
 /* ---- time ---------------------------------------------------------------------- */
 
-/* A second way: times of all actions, raised until each is as late as what it waits
- * for. One table for F, one for B and I. */
-typedef struct fixpoint {
-    double forward_s[64][64], backward_s[64][64]; /* [stage][microbatch] ends */
-} fixpoint;
-
-static double work_s(const ridge_stage_time *t, ridge_pass pass)
-{
-    const double all_s[] = {t->forward_s, t->backward_input_s + t->backward_weight_s,
-                            t->backward_input_s, t->backward_weight_s};
-    return all_s[pass];
-}
-
-/* When a message arrives at a stage: each behind the one before on the line. */
-static double arrival_s(const sample *s, double (*ends)[64], int source, int stage,
-                        int microbatch)
-{
-    if (ridge_pipeline_place_of(&s->pipeline, source).rank ==
-        ridge_pipeline_place_of(&s->pipeline, stage).rank)
-        return ends[source][microbatch];
-    double line_s = 0;
-    for (int i = 0; i <= microbatch; i++)
-        line_s = fmax(line_s, ends[source][i]) + s->times.send_s;
-    return line_s;
-}
-
-static double raised_end_s(const sample *s, fixpoint *f, int stage,
-                           const ridge_action *a, double free_s)
-{
-    double(*ends)[64] = a->pass == RIDGE_PASS_FORWARD ? f->forward_s : f->backward_s;
-    const int source = a->pass == RIDGE_PASS_FORWARD ? stage - 1 : stage + 1;
-    double start_s = free_s;
-    if (a->pass != RIDGE_PASS_BACKWARD_WEIGHT && source >= 0 && source < stages_of(s))
-        start_s = fmax(start_s, arrival_s(s, ends, source, stage, a->microbatch));
-    const double end_s = start_s + work_s(&s->times.stages[stage], a->pass);
-    if (a->pass != RIDGE_PASS_BACKWARD_WEIGHT)
-        ends[stage][a->microbatch] = end_s;
-    return end_s;
-}
-
-static double sweep(const sample *s, fixpoint *f, double (*ends_s)[512])
-{
-    double change_s = 0;
-    for (int rank = 0; rank < s->pipeline.ranks; rank++) {
-        double free_s = 0;
-        for (int i = 0; i < s->schedule.ranks[rank].n; i++) {
-            const ridge_action *a = &s->schedule.ranks[rank].actions[i];
-            free_s = raised_end_s(s, f, stage_of(s, rank, a), a, free_s);
-            change_s = fmax(change_s, free_s - ends_s[rank][i]);
-            ends_s[rank][i] = free_s;
-        }
-    }
-    return change_s;
-}
-
-static void check_fixpoint(sample *s)
-{
-    if (s->seed % 5 != 0)
-        return;
-    static const fixpoint zero;
-    fixpoint f = zero;
-    double ends_s[16][512] = {{0}};
-    while (sweep(s, &f, ends_s) > 0)
-        continue;
-    for (int rank = 0; rank < s->pipeline.ranks; rank++) {
-        for (int i = 0; i < s->schedule.ranks[rank].n; i++)
-            law(s, s->timeline.ranks[rank].actions[i].end_s == ends_s[rank][i]);
-    }
-}
-
-static void times_are_the_least_that_satisfy_all_waits(void **state)
-{
-    (void)state;
-    each_sample(check_fixpoint);
-}
-
 /* Whole numbers: sums are exact. */
 static void check_sums(sample *s)
 {
@@ -426,6 +344,64 @@ static void late_weights_never_cost_time(void **state)
     each_sample(check_kinds);
 }
 
+/* Beyond the work of a rank, in steps and in spans, by p - 1. Whole numbers: exact. */
+static void check_form(sample *s, ridge_schedule kind, double step_s, double span_s)
+{
+    const int p = s->pipeline.ranks;
+    const int m = 2 * p - 1 + s->pipeline.microbatches;
+    const ridge_stage_time *one = &s->times.stages[0];
+    const ridge_pipeline_schedule schedule = pipeline_make(s->cx, kind, p, 1, m);
+    const ridge_pipeline_times times =
+        pipeline_equal_times(s->cx, &schedule, one->forward_s, one->backward_input_s,
+                             one->backward_weight_s);
+    const ridge_pipeline_timeline t = pipeline_play(s->cx, &schedule, &times);
+    law(s, t.makespan_s - t.ranks[0].busy_s == (p - 1) * step_s);
+    law(s, t.span_s - t.ranks[0].busy_s == (p - 1) * span_s);
+}
+
+/* docs/design/pipelines.md, "What comes out". */
+static void check_forms(sample *s)
+{
+    const double f = s->times.stages[0].forward_s;
+    const double i = s->times.stages[0].backward_input_s;
+    const double w = s->times.stages[0].backward_weight_s;
+    const double h1_s = fmax(i, f + i - w);
+    const double h2_s = fmax(i - f, f + i - 2 * w);
+    check_form(s, RIDGE_SCHEDULE_GPIPE, f + i + w, f + i + w);
+    check_form(s, RIDGE_SCHEDULE_1F1B, f + i + w, f + i + w);
+    check_form(s, RIDGE_SCHEDULE_ZB_H1, fmax(f, h1_s), h1_s);
+    check_form(s, RIDGE_SCHEDULE_ZB_H2, fmax(f, h2_s), fmax(0, h2_s));
+}
+
+static void equal_stages_wait_as_the_closed_forms_say(void **state)
+{
+    (void)state;
+    each_sample(check_forms);
+}
+
+/* Every small pipeline, not just random ones. */
+static void all_small_pipelines_run_through(void **state)
+{
+    (void)state;
+    enum { RANKS = 6, CHUNKS = 3, MICROBATCHES = 14 };
+    for (int n = 0; n < RIDGE_SCHEDULE_COUNT * RANKS * CHUNKS * MICROBATCHES; n++) {
+        const ridge_pipeline p = {
+            .kind = (ridge_schedule)(n / (RANKS * CHUNKS * MICROBATCHES)),
+            .ranks = n / (CHUNKS * MICROBATCHES) % RANKS + 1,
+            .chunks = n / MICROBATCHES % CHUNKS + 1,
+            .microbatches = n % MICROBATCHES + 1};
+        sample s = {.cx = ridge_ctx_open(), .pipeline = p};
+        if (ridge_pipeline_check(s.cx, &p) == RIDGE_OK) {
+            s.schedule = pipeline_make(s.cx, p.kind, p.ranks, p.chunks, p.microbatches);
+            int pending = -1;
+            check_order(&s);
+            law(&s, ridge_pipeline_pending(s.cx, &s.schedule, &pending) == RIDGE_OK);
+            law(&s, pending <= pending_most(&p));
+        }
+        ridge_ctx_close(s.cx);
+    }
+}
+
 static void check_same(sample *s)
 {
     const ridge_pipeline *p = &s->pipeline;
@@ -455,12 +431,13 @@ int main(void)
         cmocka_unit_test(every_pass_comes_once_and_in_order),
         cmocka_unit_test(other_orders_are_checked),
         cmocka_unit_test(what_is_held_is_bounded),
-        cmocka_unit_test(times_are_the_least_that_satisfy_all_waits),
         cmocka_unit_test(busy_and_bubble_are_the_makespan),
         cmocka_unit_test(nothing_is_faster_than_one_microbatch),
         cmocka_unit_test(nothing_ends_earlier_when_anything_takes_longer),
         cmocka_unit_test(a_message_under_way_is_enough),
         cmocka_unit_test(late_weights_never_cost_time),
+        cmocka_unit_test(equal_stages_wait_as_the_closed_forms_say),
+        cmocka_unit_test(all_small_pipelines_run_through),
         cmocka_unit_test(the_same_comes_out_twice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
