@@ -29,24 +29,27 @@ static ridge_status check_action(ridge_ctx *cx, const ridge_pipeline *p, int ran
         [HELD] = "it comes once, behind F",
         [HALF_BACK] = "it comes once, behind I",
     };
-    if ((unsigned)action->pass >= RIDGE_PASS_COUNT)
+    if ((unsigned)action->pass >= RIDGE_PASS_COUNT) {
         return ridge_fail(cx, RIDGE_E_ARG, "rank %d: no such pass: %d", rank,
                           (int)action->pass);
+    }
     const char *what = ridge_pass_letter(action->pass);
     if (action->chunk < 0 || action->chunk >= p->chunks || action->microbatch < 0 ||
-        action->microbatch >= p->microbatches)
+        action->microbatch >= p->microbatches) {
         return ridge_fail(cx, RIDGE_E_ARG,
                           "rank %d: %s of chunk %d, microbatch %d: there are %d chunks "
                           "and %d microbatches",
                           rank, what, action->chunk, action->microbatch, p->chunks,
                           p->microbatches);
+    }
     unsigned char *at = &state[(size_t)action->chunk * (size_t)p->microbatches +
                                (size_t)action->microbatch];
     const pass_row *row = &rows[action->pass];
-    if (*at != row->before)
+    if (*at != row->before) {
         return ridge_fail(
             cx, RIDGE_E_ARG, "rank %d: %s of chunk %d, microbatch %d out of place: %s",
             rank, what, action->chunk, action->microbatch, wants[row->before]);
+    }
     *at = (unsigned char)row->after;
     return RIDGE_OK;
 }
@@ -61,7 +64,7 @@ static ridge_status check_rank(ridge_ctx *cx, const ridge_pipeline_schedule *sch
     for (int i = 0; i < list->n; i++)
         RIDGE_TRY(check_action(cx, p, rank, &list->actions[i], state));
     for (size_t i = 0; i < n; i++) {
-        if (state[i] != DONE)
+        if (state[i] != DONE) {
             return ridge_fail(cx, RIDGE_E_ARG,
                               "rank %d: chunk %d, microbatch %d is left %s: add it",
                               rank, (int)(i / (size_t)p->microbatches),
@@ -69,6 +72,7 @@ static ridge_status check_rank(ridge_ctx *cx, const ridge_pipeline_schedule *sch
                               state[i] == NOTHING ? "without F"
                               : state[i] == HELD  ? "without B, or I and W"
                                                   : "without W");
+        }
     }
     return RIDGE_OK;
 }

@@ -116,24 +116,27 @@ ridge_status ridge_pipeline_check(ridge_ctx *cx, const ridge_pipeline *p)
     const int numbers[] = {p->ranks, p->chunks, p->microbatches};
     static const char *const names[] = {"ranks", "chunks a rank", "microbatches"};
     for (size_t i = 0; i < RIDGE_COUNT_OF(numbers); i++) {
-        if (numbers[i] < 1)
+        if (numbers[i] < 1) {
             return ridge_fail(cx, RIDGE_E_ARG,
                               "a pipeline with %d %s: it takes at least 1", numbers[i],
                               names[i]);
+        }
     }
     RIDGE_TRY(check_chunks(cx, p));
 
     enum { PASSES_MOST = 3 };
-    if ((int64_t)p->ranks * p->chunks > RIDGE_PIPELINE_STAGES_MAX)
+    if ((int64_t)p->ranks * p->chunks > RIDGE_PIPELINE_STAGES_MAX) {
         return ridge_fail(cx, RIDGE_E_ARG,
                           "a pipeline of %d ranks with %d chunks each: take at most %d "
                           "chunks in all",
                           p->ranks, p->chunks, RIDGE_PIPELINE_STAGES_MAX);
-    if ((int64_t)p->chunks * p->microbatches >= INT_MAX / PASSES_MOST)
+    }
+    if ((int64_t)p->chunks * p->microbatches >= INT_MAX / PASSES_MOST) {
         return ridge_fail(cx, RIDGE_E_ARG,
                           "%d microbatches through %d chunks a rank are too many to "
                           "list: take fewer",
                           p->microbatches, p->chunks);
+    }
     return RIDGE_OK;
 }
 

@@ -18,25 +18,28 @@ static bool is_time(double time_s)
 static ridge_status check_times(ridge_ctx *cx, const ridge_pipeline *p,
                                 const ridge_pipeline_times *times)
 {
-    if (!is_time(times->send_s))
+    if (!is_time(times->send_s)) {
         return ridge_fail(
             cx, RIDGE_E_ARG,
             "sending between ranks takes %s: a time is finite, and 0 or more",
             ridge_format_seconds(times->send_s).s);
-    if (times->has_pending_limit && times->pending_most < 0)
+    }
+    if (times->has_pending_limit && times->pending_most < 0) {
         return ridge_fail(cx, RIDGE_E_ARG,
                           "at most %d messages under way: take 0 or more",
                           times->pending_most);
+    }
     for (int i = 0; i < p->ranks * p->chunks; i++) {
         const ridge_stage_time *stage = &times->stages[i];
         const double all_s[] = {stage->forward_s, stage->backward_input_s,
                                 stage->backward_weight_s};
         for (size_t k = 0; k < RIDGE_COUNT_OF(all_s); k++) {
-            if (!is_time(all_s[k]))
+            if (!is_time(all_s[k])) {
                 return ridge_fail(
                     cx, RIDGE_E_ARG,
                     "a pass of stage %d takes %s: a time is finite, and 0 or more", i,
                     ridge_format_seconds(all_s[k]).s);
+            }
         }
     }
     return RIDGE_OK;
@@ -48,12 +51,13 @@ static ridge_status fail_stuck(ridge_ctx *cx, const ridge__pipeline_run *run, in
 {
     const ridge_action *at = &run->schedule->ranks[rank].actions[run->ranks[rank].next];
     const char *what = ridge_pass_letter(at->pass);
-    if (run->times->has_pending_limit)
+    if (run->times->has_pending_limit) {
         return ridge_fail(cx, RIDGE_E_ARG,
                           "with %d messages under way rank %d waits for ever before %s "
                           "of chunk %d, microbatch %d: allow more",
                           run->times->pending_most, rank, what, at->chunk,
                           at->microbatch);
+    }
     return ridge_fail(cx, RIDGE_E_ARG,
                       "rank %d waits for ever before %s of chunk %d, microbatch %d: "
                       "ranks wait for each other in a circle; change their order",

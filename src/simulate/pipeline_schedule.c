@@ -19,9 +19,10 @@ typedef struct order {
  * last ones is an order still, for what is left out waits for nothing that stays. */
 static void act(order *o, ridge_pass pass, int chunk, int microbatch)
 {
-    if (microbatch < o->pipeline->microbatches)
+    if (microbatch < o->pipeline->microbatches) {
         o->actions[o->n++] =
             (ridge_action){.pass = pass, .chunk = chunk, .microbatch = microbatch};
+    }
 }
 
 static void forward(order *o, int chunk, int microbatch)

@@ -231,9 +231,10 @@ static void busy_and_bubble_are_the_makespan(void **state)
 static void check_bound(sample *s)
 {
     double path_s = 0;
-    for (int stage = 0; stage < stages_of(s); stage++)
+    for (int stage = 0; stage < stages_of(s); stage++) {
         path_s +=
             s->times.stages[stage].forward_s + s->times.stages[stage].backward_input_s;
+    }
     for (int stage = 1; stage < stages_of(s); stage++) {
         const bool is_remote = ridge_pipeline_place_of(&s->pipeline, stage - 1).rank !=
                                ridge_pipeline_place_of(&s->pipeline, stage).rank;
@@ -252,9 +253,10 @@ static bool is_no_earlier(const sample *s, const ridge_pipeline_timeline *later)
 {
     bool is_so = later->makespan_s >= s->timeline.makespan_s;
     for (int rank = 0; rank < s->pipeline.ranks; rank++) {
-        for (int i = 0; i < s->schedule.ranks[rank].n; i++)
+        for (int i = 0; i < s->schedule.ranks[rank].n; i++) {
             is_so = is_so && later->ranks[rank].actions[i].end_s >=
                                  s->timeline.ranks[rank].actions[i].end_s;
+        }
     }
     return is_so;
 }

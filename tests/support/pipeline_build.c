@@ -69,12 +69,13 @@ ridge_pipeline_times pipeline_random_times(ridge_ctx *cx,
 {
     enum { MOST_S = 20 };
     ridge_stage_time *stages = new_stages(cx, pipeline);
-    for (int i = 0; i < pipeline->ranks * pipeline->chunks; i++)
+    for (int i = 0; i < pipeline->ranks * pipeline->chunks; i++) {
         stages[i] = (ridge_stage_time){
             .forward_s = (double)seeded_pick(at, 0, MOST_S),
             .backward_input_s = (double)seeded_pick(at, 0, MOST_S),
             .backward_weight_s = (double)seeded_pick(at, 0, MOST_S),
         };
+    }
     return (ridge_pipeline_times){.stages = stages,
                                   .send_s = (double)seeded_pick(at, 0, MOST_S)};
 }
