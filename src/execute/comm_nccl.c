@@ -1,213 +1,13 @@
-/* The CUDA engine of ranks: its start and end, groups, waiting and failing. comm_nccl.h
+/* The CUDA engine of ranks: its start and end, groups, the start of calls. comm_nccl.h
  * says how it stands on the threads engine. */
 #include "comm_nccl.h"
 
-#include <sched.h>
 #include <stdlib.h>
 
 #include "device_cuda.h"
 
-/* ---- failures ---------------------------------------------------------------------- */
-
-/** End all that this rank's GPU does for collectives; transfers end by themselves. */
-static void abort_all(ridge__nccl_rank *me)
-{
-    for (ridge__nccl_comm *c = me->comms; c != NULL; c = c->next) {
-        for (int i = 0; i < RIDGE_PENDING_MAX; i++) {
-            c->slots[i].ticket = 0;
-            if (c->letters[i].letter != NULL)
-                ridge__nccl_letter_leave(me->world, c->letters[i].letter);
-            c->letters[i].letter = NULL;
-        }
-        if (c->nccl != NULL)
-            (void)me->world->calls.ncclCommAbort(c->nccl);
-        c->nccl = NULL;
-        (void)cudaStreamSynchronize(c->stream);
-    }
-}
-
-ridge_status ridge__nccl_fail_own(ridge_ctx *cx, ridge__nccl_rank *me,
-                                  ridge_status status)
-{
-    ridge__world_stop(me->host->world, me->host->index, status, ridge_ctx_message(cx));
-    abort_all(me);
-    return ridge__rank_fail_own(cx, me->host, status);
-}
-
-ridge_status ridge__nccl_fail_told(ridge_ctx *cx, ridge__nccl_rank *me)
-{
-    abort_all(me);
-    return ridge__rank_fail_told(cx, me->host);
-}
-
-ridge_status ridge__nccl_cuda(ridge_ctx *cx, ridge__nccl_rank *me, cudaError_t error,
-                              const char *what)
-{
-    const ridge_status status = ridge__cuda_check(cx, error, what);
-    return status == RIDGE_OK ? status : ridge__nccl_fail_own(cx, me, status);
-}
-
-static void abandon(ridge_comm *comm)
-{
-    ridge__nccl_rank *me = ridge__nccl_of(comm)->me;
-    ridge__world_stop(me->host->world, me->host->index, RIDGE_E_IO, "");
-    abort_all(me);
-    ridge__rank_abandon(me->host);
-}
-
-/* ---- waiting ------------------------------------------------------------------------ */
-
-typedef enum progress { PROGRESS_DONE, PROGRESS_NONE, PROGRESS_FAILED } progress;
-
-/** Something that is asked until it is done. */
-typedef struct question {
-    progress (*ask)(const struct question *q, const char **why);
-    ridge__nccl_comm *comm;
-    ridge__nccl_slot *slot;     /* of a collective */
-    ridge__nccl_letter *letter; /* of a transfer */
-    const char *what;
-    int peer; /* rank of the world that is waited for; -1: the others of the group */
-} question;
-
-static ridge_status fail_late(ridge_ctx *cx, const question *q)
-{
-    ridge__nccl_rank *me = q->comm->me;
-    const double timeout_s = me->host->world->timeout_s;
-    ridge_status status;
-    if (q->peer >= 0)
-        status = ridge_fail(cx, RIDGE_E_IO,
-                            "rank %d has waited %g s for rank %d in %s: that rank is "
-                            "stuck or needs a longer time limit",
-                            me->host->index, timeout_s, q->peer, q->what);
-    else
-        status = ridge_fail(cx, RIDGE_E_IO,
-                            "rank %d has waited %g s for the other %d ranks of its "
-                            "group in %s: one of them is stuck, has called another "
-                            "collective, or needs a longer time limit",
-                            me->host->index, timeout_s, q->comm->base.size - 1,
-                            q->what);
-    return ridge__nccl_fail_own(cx, me, status);
-}
-
-/** Ask until it is done, all ranks are to stop, or the time is over. */
-static ridge_status wait_until(ridge_ctx *cx, const question *q)
-{
-    ridge__nccl_rank *me = q->comm->me;
-    const double end_s = ridge_clock_s() + me->host->world->timeout_s;
-    for (;;) {
-        const char *why = "";
-        const progress found = q->ask(q, &why);
-        if (found == PROGRESS_DONE)
-            return RIDGE_OK;
-        if (ridge__nccl_is_stopped(me))
-            return ridge__nccl_fail_told(cx, me);
-        if (found == PROGRESS_FAILED)
-            return ridge__nccl_fail_own(
-                cx, me, ridge_fail(cx, RIDGE_E_IO, "%s failed: %s", q->what, why));
-        if (ridge_clock_s() > end_s)
-            return fail_late(cx, q);
-        sched_yield();
-    }
-}
-
-static progress of_cuda(cudaError_t error, const char **why)
-{
-    if (error == cudaSuccess)
-        return PROGRESS_DONE;
-    if (error == cudaErrorNotReady)
-        return PROGRESS_NONE;
-    *why = cudaGetErrorString(error);
-    return PROGRESS_FAILED;
-}
-
-/** The state of a communicator: of its calls, and of its transports. */
-static progress ask_nccl(const question *q, const char **why)
-{
-    const ridge__nccl_calls *calls = &q->comm->me->world->calls;
-    ncclResult_t state = ncclSuccess, result = ncclSuccess;
-    if (q->comm->nccl != NULL)
-        result = calls->ncclCommGetAsyncError(q->comm->nccl, &state);
-    if (result == ncclSuccess)
-        result = state;
-    if (result == ncclSuccess || result == ncclInProgress)
-        return result == ncclSuccess ? PROGRESS_DONE : PROGRESS_NONE;
-    *why = calls->ncclGetErrorString(result);
-    return PROGRESS_FAILED;
-}
-
-static progress ask_slot(const question *q, const char **why)
-{
-    const progress found = of_cuda(cudaEventQuery(q->slot->end), why);
-    if (found != PROGRESS_NONE)
-        return found;
-    return ask_nccl(q, why) == PROGRESS_FAILED ? PROGRESS_FAILED : PROGRESS_NONE;
-}
-
-static progress ask_letter(const question *q, const char **why)
-{
-    return of_cuda(ridge__nccl_letter_query(q->comm->me->world, q->letter), why);
-}
-
-ridge_status ridge__nccl_settle(ridge_ctx *cx, ridge__nccl_comm *comm,
-                                ncclResult_t result, const char *what)
-{
-    if (result == ncclSuccess)
-        return RIDGE_OK;
-    if (result != ncclInProgress)
-        return ridge__nccl_fail_own(
-            cx, comm->me,
-            ridge_fail(cx, RIDGE_E_IO, "NCCL cannot %s: %s", what,
-                       comm->me->world->calls.ncclGetErrorString(result)));
-    const question q = {.ask = ask_nccl, .comm = comm, .what = what, .peer = -1};
-    return wait_until(cx, &q);
-}
-
-static ridge_status wait_slot(ridge_ctx *cx, ridge__nccl_comm *comm, int64_t ticket)
-{
-    ridge__nccl_slot *slot = &comm->slots[ticket % RIDGE_PENDING_MAX];
-    if (slot->ticket != ticket)
-        return ridge_fail(cx, RIDGE_E_ARG, "a collective is waited for twice");
-    const question q = {.ask = ask_slot,
-                        .comm = comm,
-                        .slot = slot,
-                        .what = ridge__call_kind_text(slot->kind),
-                        .peer = -1};
-    RIDGE_TRY(wait_until(cx, &q));
-    slot->ticket = 0;
-    return RIDGE_OK;
-}
-
-static ridge_status wait_letter(ridge_ctx *cx, ridge__nccl_comm *comm, int64_t ticket)
-{
-    ridge__nccl_letter_slot *slot = NULL;
-    for (int i = 0; i < RIDGE_PENDING_MAX; i++) {
-        if (comm->letters[i].letter != NULL && comm->letters[i].ticket == ticket)
-            slot = &comm->letters[i];
-    }
-    if (slot == NULL)
-        return ridge_fail(cx, RIDGE_E_ARG, "a transfer is waited for twice");
-    const question q = {.ask = ask_letter,
-                        .comm = comm,
-                        .letter = slot->letter,
-                        .what = ridge__call_kind_text(slot->kind),
-                        .peer = comm->base.members[slot->peer]};
-    RIDGE_TRY(wait_until(cx, &q));
-    ridge__nccl_letter_leave(comm->me->world, slot->letter);
-    slot->letter = NULL;
-    return RIDGE_OK;
-}
-
-static ridge_status wait(ridge_ctx *cx, ridge_comm *base, int64_t ticket)
-{
-    ridge__nccl_comm *comm = ridge__nccl_of(base);
-    if (ridge__nccl_is_stopped(comm->me))
-        return ridge__nccl_fail_told(cx, comm->me);
-    if (ticket == 0)
-        return RIDGE_OK; /* a barrier */
-    return ticket > 0 ? wait_slot(cx, comm, ticket) : wait_letter(cx, comm, ticket);
-}
-
-/* ---- starting ----------------------------------------------------------------------- */
+/* ---- starting -----------------------------------------------------------------------
+ */
 
 static ridge_status fail_full(ridge_ctx *cx, ridge__nccl_comm *comm)
 {
@@ -245,11 +45,10 @@ static ridge_status start_collective(ridge_ctx *cx, ridge__nccl_comm *comm,
         RIDGE_TRY(ridge__nccl_cuda(
             cx, me, cudaEventCreateWithFlags(&slot->end, cudaEventDisableTiming),
             "make an event"));
-    RIDGE_TRY(ridge__nccl_cuda(cx, me, cudaEventRecord(comm->begin, cudaStreamPerThread),
-                               "mark the stream"));
-    RIDGE_TRY(ridge__nccl_cuda(cx, me,
-                               cudaStreamWaitEvent(comm->stream, comm->begin, 0),
-                               "order streams"));
+    RIDGE_TRY(ridge__nccl_cuda(
+        cx, me, cudaEventRecord(comm->begin, cudaStreamPerThread), "mark the stream"));
+    RIDGE_TRY(ridge__nccl_cuda(
+        cx, me, cudaStreamWaitEvent(comm->stream, comm->begin, 0), "order streams"));
     RIDGE_TRY(ridge__nccl_issue(cx, comm, call));
     RIDGE_TRY(ridge__nccl_cuda(cx, me, cudaEventRecord(slot->end, comm->stream),
                                "mark the stream"));
@@ -268,7 +67,7 @@ static ridge_status barrier(ridge_ctx *cx, ridge__nccl_comm *comm)
     if (status == RIDGE_OK)
         status = host->ops->wait(cx, host, ticket);
     if (status != RIDGE_OK)
-        abort_all(comm->me);
+        ridge__nccl_abort_all(comm->me);
     return status;
 }
 
@@ -286,16 +85,16 @@ static ridge_status start(ridge_ctx *cx, ridge_comm *base, const ridge__comm_cal
     return barrier(cx, comm);
 }
 
-/* ---- groups -------------------------------------------------------------------------- */
+/* ---- groups
+ * -------------------------------------------------------------------------- */
 
 /** The first rank's id of the group, on all. */
 static ridge_status share_id(ridge_ctx *cx, ridge__nccl_comm *comm, ncclUniqueId *id)
 {
     ridge_comm *host = &comm->host->base;
     if (host->rank == 0)
-        RIDGE_TRY(ridge__nccl_settle(cx, comm,
-                                     comm->me->world->calls.ncclGetUniqueId(id),
-                                     "make a group's id"));
+        RIDGE_TRY(ridge__nccl_settle(
+            cx, comm, comm->me->world->calls.ncclGetUniqueId(id), "make a group's id"));
     const ridge__comm_call call = {.kind = RIDGE__CALL_BROADCAST,
                                    .element = RIDGE_ELEMENT_I32,
                                    .n = sizeof *id / sizeof(int32_t),
@@ -312,11 +111,11 @@ static ridge_status connect_group(ridge_ctx *cx, ridge__nccl_comm *comm)
     RIDGE_TRY(share_id(cx, comm, &id));
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     config.blocking = 0; /* a dead rank must not hold this one in a call */
-    return ridge__nccl_settle(cx, comm,
-                              comm->me->world->calls.ncclCommInitRankConfig(
-                                  &comm->nccl, comm->base.size, id, comm->base.rank,
-                                  &config),
-                              "connect a group");
+    return ridge__nccl_settle(
+        cx, comm,
+        comm->me->world->calls.ncclCommInitRankConfig(&comm->nccl, comm->base.size, id,
+                                                      comm->base.rank, &config),
+        "connect a group");
 }
 
 static ridge_status open_streams(ridge_ctx *cx, ridge__nccl_comm *comm)
@@ -363,10 +162,19 @@ static ridge_status group(ridge_ctx *cx, ridge_comm *world, const int *members, 
     return RIDGE_OK;
 }
 
-static const ridge__comm_ops ops = {
-    .start = start, .wait = wait, .group = group, .abandon = abandon};
+static void abandon(ridge_comm *comm)
+{
+    ridge__nccl_rank *me = ridge__nccl_of(comm)->me;
+    ridge__world_stop(me->host->world, me->host->index, RIDGE_E_IO, "");
+    ridge__nccl_abort_all(me);
+    ridge__rank_abandon(me->host);
+}
 
-/* ---- a rank's end ----------------------------------------------------------------------- */
+static const ridge__comm_ops ops = {
+    .start = start, .wait = ridge__nccl_wait, .group = group, .abandon = abandon};
+
+/* ---- a rank's end
+ * ----------------------------------------------------------------------- */
 
 /** All that was started has been waited for. */
 static ridge_status check_idle(ridge_ctx *cx, const ridge__nccl_rank *me)
@@ -383,7 +191,8 @@ static ridge_status check_idle(ridge_ctx *cx, const ridge__nccl_rank *me)
     if (open == NULL)
         return RIDGE_OK;
     return ridge_fail(cx, RIDGE_E_ARG,
-                      "it has ended without waiting for a %s: wait for each call", open);
+                      "it has ended without waiting for a %s: wait for each call",
+                      open);
 }
 
 /** Leave the groups once all ranks have no more to do in them. */
@@ -393,8 +202,8 @@ static ridge_status leave_groups(ridge_ctx *cx, ridge__nccl_rank *me)
     for (ridge__nccl_comm *c = me->comms; c != NULL; c = c->next) {
         if (c->nccl == NULL)
             continue;
-        RIDGE_TRY(ridge__nccl_settle(
-            cx, c, me->world->calls.ncclCommFinalize(c->nccl), "leave a group"));
+        RIDGE_TRY(ridge__nccl_settle(cx, c, me->world->calls.ncclCommFinalize(c->nccl),
+                                     "leave a group"));
         const ncclResult_t result = me->world->calls.ncclCommDestroy(c->nccl);
         c->nccl = NULL;
         RIDGE_TRY(ridge__nccl_settle(cx, c, result, "leave a group"));
@@ -422,7 +231,7 @@ static ridge_status end_rank(ridge_ctx *cx, ridge__nccl_rank *me, ridge_status s
     if (status != RIDGE_OK) {
         ridge__world_stop(me->host->world, me->host->index, status,
                           ridge_ctx_message(cx));
-        abort_all(me);
+        ridge__nccl_abort_all(me);
     }
     for (ridge__nccl_comm *c = me->comms; c != NULL; c = c->next)
         close_comm(c);
@@ -431,7 +240,8 @@ static ridge_status end_rank(ridge_ctx *cx, ridge__nccl_rank *me, ridge_status s
     return status;
 }
 
-/* ---- running ------------------------------------------------------------------------------ */
+/* ---- running
+ * ------------------------------------------------------------------------------ */
 
 static ridge_status open_rank(ridge_ctx *cx, ridge__nccl_rank *me, ridge_comm *host,
                               ridge__nccl_comm **out)
@@ -499,7 +309,7 @@ ridge_status ridge__nccl_run(ridge_ctx *cx, const ridge_ranks *how, ridge_rank_f
         return ridge_fail(cx, RIDGE_E_ARG,
                           "%d ranks on %d GPUs: each has one of its own", how->ranks,
                           gpus);
-    ridge__nccl_world *world;
+    ridge__nccl_world *world = NULL;
     RIDGE_TRY(open_world(cx, how, &world));
     world->fn = fn;
     world->payload = payload;

@@ -1,13 +1,13 @@
 /*
  * Ranks that are threads with a GPU each: what the pieces of the CUDA engine share.
  *
- * The engine stands on that of threads. A group has a communicator of NCCL for what goes
- * between GPUs and a handle of the threads engine for the rest: its barriers, its id,
- * and who has failed. Kernels of a rank run on its thread's own stream, collectives of a
- * group on a stream of the group; a start lets the second wait for the first, and a wait
- * polls until the collective has ended, so that a rank that is dead or stuck is noticed.
- * Sends and receives are copies between the GPUs of one process, as they need tags,
- * which NCCL has not, and no order (comm_nccl_letter.c).
+ * The engine stands on that of threads. A group has a communicator of NCCL for what
+ * goes between GPUs and a handle of the threads engine for the rest: its barriers, its
+ * id, and who has failed. Kernels of a rank run on its thread's own stream, collectives
+ * of a group on a stream of the group; a start lets the second wait for the first, and
+ * a wait polls until the collective has ended, so that a rank that is dead or stuck is
+ * noticed. Sends and receives are copies between the GPUs of one process, as they need
+ * tags, which NCCL has not, and no order (comm_nccl_letter.c).
  */
 #ifndef RIDGE_EXECUTE_COMM_NCCL_H
 #define RIDGE_EXECUTE_COMM_NCCL_H
@@ -76,8 +76,13 @@ static inline bool ridge__nccl_is_stopped(const ridge__nccl_rank *me)
     return atomic_load(&me->host->world->is_stopped);
 }
 
-/* ---- failures: comm_nccl.c -------------------------------------------------------- */
+/* ---- waiting and failing: comm_nccl_wait.c
+ * ---------------------------------------------- */
 
+/** End all that this rank's GPU does for collectives; transfers end by themselves. */
+void ridge__nccl_abort_all(ridge__nccl_rank *me);
+/** Of ridge__comm_ops. A ticket of 0: nothing is under way. */
+ridge_status ridge__nccl_wait(ridge_ctx *cx, ridge_comm *comm, int64_t ticket);
 /** End what this rank has under way, of its own accord: the message stands in cx. */
 ridge_status ridge__nccl_fail_own(ridge_ctx *cx, ridge__nccl_rank *me,
                                   ridge_status status);
@@ -91,13 +96,15 @@ RIDGE_NODISCARD ridge_status ridge__nccl_cuda(ridge_ctx *cx, ridge__nccl_rank *m
 RIDGE_NODISCARD ridge_status ridge__nccl_settle(ridge_ctx *cx, ridge__nccl_comm *comm,
                                                 ncclResult_t result, const char *what);
 
-/* ---- collectives: comm_nccl_collective.c --------------------------------------------- */
+/* ---- collectives: comm_nccl_collective.c
+ * --------------------------------------------- */
 
 /** Put all of a collective on the group's stream. */
 RIDGE_NODISCARD ridge_status ridge__nccl_issue(ridge_ctx *cx, ridge__nccl_comm *comm,
                                                const ridge__comm_call *call);
 
-/* ---- sends and receives: comm_nccl_letter.c -------------------------------------------- */
+/* ---- sends and receives: comm_nccl_letter.c
+ * -------------------------------------------- */
 
 /** Start one; with its partner there, the copy too. */
 RIDGE_NODISCARD ridge_status ridge__nccl_letter_start(ridge_ctx *cx,

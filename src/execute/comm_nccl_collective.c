@@ -8,8 +8,8 @@
 #include "comm_nccl.h"
 #include "device_cuda_pack.h"
 
-/* Below this many bytes from all ranks together, one step with more bytes is faster than
- * two with fewer. */
+/* Below this many bytes from all ranks together, one step with more bytes is faster
+ * than two with fewer. */
 enum { SMALL_BYTES = 256 << 10 };
 
 typedef struct work {
@@ -40,10 +40,9 @@ static ridge_status copy(const work *w, void *dst, const void *src, size_t bytes
 {
     if (dst == src || bytes == 0)
         return RIDGE_OK;
-    return cuda(w,
-                cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDeviceToDevice,
-                                w->comm->stream),
-                "copy");
+    return cuda(
+        w, cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDeviceToDevice, w->comm->stream),
+        "copy");
 }
 
 /* ---- exchanges ------------------------------------------------------------------- */
@@ -117,7 +116,8 @@ static ridge_status join(const work *w, const void *parts, int64_t n, void *out)
     return cuda(w, ridge__cuda_ranks_join(w->comm->stream, &how, parts, out), "add up");
 }
 
-/* ---- cuts ------------------------------------------------------------------------- */
+/* ---- cuts -------------------------------------------------------------------------
+ */
 
 static ridge__cuda_cut cut_of(const work *w)
 {
@@ -145,8 +145,7 @@ static ridge_status all_gather(const work *w)
     void *parts;
     RIDGE_TRY(take(w, bytes * (size_t)w->size, &parts));
     RIDGE_TRY(gather_blocks(w, w->call->src, parts, bytes));
-    RIDGE_TRY(cuda(w,
-                   ridge__cuda_cut_unpack(w->comm->stream, &c, parts, w->call->dst),
+    RIDGE_TRY(cuda(w, ridge__cuda_cut_unpack(w->comm->stream, &c, parts, w->call->dst),
                    "unpack"));
     return give(w, parts);
 }
@@ -160,8 +159,7 @@ static ridge_status reduce_scatter(const work *w)
     void *sent = NULL, *received;
     if (!is_packed) {
         RIDGE_TRY(take(w, bytes * (size_t)w->size, &sent));
-        RIDGE_TRY(cuda(w,
-                       ridge__cuda_cut_pack(w->comm->stream, &c, w->call->src, sent),
+        RIDGE_TRY(cuda(w, ridge__cuda_cut_pack(w->comm->stream, &c, w->call->src, sent),
                        "pack"));
     }
     RIDGE_TRY(take(w, bytes * (size_t)w->size, &received));
@@ -171,7 +169,8 @@ static ridge_status reduce_scatter(const work *w)
     return is_packed ? RIDGE_OK : give(w, sent);
 }
 
-/* ---- all-reduce -------------------------------------------------------------------- */
+/* ---- all-reduce --------------------------------------------------------------------
+ */
 
 /** Elements of a rank's slice of n. */
 static int64_t slice_from(const work *w, int rank)
@@ -229,7 +228,8 @@ static ridge_status all_reduce(const work *w)
     return give(w, parts);
 }
 
-/* ---- rows, broadcast, permute --------------------------------------------------------- */
+/* ---- rows, broadcast, permute
+ * --------------------------------------------------------- */
 
 static span counted_span(const work *w, const int32_t *counts, int rank)
 {
@@ -292,7 +292,8 @@ static ridge_status permute(const work *w)
     return exchange_all(w, &e);
 }
 
-/* ---- the engine's ------------------------------------------------------------------------ */
+/* ---- the engine's
+ * ------------------------------------------------------------------------ */
 
 /** In a group of one all are copies; the whole is then as large as the part. */
 static ridge_status copy_own(const work *w)

@@ -48,7 +48,8 @@ static void close_side(const side *s)
         (void)cudaEventDestroy(s->begin);
 }
 
-/* ---- finding ------------------------------------------------------------------------ */
+/* ---- finding ------------------------------------------------------------------------
+ */
 
 /** A letter as this call would leave it. */
 static ridge__nccl_letter letter_of(const ridge__nccl_comm *comm,
@@ -71,8 +72,7 @@ static ridge__nccl_letter *take_partner(ridge__nccl_world *world,
     for (ridge__nccl_letter **at = &world->letters; *at != NULL; at = &(*at)->next) {
         ridge__nccl_letter *l = *at;
         if (l->group == of->group && l->source == of->source &&
-            l->target == of->target && l->tag == of->tag &&
-            l->is_send != of->is_send) {
+            l->target == of->target && l->tag == of->tag && l->is_send != of->is_send) {
             *at = l->next;
             return l;
         }
@@ -89,7 +89,8 @@ static void append(ridge__nccl_world *world, ridge__nccl_letter *letter)
     *at = letter;
 }
 
-/* ---- copying ---------------------------------------------------------------------- */
+/* ---- copying ----------------------------------------------------------------------
+ */
 
 static cudaError_t issue_copy(const ridge__nccl_rank *me, ridge__nccl_letter *l)
 {
@@ -100,9 +101,8 @@ static cudaError_t issue_copy(const ridge__nccl_rank *me, ridge__nccl_letter *l)
     if (error == cudaSuccess)
         error = cudaStreamWaitEvent(me->copies, l->receiver.begin, 0);
     if (error == cudaSuccess && bytes > 0)
-        error = cudaMemcpyPeerAsync(l->receiver.data, l->receiver.index,
-                                    l->sender.data, l->sender.index, bytes,
-                                    me->copies);
+        error = cudaMemcpyPeerAsync(l->receiver.data, l->receiver.index, l->sender.data,
+                                    l->sender.index, bytes, me->copies);
     return error == cudaSuccess ? cudaEventRecord(l->end, me->copies) : error;
 }
 
@@ -122,8 +122,7 @@ static ridge_status fail_unequal(ridge_ctx *cx, const ridge__nccl_comm *comm,
                       "same size and element",
                       comm->base.members[comm->base.rank],
                       ridge__call_signature_text(&a).s, call->tag,
-                      comm->base.members[call->peer],
-                      ridge__call_signature_text(&b).s);
+                      comm->base.members[call->peer], ridge__call_signature_text(&b).s);
 }
 
 /** Leave a letter for the partner, or copy with the one that it left. */
@@ -156,7 +155,8 @@ static ridge_status post(ridge_ctx *cx, ridge__nccl_comm *comm,
     return status;
 }
 
-/* ---- the engine's --------------------------------------------------------------------- */
+/* ---- the engine's
+ * --------------------------------------------------------------------- */
 
 ridge_status ridge__nccl_letter_start(ridge_ctx *cx, ridge__nccl_comm *comm,
                                       const ridge__comm_call *call,
