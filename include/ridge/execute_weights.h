@@ -43,8 +43,9 @@ const char *ridge_rope_kind_text(ridge_rope_kind kind);
 
 /** Constants of a model's arithmetic that no shape tells. */
 typedef struct ridge_numerics {
-    float norm_epsilon;     /* added to the mean square */
-    bool has_plus_one_norm; /* norms multiply by 1 + weight (Gemma) */
+    float norm_epsilon; /* added to the mean square */
+    bool
+        has_plus_one_norm; /* norms multiply by 1 + weight (Gemma): the caller adds 1 */
     double rope_theta;
     double rope_fraction; /* of the head dim that turns, from its start; 1: all */
     bool has_paired_rope; /* the checkpoint's pairs are (2i, 2i+1), as Ridge's are;
@@ -114,8 +115,9 @@ typedef struct ridge_weight_source ridge_weight_source;
  * format, or version 1).
  *
  * Every offset and length is checked here, so that reading cannot leave a file.
- * @param model     whose weights these are; borrowed until the source closes. NULL: any
- * @param numerics  how rotary pairs lie; NULL: halves for safetensors
+ * @param model     whose weights these are, so that a checkpoint of more layers is
+ *                  refused; NULL: any
+ * @param numerics  how rotary pairs lie; NULL: halves
  * @owner the ctx: until it closes
  * @errors E_NOTFOUND, E_IO; E_PARSE truncated or lying: file, tensor and what is wrong;
  *         quantised dtypes, which Ridge does not run
