@@ -1,0 +1,7 @@
+# The machine: programs on ranks against the simulated mesh.
+set(machine_support)
+foreach(noun mesh_part mesh_machine mesh_kernels mesh_mixers mesh_experts seeded
+             model_fixture)
+    list(APPEND machine_support ${CMAKE_SOURCE_DIR}/tests/support/${noun}.c)
+endforeach()
+ridge_test(property machine_numeric LAYER execute SOURCES ${machine_support} TIMEOUT 120)
