@@ -14,6 +14,7 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 LAYER_CALL = re.compile(r"\bridge_layer\(\s*(\w+)([^)]*)\)", re.S)
 TEST_CALL = re.compile(r"\bridge_test\(\s*(\w+)\s+(\w+)\s+LAYER\s+(\w+)")
 FUZZ_CALL = re.compile(r"\bridge_fuzz\(\s*(\w+)\s+LAYER\s+(\w+)")
+SUPPORT = re.compile(r"\bsupport/(\w+)\.c\b")
 
 
 class Table:
@@ -66,7 +67,20 @@ def declared_tests(root: str) -> dict:
             found[f"tests/{kind}/test_{noun}.c"] = layer
         for noun, layer in FUZZ_CALL.findall(text):
             found[f"tests/fuzz/fuzz_{noun}.c"] = layer
+    found.update(support_of_one_layer(root))
     return found
+
+
+def support_of_one_layer(root: str) -> dict:
+    """Support that only one layer's tests list: it may see what that layer's tests see."""
+    users = {}
+    for path in tree.files(root, (".cmake",), "tests"):
+        layer = re.split(r"[_.]", os.path.basename(path))[0]
+        for noun in SUPPORT.findall(tree.read(root, path)):
+            users.setdefault(noun, set()).add(layer)
+    return {f"tests/support/{noun}{suffix}": layers.copy().pop()
+            for noun, layers in users.items() if len(layers) == 1
+            for suffix in (".c", ".h")}
 
 
 def check_include(table, report, root, path, layer, number, quote, name):

@@ -18,6 +18,16 @@ void ridge__cpu_close(ridge__device *d)
     ridge__block_store_close(cpu->blocks);
 }
 
+bool ridge__cpu_take_kernels(ridge__device *d, int place)
+{
+    const ridge__kernel_table *table = ridge__kernel_choose(place);
+    if (table == NULL)
+        return false;
+    ridge__cpu_of(d)->kernels = table;
+    d->ops = &table->ops;
+    return true;
+}
+
 static ridge_status open_parts(ridge_ctx *cx, int threads, ridge__device_cpu *cpu)
 {
     RIDGE_TRY(ridge__team_open(cx, threads, &cpu->team));
@@ -30,8 +40,8 @@ ridge_status ridge__device_open_cpu(ridge_ctx *cx, int threads, ridge__device **
     ridge__device_cpu *cpu = ridge_new(ridge_ctx_arena(cx), ridge__device_cpu, 1);
     if (cpu == NULL)
         return ridge_fail_nomem(cx);
-    cpu->kernels = ridge__kernel_choose();
-    cpu->base = (ridge__device){.ops = &cpu->kernels->ops, .cx = cx};
+    cpu->base.cx = cx;
+    ridge__cpu_take_kernels(&cpu->base, 0);
     ridge_status st = open_parts(cx, threads, cpu);
     if (st != RIDGE_OK) {
         ridge__cpu_close(&cpu->base);

@@ -32,8 +32,8 @@ typedef struct ridge__kernel_table {
     void (*few_rows)(const ridge__few_rows *f);
 } ridge__kernel_table;
 
-/** The best table that this CPU can run. */
-const ridge__kernel_table *ridge__kernel_choose(void);
+/** The tables that this CPU can run, the best at place 0. @return NULL: no more */
+const ridge__kernel_table *ridge__kernel_choose(int place);
 bool ridge__cpu_is_amd(void);
 
 typedef struct ridge__device_cpu {
@@ -49,6 +49,9 @@ static inline ridge__device_cpu *ridge__cpu_of(ridge__device *d)
 {
     return (ridge__device_cpu *)d;
 }
+
+/** Go on with the table at that place, for tests. @return false: there is none */
+bool ridge__cpu_take_kernels(ridge__device *d, int place);
 
 /** Bytes of an element: 4 or 2. */
 static inline size_t ridge__element_bytes(ridge_dtype dtype)

@@ -55,6 +55,8 @@ RIDGE__KERNEL_LIST(RIDGE__KERNEL_DECLARE)
 ridge_status RIDGE__KERNEL(attention_merge)(ridge__device *d, int64_t rows, int64_t hv,
                                             ridge__array o, float *lse,
                                             ridge__array other, const float *other_lse);
+ridge_status RIDGE__KERNEL(loss_rescale)(ridge__device *d, const ridge__loss *l,
+                                         const float *old_top);
 ridge_status RIDGE__KERNEL(sum_of_squares)(ridge__device *d, ridge__array x, int64_t n,
                                            double *out);
 ridge_status RIDGE__KERNEL(multiply)(ridge__device *d, ridge__array x, int64_t n,

@@ -17,11 +17,12 @@ static bool has_v4(void)
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
 
-const ridge__kernel_table *ridge__kernel_choose(void)
+const ridge__kernel_table *ridge__kernel_choose(int place)
 {
-    return has_v4()   ? &ridge__kernel_table_v4
-           : has_v3() ? &ridge__kernel_table_v3
-                      : &ridge__kernel_table_base;
+    const ridge__kernel_table *tables[] = {
+        &ridge__kernel_table_v4, &ridge__kernel_table_v3, &ridge__kernel_table_base};
+    int at = place + (has_v4() ? 0 : has_v3() ? 1 : 2);
+    return at < 3 ? tables[at] : NULL;
 }
 
 bool ridge__cpu_is_amd(void)

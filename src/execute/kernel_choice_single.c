@@ -3,9 +3,9 @@
 
 extern const ridge__kernel_table ridge__kernel_table_base;
 
-const ridge__kernel_table *ridge__kernel_choose(void)
+const ridge__kernel_table *ridge__kernel_choose(int place)
 {
-    return &ridge__kernel_table_base;
+    return place == 0 ? &ridge__kernel_table_base : NULL;
 }
 
 bool ridge__cpu_is_amd(void)
