@@ -130,17 +130,18 @@ typedef struct ridge_data_options {
 /**
  * Read and tokenise text once.
  *
- * A path is a text file; a folder, whose files *.txt, *.md, *.jsonl, *.json and *.bin
- * are taken in the order of their names (in its folders too); or a file *.bin of token
- * ids: 2 bytes each, as nanoGPT writes them, or with the 1,024 byte header of llm.c
- * (magic 20240520, version 1: 2 bytes an id; 7 of version 7: 4 bytes). An end token
- * stands between files where the tokenizer has one.
+ * A path is a text file; a folder, whose files *.txt, *.md and *.bin are taken in the
+ * order of their names (those of its folders too); or a file *.bin of token ids: 2
+ * bytes each, as nanoGPT writes them, or with the 1,024 byte header of llm.c (magic
+ * 20240520, 2 bytes an id; 20240801, 4 bytes). An end token stands between files where
+ * the tokenizer has one.
  * @param t      NULL: .bin files alone
  * @param paths  n of them, n >= 1
- * @owner the ctx: until it closes; 4 bytes a token
+ * @owner the ctx: until it closes; 4 bytes a token of text, .bin files are mapped
  * @errors E_NOTFOUND, E_IO a path; E_PARSE bytes that the tokenizer cannot encode, ids
  *         beyond the vocabulary (with file and place); E_ARG nothing to train on;
  *         E_CANCELLED; E_NOMEM
+ * @source karpathy2024-llmc (headers)
  */
 RIDGE_NODISCARD ridge_status ridge_token_data_open(ridge_ctx *cx,
                                                    const ridge_tokenizer *t,
@@ -150,7 +151,7 @@ RIDGE_NODISCARD ridge_status ridge_token_data_open(ridge_ctx *cx,
 
 /** Tokens of a part. */
 int64_t ridge_token_data_count(const ridge_token_data *data, ridge_data_part part);
-/** Bytes of text that the part's tokens stand for; 0 of .bin files. */
+/** Bytes of text that the part's tokens stand for; 0 without a tokenizer. */
 double ridge_token_data_bytes(const ridge_token_data *data, ridge_data_part part);
 
 /** That sequences of @p seq_tokens can be drawn: one token more is needed.
