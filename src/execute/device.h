@@ -251,6 +251,9 @@ typedef struct ridge__device_ops {
     ridge_status (*sum)(ridge__device *d, const ridge__sum *s);
     ridge_status (*gather)(ridge__device *d, const ridge__gather *g);
     ridge_status (*loss_partial)(ridge__device *d, const ridge__loss *l);
+    /** sum *= exp(old_top - top), row by row: to the largest logit of all parts. */
+    ridge_status (*loss_rescale)(ridge__device *d, const ridge__loss *l,
+                                 const float *old_top);
     ridge_status (*loss_finish)(ridge__device *d, const ridge__loss *l);
     ridge_status (*loss_backward)(ridge__device *d, const ridge__loss *l);
     ridge_status (*route)(ridge__device *d, const ridge__route *r);

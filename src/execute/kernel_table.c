@@ -29,6 +29,7 @@ const ridge__kernel_table RIDGE__KERNEL(table) = {
             RIDGE__KERNEL_LIST(RIDGE__KERNEL_ROW)
 #undef RIDGE__KERNEL_ROW
                 .attention_merge = RIDGE__KERNEL(attention_merge),
+            .loss_rescale = RIDGE__KERNEL(loss_rescale),
             .sum_of_squares = RIDGE__KERNEL(sum_of_squares),
             .multiply = RIDGE__KERNEL(multiply),
         },
