@@ -94,6 +94,17 @@ ridge_status ridge__call_fail_rows(ridge_ctx *cx, int rank_a, int sent, int rank
                       rank_a, sent, rank_b, received);
 }
 
+ridge_status ridge__call_fail_message(ridge_ctx *cx, int rank_a,
+                                      const ridge__call_signature *sent, int rank_b,
+                                      const ridge__call_signature *received, int tag)
+{
+    return ridge_fail(cx, RIDGE_E_IO,
+                      "rank %d starts a %s to rank %d with tag %d, which starts a %s: "
+                      "both have the same size and element",
+                      rank_a, ridge__call_signature_text(sent).s, rank_b, tag,
+                      ridge__call_signature_text(received).s);
+}
+
 /* ---- cuts ------------------------------------------------------------------------ */
 
 int64_t ridge_cut_chunk(const ridge_cut *cut, int ranks)

@@ -32,6 +32,11 @@ RIDGE_NODISCARD ridge_status ridge__call_fail_mismatch(ridge_ctx *cx, int rank_a
 RIDGE_NODISCARD ridge_status ridge__call_fail_rows(ridge_ctx *cx, int rank_a, int sent,
                                                    int rank_b, int received);
 
+/** Fail because what rank_a sends is not what rank_b receives. */
+RIDGE_NODISCARD ridge_status
+ridge__call_fail_message(ridge_ctx *cx, int rank_a, const ridge__call_signature *sent,
+                         int rank_b, const ridge__call_signature *received, int tag);
+
 /** Elements of a dim's chunk that rank holds and that are no padding. */
 int64_t ridge__cut_valid(const ridge_cut *cut, int ranks, int rank);
 

@@ -191,7 +191,7 @@ static ridge_status check_idle(ridge_ctx *cx, const ridge__nccl_rank *me)
     if (open == NULL)
         return RIDGE_OK;
     return ridge_fail(cx, RIDGE_E_ARG,
-                      "it has ended without waiting for a %s: wait for each call",
+                      "it has ended with %s under way: wait for each call",
                       open);
 }
 

@@ -56,7 +56,7 @@ static ridge_status end_rank(ridge__thread_rank *me, ridge_status st)
     const ridge__operation *op = me->first;
     if (st == RIDGE_OK && op != NULL)
         st = ridge_fail(cx, RIDGE_E_ARG,
-                        "it has ended without waiting for a %s: wait for each call",
+                        "it has ended with %s under way: wait for each call",
                         ridge__call_kind_text(op->call.kind));
     if (st != RIDGE_OK) {
         ridge__world_stop(me->world, me->index, st, ridge_ctx_message(cx));

@@ -198,12 +198,8 @@ static ridge_status check_letter(ridge_ctx *cx, const ridge__operation *letter,
         return RIDGE_OK;
     ridge__call_signature a = ridge__call_signature_of(sent);
     ridge__call_signature b = ridge__call_signature_of(wanted);
-    return ridge_fail(cx, RIDGE_E_IO,
-                      "rank %d starts a %s to rank %d with tag %d, which starts a %s: "
-                      "both have the same size and element",
-                      letter->comm->me->index, ridge__call_signature_text(&a).s,
-                      receive->comm->me->index, wanted->tag,
-                      ridge__call_signature_text(&b).s);
+    return ridge__call_fail_message(cx, letter->comm->me->index, &a,
+                                    receive->comm->me->index, &b, wanted->tag);
 }
 
 static ridge_status advance_receive(ridge_ctx *cx, ridge__operation *op)

@@ -28,7 +28,7 @@ static const ridge_element elements[] = {RIDGE_ELEMENT_F32, RIDGE_ELEMENT_BF16,
 /** Whole, with padding in the last part, with parts that are padding alone, empty. */
 static const ridge_cut cuts[] = {{1, 48, 1}, {3, 24, 5}, {2, 7, 3},    {4, 1, 2},
                                  {1, 5, 1},  {1, 0, 4},  {0, 4, 4},    {2, 24, 0},
-                                 {1, 13, 7}, {5, 2, 1},  {1, 5000, 3}, {300, 3, 40}};
+                                 {1, 13, 7}, {5, 2, 1},  {1, 900, 3}, {30, 3, 40}};
 
 static ridge_status each_cut(ridge_ctx *cx, ridge_comm *world, void *payload)
 {
@@ -50,7 +50,8 @@ static ridge_status each_cut(ridge_ctx *cx, ridge_comm *world, void *payload)
 static ridge_status each_size(ridge_ctx *cx, ridge_comm *world, void *payload)
 {
     (void)payload;
-    static const int64_t sizes[] = {0, 1, 3, 15, 16, 17, 129, 2048, 2049, 30001};
+    ridge_mark mark = ridge_arena_mark(ridge_ctx_arena(cx));
+    static const int64_t sizes[] = {0, 1, 3, 15, 16, 17, 129, 2049, 4099};
     for (int kind = COMM_ALL_REDUCE; kind < COMM_KIND_COUNT; kind++) {
         for (size_t e = 0; e < RIDGE_COUNT_OF(elements); e++) {
             for (size_t s = 0; s < RIDGE_COUNT_OF(sizes); s++) {
@@ -64,6 +65,7 @@ static ridge_status each_size(ridge_ctx *cx, ridge_comm *world, void *payload)
                 what.is_in_place = true;
                 what.reduce = RIDGE_REDUCE_MAX;
                 RIDGE_TRY(comm_case_run(cx, world, &what));
+                ridge_arena_rewind(ridge_ctx_arena(cx), mark);
             }
         }
     }
@@ -77,8 +79,8 @@ static ridge_status large(ridge_ctx *cx, ridge_comm *world, void *payload)
     ridge_mark mark = ridge_arena_mark(ridge_ctx_arena(cx));
     for (int kind = 0; kind < COMM_KIND_COUNT; kind++) {
         comm_case what = {.kind = (comm_kind)kind,
-                          .cut = {1, 1500001, 1},
-                          .n = 1500001 / (kind == COMM_ALL_TO_ALL ? 2 : 1),
+                          .cut = {1, 1200001, 1},
+                          .n = 1200001 / (kind == COMM_ALL_TO_ALL ? 2 : 1),
                           .peer = 1,
                           .seed = 5};
         if (kind == COMM_RAGGED)
