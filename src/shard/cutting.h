@@ -26,6 +26,10 @@ typedef struct ridge__cutting {
     ridge__layout operands[RIDGE__OPERAND_MAX]; /* as computed with */
 } ridge__cutting;
 
+/** A gradient that no operation makes comes from outside, as its tensor lies. Others
+ * stay as they are. */
+void ridge__receive(ridge__partitioner *p, int tensor);
+
 /** Choose how the operation is cut. @errors E_NOMEM */
 RIDGE_NODISCARD ridge_status ridge__propagate(ridge__partitioner *p,
                                               const ridge__op_rule *rule,

@@ -93,6 +93,7 @@ static void join_carry(ridge__partitioner *p, const ridge_block *block)
     if (block->repeat == 1 || block->carry_in < 0 || block->carry_out < 0)
         return;
     ridge__wish *wish = &p->wish[block->carry_out];
+    ridge__receive(p, block->carry_in);
     wish->layout = p->layouts[block->carry_in];
     wish->has = (unsigned char)((1u << p->in->tensors[block->carry_out].n_dims) - 1u);
     wish->is_home = false;

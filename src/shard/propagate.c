@@ -173,8 +173,7 @@ static void bring_home(ridge__partitioner *p, int tensor)
     }
 }
 
-/* A gradient that no operation makes comes from outside, as its tensor lies. */
-static void receive(ridge__partitioner *p, int tensor)
+void ridge__receive(ridge__partitioner *p, int tensor)
 {
     if (!p->wish[tensor].is_home)
         return;
@@ -223,7 +222,7 @@ ridge_status ridge__propagate(ridge__partitioner *p, const ridge__op_rule *rule,
     for (int o = rule->n_inputs; o < rule->n_inputs + rule->n_outputs; o++)
         bring_home(p, rule->tensor[o]);
     for (int i = 0; i < rule->n_inputs; i++)
-        receive(p, rule->tensor[i]);
+        ridge__receive(p, rule->tensor[i]);
     collect(p, rule, &all);
     out->carried = 0;
     for (int a = 0; a < p->mesh.n; a++) {

@@ -98,29 +98,46 @@ static void stages_do_the_work_of_the_whole(void **state)
     }
 }
 
+/* A stage partitioned, as text; without conflicts. */
+static const char *partitioned(ridge_ctx *cx, const ridge_program *stage,
+                               const ridge_parallelism *degrees)
+{
+    const ridge_rule *rules = NULL;
+    const ridge_partition *p = NULL;
+    ridge_mesh mesh;
+    ridge_buf text;
+    int n = 0;
+    assert_ok(cx, ridge_parallelism_rules(cx, stage, degrees, &mesh, &rules, &n));
+    assert_ok(cx, ridge_partition_build(cx, stage, &mesh, rules, n, NULL, NULL, &p));
+    assert_int_equal(p->n_conflicts, 0);
+    ridge_buf_init(&text, ridge_ctx_arena(cx));
+    ridge_partition_write(p, &text);
+    return ridge_buf_text(&text);
+}
+
 /* Under sequence parallelism what is received lies as in the middle of the model. */
 static void a_stage_is_partitioned_as_the_whole(void **state)
 {
     const ridge_parallelism degrees = {
         .dp = 2, .fsdp = 1, .ep = 1, .cp = 1, .tp = 2, .is_sequence_parallel = true};
-    const ridge_program *part = stage_of(*state, lower(*state, SEVEN), 3, 1);
-    const ridge_rule *rules = NULL;
-    const ridge_partition *p = NULL;
-    ridge_mesh mesh;
-    int n = 0;
-    assert_ok(*state,
-              ridge_parallelism_rules(*state, part, &degrees, &mesh, &rules, &n));
-    assert_ok(*state,
-              ridge_partition_build(*state, part, &mesh, rules, n, NULL, NULL, &p));
-    ridge_buf text;
-    ridge_buf_init(&text, ridge_ctx_arena(*state));
-    ridge_partition_write(p, &text);
-    assert_non_null(strstr(ridge_buf_text(&text), "input x[B@dp,T@tp,D]\n"));
-    assert_non_null(strstr(ridge_buf_text(&text),
-                           "sent.x_out[B@dp,T@tp,D] = send x_out[B@dp,T@tp,D]\n"));
+    const ridge_program *stage = stage_of(*state, lower(*state, SEVEN), 3, 1);
+    const char *text = partitioned(*state, stage, &degrees);
+    assert_non_null(strstr(text, "input x[B@dp,T@tp,D]\n"));
     assert_non_null(
-        strstr(ridge_buf_text(&text), "AllGather@tp d_x_out[B@dp,T@tp,D]\n"));
-    assert_int_equal(p->n_conflicts, 0);
+        strstr(text, "sent.x_out[B@dp,T@tp,D] = send x_out[B@dp,T@tp,D]\n"));
+    assert_non_null(strstr(text, "AllGather@tp d_x_out[B@dp,T@tp,D]\n"));
+}
+
+/* The stream's gradient comes in cut and goes through the layers cut. */
+static void a_received_gradient_stays_cut(void **state)
+{
+    const ridge_parallelism degrees = {.dp = 2, .fsdp = 1, .ep = 1, .cp = 1, .tp = 1};
+    for (int stage = 0; stage < 2; stage++) {
+        const ridge_program *part = stage_of(*state, lower(*state, SEVEN), 2, stage);
+        const char *text = partitioned(*state, part, &degrees);
+        assert_null(strstr(text, "AllGather"));
+        assert_null(strstr(text, "slice_"));
+    }
 }
 
 static void bad_tables_are_refused(void **state)
@@ -144,6 +161,7 @@ int main(void)
         cmocka_unit_test(borders_have_sends),
         cmocka_unit_test(stages_do_the_work_of_the_whole),
         cmocka_unit_test(a_stage_is_partitioned_as_the_whole),
+        cmocka_unit_test(a_received_gradient_stays_cut),
         cmocka_unit_test(bad_tables_are_refused),
     };
     return cmocka_run_group_tests(tests, fixture_open, fixture_close);
