@@ -38,8 +38,8 @@ static ridge_status start_collective(ridge_ctx *cx, ridge__nccl_comm *comm,
 {
     ridge__nccl_rank *me = comm->me;
     const int64_t number = ++comm->tickets;
-    ridge__nccl_slot *slot = &comm->slots[number % RIDGE_PENDING_MAX];
-    if (slot->ticket != 0)
+    ridge__nccl_slot *slot = ridge__nccl_slot_find(comm, 0);
+    if (slot == NULL)
         return fail_full(cx, comm);
     if (slot->end == NULL)
         RIDGE_TRY(ridge__nccl_cuda(
@@ -85,8 +85,7 @@ static ridge_status start(ridge_ctx *cx, ridge_comm *base, const ridge__comm_cal
     return barrier(cx, comm);
 }
 
-/* ---- groups
- * -------------------------------------------------------------------------- */
+/* ---- groups ------------------------------------------------------------------- */
 
 /** The first rank's id of the group, on all. */
 static ridge_status share_id(ridge_ctx *cx, ridge__nccl_comm *comm, ncclUniqueId *id)
@@ -134,7 +133,7 @@ static const ridge__comm_ops ops;
 static ridge_status open_comm(ridge_ctx *cx, ridge__nccl_rank *me, ridge_comm *host,
                               ridge__nccl_comm **out)
 {
-    ridge__nccl_comm *comm = ridge_new(ridge_ctx_arena(cx), ridge__nccl_comm, 1);
+    ridge__nccl_comm *comm = calloc(1, sizeof *comm); /* until the rank ends */
     if (comm == NULL)
         return ridge__nccl_fail_own(cx, me, ridge_fail_nomem(cx));
     comm->base = *host;
@@ -173,8 +172,7 @@ static void abandon(ridge_comm *comm)
 static const ridge__comm_ops ops = {
     .start = start, .wait = ridge__nccl_wait, .group = group, .abandon = abandon};
 
-/* ---- a rank's end
- * ----------------------------------------------------------------------- */
+/* ---- a rank's end ------------------------------------------------------------- */
 
 /** All that was started has been waited for. */
 static ridge_status check_idle(ridge_ctx *cx, const ridge__nccl_rank *me)
@@ -191,8 +189,7 @@ static ridge_status check_idle(ridge_ctx *cx, const ridge__nccl_rank *me)
     if (open == NULL)
         return RIDGE_OK;
     return ridge_fail(cx, RIDGE_E_ARG,
-                      "it has ended with %s under way: wait for each call",
-                      open);
+                      "it has ended with %s under way: wait for each call", open);
 }
 
 /** Leave the groups once all ranks have no more to do in them. */
@@ -220,6 +217,7 @@ static void close_comm(ridge__nccl_comm *comm)
         (void)cudaEventDestroy(comm->begin);
     if (comm->stream != NULL)
         (void)cudaStreamDestroy(comm->stream);
+    free(comm);
 }
 
 static ridge_status end_rank(ridge_ctx *cx, ridge__nccl_rank *me, ridge_status status)
@@ -233,15 +231,17 @@ static ridge_status end_rank(ridge_ctx *cx, ridge__nccl_rank *me, ridge_status s
                           ridge_ctx_message(cx));
         ridge__nccl_abort_all(me);
     }
-    for (ridge__nccl_comm *c = me->comms; c != NULL; c = c->next)
-        close_comm(c);
+    while (me->comms != NULL) {
+        ridge__nccl_comm *last = me->comms;
+        me->comms = last->next;
+        close_comm(last);
+    }
     if (me->copies != NULL)
         (void)cudaStreamDestroy(me->copies);
     return status;
 }
 
-/* ---- running
- * ------------------------------------------------------------------------------ */
+/* ---- running ------------------------------------------------------------------ */
 
 static ridge_status open_rank(ridge_ctx *cx, ridge__nccl_rank *me, ridge_comm *host,
                               ridge__nccl_comm **out)

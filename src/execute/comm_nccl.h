@@ -76,13 +76,14 @@ static inline bool ridge__nccl_is_stopped(const ridge__nccl_rank *me)
     return atomic_load(&me->host->world->is_stopped);
 }
 
-/* ---- waiting and failing: comm_nccl_wait.c
- * ---------------------------------------------- */
+/* ---- waiting and failing: comm_nccl_wait.c ------------------------------------ */
 
 /** End all that this rank's GPU does for collectives; transfers end by themselves. */
 void ridge__nccl_abort_all(ridge__nccl_rank *me);
 /** Of ridge__comm_ops. A ticket of 0: nothing is under way. */
 ridge_status ridge__nccl_wait(ridge_ctx *cx, ridge_comm *comm, int64_t ticket);
+/** The slot of a collective; of ticket 0 a free one. NULL: there is none. */
+ridge__nccl_slot *ridge__nccl_slot_find(ridge__nccl_comm *comm, int64_t ticket);
 /** End what this rank has under way, of its own accord: the message stands in cx. */
 ridge_status ridge__nccl_fail_own(ridge_ctx *cx, ridge__nccl_rank *me,
                                   ridge_status status);
@@ -96,15 +97,13 @@ RIDGE_NODISCARD ridge_status ridge__nccl_cuda(ridge_ctx *cx, ridge__nccl_rank *m
 RIDGE_NODISCARD ridge_status ridge__nccl_settle(ridge_ctx *cx, ridge__nccl_comm *comm,
                                                 ncclResult_t result, const char *what);
 
-/* ---- collectives: comm_nccl_collective.c
- * --------------------------------------------- */
+/* ---- collectives: comm_nccl_collective.c -------------------------------------- */
 
 /** Put all of a collective on the group's stream. */
 RIDGE_NODISCARD ridge_status ridge__nccl_issue(ridge_ctx *cx, ridge__nccl_comm *comm,
                                                const ridge__comm_call *call);
 
-/* ---- sends and receives: comm_nccl_letter.c
- * -------------------------------------------- */
+/* ---- sends and receives: comm_nccl_letter.c ----------------------------------- */
 
 /** Start one; with its partner there, the copy too. */
 RIDGE_NODISCARD ridge_status ridge__nccl_letter_start(ridge_ctx *cx,

@@ -45,7 +45,7 @@ static ridge_status copy(const work *w, void *dst, const void *src, size_t bytes
         "copy");
 }
 
-/* ---- exchanges ------------------------------------------------------------------- */
+/* ---- exchanges ---------------------------------------------------------------- */
 
 /** Bytes of an array that go to or come from a rank. */
 typedef struct span {
@@ -228,8 +228,7 @@ static ridge_status all_reduce(const work *w)
     return give(w, parts);
 }
 
-/* ---- rows, broadcast, permute
- * --------------------------------------------------------- */
+/* ---- rows, broadcast, permute ------------------------------------------------- */
 
 static span counted_span(const work *w, const int32_t *counts, int rank)
 {
@@ -292,8 +291,7 @@ static ridge_status permute(const work *w)
     return exchange_all(w, &e);
 }
 
-/* ---- the engine's
- * ------------------------------------------------------------------------ */
+/* ---- the engine's ------------------------------------------------------------- */
 
 /** In a group of one all are copies; the whole is then as large as the part. */
 static ridge_status copy_own(const work *w)

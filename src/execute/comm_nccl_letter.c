@@ -5,7 +5,9 @@
  */
 #include "comm_nccl.h"
 
-#include <string.h>
+#include <stdlib.h>
+
+#include "device_cuda.h"
 
 /** One side of a transfer. */
 typedef struct side {
@@ -42,10 +44,14 @@ static cudaError_t open_side(const ridge__nccl_comm *comm, const ridge__comm_cal
                                 : cudaEventRecord(out->begin, cudaStreamPerThread);
 }
 
-static void close_side(const side *s)
+static void letter_free(ridge__nccl_letter *letter)
 {
-    if (s->begin != NULL)
-        (void)cudaEventDestroy(s->begin);
+    const cudaEvent_t events[] = {letter->sender.begin, letter->receiver.begin,
+                                  letter->end};
+    for (size_t i = 0; i < RIDGE_COUNT_OF(events); i++)
+        if (events[i] != NULL)
+            (void)cudaEventDestroy(events[i]);
+    free(letter);
 }
 
 /* ---- finding ------------------------------------------------------------------------
@@ -155,27 +161,24 @@ static ridge_status post(ridge_ctx *cx, ridge__nccl_comm *comm,
     return status;
 }
 
-/* ---- the engine's
- * --------------------------------------------------------------------- */
+/* ---- the engine's ------------------------------------------------------------- */
 
 ridge_status ridge__nccl_letter_start(ridge_ctx *cx, ridge__nccl_comm *comm,
                                       const ridge__comm_call *call,
                                       ridge__nccl_letter **out)
 {
-    ridge__nccl_letter *mine = ridge_new(ridge_ctx_arena(cx), ridge__nccl_letter, 1);
+    ridge__nccl_letter *mine = calloc(1, sizeof *mine); /* both ranks use it */
     if (mine == NULL)
         return ridge__nccl_fail_own(cx, comm->me, ridge_fail_nomem(cx));
     *mine = letter_of(comm, call);
-    RIDGE_TRY(ridge__nccl_cuda(
-        cx, comm->me,
-        open_side(comm, call, mine->is_send ? &mine->sender : &mine->receiver),
-        "start a transfer"));
-    const ridge_status status = post(cx, comm, call, mine, out);
+    ridge_status status = ridge__cuda_check(
+        cx, open_side(comm, call, mine->is_send ? &mine->sender : &mine->receiver),
+        "start a transfer");
     if (status == RIDGE_OK)
-        return RIDGE_OK;
-    close_side(&mine->sender);
-    close_side(&mine->receiver);
-    return ridge__nccl_fail_own(cx, comm->me, status);
+        status = post(cx, comm, call, mine, out);
+    if (status != RIDGE_OK || *out != mine)
+        letter_free(mine);
+    return status == RIDGE_OK ? status : ridge__nccl_fail_own(cx, comm->me, status);
 }
 
 cudaError_t ridge__nccl_letter_query(ridge__nccl_world *world,
@@ -206,10 +209,6 @@ void ridge__nccl_letter_leave(ridge__nccl_world *world, ridge__nccl_letter *lett
     pthread_mutex_lock(&world->mutex);
     const bool is_last = --letter->users == 0;
     pthread_mutex_unlock(&world->mutex);
-    if (!is_last)
-        return;
-    close_side(&letter->sender);
-    close_side(&letter->receiver);
-    if (letter->end != NULL)
-        (void)cudaEventDestroy(letter->end);
+    if (is_last)
+        letter_free(letter);
 }

@@ -21,7 +21,8 @@ void ridge__nccl_abort_all(ridge__nccl_rank *me)
         if (c->nccl != NULL)
             (void)me->world->calls.ncclCommAbort(c->nccl);
         c->nccl = NULL;
-        (void)cudaStreamSynchronize(c->stream);
+        if (c->stream != NULL)
+            (void)cudaStreamSynchronize(c->stream);
     }
 }
 
@@ -154,10 +155,18 @@ ridge_status ridge__nccl_settle(ridge_ctx *cx, ridge__nccl_comm *comm,
     return wait_until(cx, &q);
 }
 
+ridge__nccl_slot *ridge__nccl_slot_find(ridge__nccl_comm *comm, int64_t ticket)
+{
+    for (int i = 0; i < RIDGE_PENDING_MAX; i++)
+        if (comm->slots[i].ticket == ticket)
+            return &comm->slots[i];
+    return NULL;
+}
+
 static ridge_status wait_slot(ridge_ctx *cx, ridge__nccl_comm *comm, int64_t ticket)
 {
-    ridge__nccl_slot *slot = &comm->slots[ticket % RIDGE_PENDING_MAX];
-    if (slot->ticket != ticket)
+    ridge__nccl_slot *slot = ridge__nccl_slot_find(comm, ticket);
+    if (slot == NULL)
         return ridge_fail(cx, RIDGE_E_ARG, "a collective is waited for twice");
     const question q = {.ask = ask_slot,
                         .comm = comm,

@@ -32,8 +32,7 @@ int ridge__cuda_count(const char **why)
     return error == cudaSuccess ? count : 0;
 }
 
-/* ---- blocks of memory
- * ----------------------------------------------------------------- */
+/* ---- blocks of memory --------------------------------------------------------- */
 
 static size_t place_of(const ridge__cuda_blocks *blocks, const void *p)
 {
@@ -159,8 +158,7 @@ static ridge_status finish(ridge__device *d)
                              "finish its kernels");
 }
 
-/* ---- opening and closing
- * ------------------------------------------------------------- */
+/* ---- opening and closing ------------------------------------------------------ */
 
 static void close_device(ridge__device *d)
 {

@@ -43,8 +43,7 @@ namespace
 constexpr int block_threads = 256;
 constexpr unsigned whole_warp = 0xffffffffu;
 
-/* ---- launches
- * ------------------------------------------------------------------------ */
+/* ---- launches ----------------------------------------------------------------- */
 
 /** Blocks, threads of a block, bytes of shared memory. */
 struct launch_shape {
@@ -99,8 +98,7 @@ __device__ inline int64_t thread_step()
     return (int64_t)gridDim.x * blockDim.x;
 }
 
-/* ---- formats
- * ------------------------------------------------------------------------- */
+/* ---- formats ------------------------------------------------------------------ */
 
 __host__ __device__ inline float bf16_widen(uint16_t bits)
 {
@@ -139,8 +137,7 @@ inline size_t array_bytes(const ridge__array &a, int64_t n)
     return (size_t)n * (a.dtype == RIDGE_DTYPE_BF16 ? 2 : 4);
 }
 
-/* ---- a block's sums
- * -------------------------------------------------------------------- */
+/* ---- a block's sums ----------------------------------------------------------- */
 
 struct add {
     template <class T> __device__ T operator()(T a, T b) const { return a + b; }

@@ -149,8 +149,7 @@ ridge_status attend_tiles(ridge__device *d, const ridge__attention *a)
         attend<R, J>, *a, tiles);
 }
 
-/* ---- merge
- * --------------------------------------------------------------------------------- */
+/* ---- merge -------------------------------------------------------------------- */
 
 /** A warp for each row. */
 __global__ void merged(int64_t rows, int64_t hv, ridge__array o, float *lse,
@@ -176,8 +175,7 @@ __global__ void merged(int64_t rows, int64_t hv, ridge__array o, float *lse,
 
 } // namespace
 
-/* ---- the device's
- * --------------------------------------------------------------------------- */
+/* ---- the device's ------------------------------------------------------------- */
 
 extern "C" ridge_status ridge__cuda_attention(ridge__device *d,
                                               const ridge__attention *a)

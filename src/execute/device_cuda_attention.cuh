@@ -16,8 +16,7 @@ namespace
 constexpr int tile_threads = 128;
 constexpr int row_groups = 16, column_groups = 8;
 
-/* ---- which entries a query meets
- * ------------------------------------------------------ */
+/* ---- which entries a query meets ---------------------------------------------- */
 
 /** Query i and entry j by their index in this call. */
 __host__ __device__ inline bool attention_meets(const ridge__attention &a, int64_t i,
@@ -82,8 +81,7 @@ __host__ __device__ inline attention_span attention_queries(const ridge__attenti
     return span;
 }
 
-/* ---- tiles
- * --------------------------------------------------------------------------------- */
+/* ---- tiles -------------------------------------------------------------------- */
 
 /** Rows of an array [.., rows, heads, width] of one head. */
 struct head_rows {
@@ -195,8 +193,7 @@ template <int R, int J> __device__ inline void tile_clear(float (&sum)[R][J])
             sum[r][j] = 0.0f;
 }
 
-/* ---- launches
- * ------------------------------------------------------------------------------- */
+/* ---- launches ----------------------------------------------------------------- */
 
 /** What a block works on: tile, head and sequence from its index. */
 struct tile_place {

@@ -177,8 +177,7 @@ ridge_status backward_sized(ridge__device *d, const ridge__attention *a,
 
 } // namespace
 
-/* ---- the device's
- * --------------------------------------------------------------------------- */
+/* ---- the device's ------------------------------------------------------------- */
 
 extern "C" ridge_status ridge__cuda_attention_backward(ridge__device *d,
                                                        const ridge__attention *a)

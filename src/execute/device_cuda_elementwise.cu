@@ -5,8 +5,7 @@
 namespace
 {
 
-/* ---- functions
- * -------------------------------------------------------------------------- */
+/* ---- functions ---------------------------------------------------------------- */
 
 __device__ float sigmoid(float x)
 {
@@ -44,9 +43,9 @@ __device__ float apply(ridge_function function, float a, float b, float scale)
     case RIDGE_FUNCTION_GEGLU:
         return a * cumulative(a) * b;
     case RIDGE_FUNCTION_RELU:
-        return a > 0.0f ? a : 0.0f;
+        return a < 0.0f ? 0.0f : a; /* a NaN stays one */
     case RIDGE_FUNCTION_RELU2:
-        return a > 0.0f ? a * a : 0.0f;
+        return a < 0.0f ? 0.0f : a * a;
     case RIDGE_FUNCTION_SILU:
         return a * sigmoid(a);
     case RIDGE_FUNCTION_SIGMOID:
@@ -107,8 +106,7 @@ __device__ float slope_b(ridge_function function, float a)
     }
 }
 
-/* ---- elements of many dims
- * --------------------------------------------------------------- */
+/* ---- elements of many dims ---------------------------------------------------- */
 
 /** Where element i of an array of these sizes lies in one of these strides. */
 __host__ __device__ int64_t strided(int n_dims, const int64_t *sizes,
@@ -165,10 +163,17 @@ __global__ void copied(ridge__copy c, int64_t n)
     }
 }
 
-/* ---- rotary
- * ------------------------------------------------------------------------------- */
+/* ---- rotary ------------------------------------------------------------------- */
 
-/** One thread a pair; the angle is a product in fp32, as the CPU takes it. */
+/** An angle within half a turn of 0, so that positions in the millions stay exact: what
+ * follows is in fp32. */
+__device__ float within_turn(double angle)
+{
+    const double turn = 6.283185307179586;
+    return (float)(angle - turn * rint(angle / turn));
+}
+
+/** One thread a pair. */
 __global__ void turned(ridge__rotary r, const float *frequencies, int64_t n)
 {
     const int64_t pairs = (r.h + 1) / 2;
@@ -179,7 +184,8 @@ __global__ void turned(ridge__rotary r, const float *frequencies, int64_t n)
             store(r.y, at, load(r.x, at));
             continue;
         }
-        const float angle = (float)(r.start + token) * frequencies[pair];
+        const float angle =
+            within_turn((double)(r.start + token) * (double)frequencies[pair]);
         const float c = r.magnitude * cosf(angle);
         const float s = r.magnitude * (r.is_back ? -sinf(angle) : sinf(angle));
         const float even = load(r.x, at), odd = load(r.x, at + 1);
@@ -188,8 +194,7 @@ __global__ void turned(ridge__rotary r, const float *frequencies, int64_t n)
     }
 }
 
-/* ---- optimizer
- * ----------------------------------------------------------------------------- */
+/* ---- optimizer ---------------------------------------------------------------- */
 
 __global__ void updated(ridge__update u)
 {
@@ -216,8 +221,7 @@ __global__ void multiplied(ridge__array x, int64_t n, float by)
 
 } // namespace
 
-/* ---- the device's
- * --------------------------------------------------------------------------- */
+/* ---- the device's ------------------------------------------------------------- */
 
 extern "C" ridge_status ridge__cuda_elementwise(ridge__device *d,
                                                 const ridge__elementwise *e)

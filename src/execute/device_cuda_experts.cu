@@ -5,8 +5,14 @@
 namespace
 {
 
-/* ---- route
- * --------------------------------------------------------------------------------- */
+/* ---- route -------------------------------------------------------------------- */
+
+/** A logit as it is compared: no number is the least. */
+__device__ float logit_of(const ridge__route &r, int64_t at)
+{
+    const float logit = load(r.logits, at);
+    return logit == logit ? logit : -INFINITY;
+}
 
 /** Whether a value comes before another: the larger, of equals the lower index. */
 __device__ bool comes_before(float value, int64_t i, float other, int64_t j)
@@ -14,14 +20,14 @@ __device__ bool comes_before(float value, int64_t i, float other, int64_t j)
     return value > other || (value == other && i < j);
 }
 
-/** The next of a row's logits behind (value, index) in that order; -1: none. */
+/** The next of a row's logits behind (value, index) in that order; there is one. */
 __device__ int64_t next_expert(const ridge__route &r, int64_t first, float value,
                                int64_t index)
 {
     int64_t best = -1;
     float best_value = 0.0f;
     for (int64_t e = 0; e < r.experts; e++) {
-        const float logit = load(r.logits, first + e);
+        const float logit = logit_of(r, first + e);
         const bool is_behind = index < 0 || comes_before(value, index, logit, e);
         if (is_behind && (best < 0 || comes_before(logit, e, best_value, best))) {
             best = e;
@@ -31,28 +37,31 @@ __device__ int64_t next_expert(const ridge__route &r, int64_t first, float value
     return best;
 }
 
+/** exp(logit - top), also of infinities. */
+__device__ float weight_of(float logit, float top)
+{
+    return logit == top ? 1.0f : expf(logit - top);
+}
+
 /** A thread for each row. */
 __global__ void routed(ridge__route r)
 {
+    const int64_t chosen = r.k < r.experts ? r.k : r.experts;
     for (int64_t row = thread_first(); row < r.rows; row += thread_step()) {
         const int64_t first = row * r.experts;
-        for (int64_t e = 0; e < r.experts; e++)
-            store(r.gates, first + e, 0.0f);
-        int64_t at = -1;
+        int64_t last = -1;
         float value = 0.0f, top = 0.0f, sum = 0.0f;
-        for (int64_t i = 0; i < r.k; i++) {
-            at = next_expert(r, first, value, at);
-            if (at < 0)
-                break;
-            value = load(r.logits, first + at);
+        for (int64_t i = 0; i < chosen; i++) {
+            last = next_expert(r, first, value, last);
+            value = logit_of(r, first + last);
             top = i == 0 ? value : top;
-            sum += expf(value - top);
+            sum += weight_of(value, top);
         }
-        const int64_t last = at;
         for (int64_t e = 0; e < r.experts; e++) {
-            const float logit = load(r.logits, first + e);
-            if (last < 0 || e == last || comes_before(logit, e, value, last))
-                store(r.gates, first + e, expf(logit - top) / sum);
+            const float logit = logit_of(r, first + e);
+            const bool is_chosen =
+                last >= 0 && (e == last || comes_before(logit, e, value, last));
+            store(r.gates, first + e, is_chosen ? weight_of(logit, top) / sum : 0.0f);
         }
     }
 }
@@ -75,13 +84,12 @@ __global__ void routed_backward(ridge__route r)
     }
 }
 
-/* ---- order
- * --------------------------------------------------------------------------------- */
+/* ---- order -------------------------------------------------------------------- */
 
 __device__ bool goes_to(const ridge__expert_order &o, int64_t token, int64_t expert)
 {
-    return token < o.valid &&
-           load(o.gates, token * o.all_experts + o.first_expert + expert) != 0.0f;
+    const float gate = load(o.gates, token * o.all_experts + o.first_expert + expert);
+    return gate > 0.0f || gate < 0.0f; /* neither 0 nor NaN */
 }
 
 /** A block for each expert. */
@@ -121,8 +129,7 @@ __global__ void ordered(ridge__expert_order o, int64_t tokens, const int64_t *of
     }
 }
 
-/* ---- tokens to rows and back
- * ----------------------------------------------------------------- */
+/* ---- tokens to rows and back -------------------------------------------------- */
 
 /** offsets, in device memory here. */
 struct experts_job {
@@ -242,8 +249,7 @@ ridge_status order_offsets(ridge__device *d, const ridge__expert_order *o,
 
 } // namespace
 
-/* ---- the device's
- * --------------------------------------------------------------------------- */
+/* ---- the device's ------------------------------------------------------------- */
 
 extern "C" ridge_status ridge__cuda_route(ridge__device *d, const ridge__route *r)
 {

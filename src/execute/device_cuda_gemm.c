@@ -243,7 +243,7 @@ static ridge_status plan_find(ridge__device *d, const ridge__gemm *g, plan **out
     return RIDGE_OK;
 }
 
-/* ---- products ------------------------------------------------------------------- */
+/* ---- products ----------------------------------------------------------------- */
 
 static ridge_status multiply(ridge__device *d, const ridge__gemm *g)
 {
@@ -367,7 +367,7 @@ static ridge_status multiply_mixed(ridge__device *d, const ridge__gemm *g)
     return status;
 }
 
-/* ---- the device's --------------------------------------------------------------- */
+/* ---- the device's ------------------------------------------------------------- */
 
 ridge_status ridge__cuda_gemm(ridge__device *d, const ridge__gemm *g)
 {

@@ -4,8 +4,7 @@
 namespace
 {
 
-/* ---- loss
- * --------------------------------------------------------------------------------- */
+/* ---- loss --------------------------------------------------------------------- */
 
 /** Column of the label in this part; -1: not in it. */
 __device__ int64_t label_column(const ridge__loss &l, int64_t row)
@@ -69,8 +68,7 @@ __global__ void loss_slopes(ridge__loss l)
     }
 }
 
-/* ---- gather
- * -------------------------------------------------------------------------------- */
+/* ---- gather ------------------------------------------------------------------- */
 
 __global__ void gathered(ridge__gather g, int64_t n)
 {
@@ -83,15 +81,18 @@ __global__ void gathered(ridge__gather g, int64_t n)
 
 constexpr int scatter_most = 1024;
 
-/** Add rows found[0 .. n] of y to a row of the table, in that order. */
+/** Add rows found[0 .. n] of y to a row of the table, in that order; a table in bf16 is
+ * rounded at each, so that it does not matter how many are found at a time. */
 __device__ void scatter_add(const ridge__gather &g, int64_t word, const int *found,
                             int n)
 {
     __syncthreads();
     for (int64_t c = threadIdx.x; c < g.d; c += blockDim.x) {
         float sum = load(g.table, word * g.d + c);
-        for (int i = 0; i < n; i++)
+        for (int i = 0; i < n; i++) {
             sum += load(g.y, found[i] * g.d + c);
+            sum = g.table.dtype == RIDGE_DTYPE_BF16 ? bf16_widen(bf16_round(sum)) : sum;
+        }
         store(g.table, word * g.d + c, sum);
     }
     __syncthreads();
@@ -136,8 +137,7 @@ __global__ void scattered(ridge__gather g)
 
 } // namespace
 
-/* ---- the device's
- * --------------------------------------------------------------------------- */
+/* ---- the device's ------------------------------------------------------------- */
 
 extern "C" ridge_status ridge__cuda_loss_partial(ridge__device *d, const ridge__loss *l)
 {

@@ -5,8 +5,7 @@
 namespace
 {
 
-/* ---- norm
- * ------------------------------------------------------------------------------- */
+/* ---- norm --------------------------------------------------------------------- */
 
 __device__ float norm_rate(const ridge__norm &n, int64_t row)
 {
@@ -31,8 +30,15 @@ __global__ void normed(ridge__norm n)
     }
 }
 
-/** d_x = rate (w d_y - x rate^2 mean(w d_y x)); rates is kept for the columns' sums. */
-__global__ void normed_backward(ridge__norm n, float *rates)
+__global__ void norm_rates(ridge__norm n, float *rates)
+{
+    const float rate = norm_rate(n, blockIdx.x);
+    if (threadIdx.x == 0)
+        rates[blockIdx.x] = rate;
+}
+
+/** d_x = rate (w d_y - x rate^2 mean(w d_y x)); d_x may be d_y. */
+__global__ void normed_backward(ridge__norm n)
 {
     const int64_t row = blockIdx.x;
     const float rate = norm_rate(n, row);
@@ -48,8 +54,6 @@ __global__ void normed_backward(ridge__norm n, float *rates)
         const float w = n.w.p == nullptr ? 1.0f : load(n.w, c);
         store(n.d_x, at, rate * (w * load(n.d_y, at) - pull * load(n.x, at)));
     }
-    if (threadIdx.x == 0)
-        rates[row] = rate;
 }
 
 /** Block (columns, slice of rows): a thread sums a column over its slice.
@@ -91,20 +95,28 @@ __global__ void normed_slices(ridge__norm n, int64_t slices, const float *parts)
 /** Slices of rows that are summed apart: the same on every GPU. */
 constexpr int64_t slices_most = 128;
 
-ridge_status sum_columns(ridge__device *d, const ridge__norm *n, const float *rates,
-                         float *parts)
+/** d_w and d_b, before d_x is written, which may be d_y. */
+ridge_status sum_columns(ridge__device *d, const ridge__norm *n)
 {
     const int64_t slices = n->rows < slices_most ? n->rows : slices_most;
     const int64_t columns = (n->d + block_threads - 1) / block_threads;
-    if (slices > 0)
-        RIDGE_TRY(launch(d, "run norm backward", launch_rows(columns * slices),
-                         normed_columns, *n, rates, slices, parts));
-    return launch(d, "run norm backward", launch_over(d, n->d), normed_slices, *n,
-                  slices, (const float *)parts);
+    void *work = nullptr;
+    RIDGE_TRY(ridge__cuda_alloc(
+        d, (size_t)(n->rows + 2 * slices * n->d) * sizeof(float), &work));
+    float *parts = (float *)work, *rates = parts + 2 * slices * n->d;
+    ridge_status status =
+        launch(d, "run norm backward", launch_rows(n->rows), norm_rates, *n, rates);
+    if (status == RIDGE_OK)
+        status = launch(d, "run norm backward", launch_rows(columns * slices),
+                        normed_columns, *n, (const float *)rates, slices, parts);
+    if (status == RIDGE_OK)
+        status = launch(d, "run norm backward", launch_over(d, n->d), normed_slices, *n,
+                        slices, (const float *)parts);
+    ridge__cuda_release(d, work);
+    return status;
 }
 
-/* ---- sums
- * -------------------------------------------------------------------------------- */
+/* ---- sums --------------------------------------------------------------------- */
 
 /** A thread for each sum, where neighbours in memory are neighbours in the result. */
 __global__ void summed_columns(ridge__sum s)
@@ -132,7 +144,7 @@ __global__ void summed_rows(ridge__sum s)
         store(s.y, i, sum);
 }
 
-constexpr int64_t square_blocks = 256;
+constexpr int64_t square_blocks_most = 256;
 
 __global__ void squared(ridge__array x, int64_t n, double *parts)
 {
@@ -148,8 +160,7 @@ __global__ void squared(ridge__array x, int64_t n, double *parts)
 
 } // namespace
 
-/* ---- the device's
- * --------------------------------------------------------------------------- */
+/* ---- the device's ------------------------------------------------------------- */
 
 extern "C" ridge_status ridge__cuda_norm(ridge__device *d, const ridge__norm *n)
 {
@@ -159,16 +170,9 @@ extern "C" ridge_status ridge__cuda_norm(ridge__device *d, const ridge__norm *n)
 extern "C" ridge_status ridge__cuda_norm_backward(ridge__device *d,
                                                   const ridge__norm *n)
 {
-    void *work = nullptr;
-    RIDGE_TRY(ridge__cuda_alloc(
-        d, (size_t)(n->rows + 2 * slices_most * n->d) * sizeof(float), &work));
-    float *parts = (float *)work, *rates = parts + 2 * slices_most * n->d;
-    ridge_status status = launch(d, "run norm backward", launch_rows(n->rows),
-                                 normed_backward, *n, rates);
-    if (status == RIDGE_OK && (n->d_w.p != nullptr || n->d_b.p != nullptr))
-        status = sum_columns(d, n, rates, parts);
-    ridge__cuda_release(d, work);
-    return status;
+    if (n->d_w.p != nullptr || n->d_b.p != nullptr)
+        RIDGE_TRY(sum_columns(d, n));
+    return launch(d, "run norm backward", launch_rows(n->rows), normed_backward, *n);
 }
 
 extern "C" ridge_status ridge__cuda_sum(ridge__device *d, const ridge__sum *s)
@@ -182,19 +186,19 @@ extern "C" ridge_status ridge__cuda_sum(ridge__device *d, const ridge__sum *s)
 extern "C" ridge_status ridge__cuda_sum_of_squares(ridge__device *d, ridge__array x,
                                                    int64_t n, double *out)
 {
+    const int64_t wanted = (n + block_threads - 1) / block_threads;
+    const int64_t blocks = wanted < square_blocks_most ? wanted : square_blocks_most;
     void *parts = nullptr;
-    double host[square_blocks];
+    double host[square_blocks_most], sum = 0.0;
     RIDGE_TRY(ridge__cuda_alloc(d, sizeof host, &parts));
-    ridge_status status =
-        launch(d, "run sum of squares", {square_blocks, block_threads, 0}, squared, x,
-               n, (double *)parts);
+    ridge_status status = launch(d, "run sum of squares", {blocks, block_threads, 0},
+                                 squared, x, n, (double *)parts);
     if (status == RIDGE_OK)
-        status = ridge__cuda_download(d, host, parts, sizeof host);
+        status = ridge__cuda_download(d, host, parts, (size_t)blocks * sizeof(double));
     ridge__cuda_release(d, parts);
     if (status != RIDGE_OK)
         return status;
-    double sum = 0.0;
-    for (int64_t i = 0; i < square_blocks; i++)
+    for (int64_t i = 0; i < blocks; i++)
         sum += host[i];
     *out = sum;
     return RIDGE_OK;

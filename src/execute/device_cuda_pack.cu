@@ -18,8 +18,7 @@ cudaError_t launch_on(cudaStream_t stream, int64_t n, void (*kernel)(P...),
                                       dim3(block_threads), 0, stream, arguments...);
 }
 
-/* ---- cuts
- * --------------------------------------------------------------------------------- */
+/* ---- cuts --------------------------------------------------------------------- */
 
 /** Where element i of the parts lies in the whole; -1: it is padding. */
 __host__ __device__ int64_t place_in_whole(const ridge__cuda_cut &c, int64_t i)
@@ -56,8 +55,7 @@ int64_t parts_elements(const ridge__cuda_cut *c)
     return c->cut.outer * c->chunk * c->cut.inner * c->ranks;
 }
 
-/* ---- joining
- * ---------------------------------------------------------------------------------- */
+/* ---- joining ------------------------------------------------------------------ */
 
 struct bf16 {
     uint16_t bits;
@@ -114,8 +112,7 @@ template <class T> __global__ void joined(ridge__cuda_join j, const T *parts, T 
 
 } // namespace
 
-/* ---- the engine's
- * --------------------------------------------------------------------------- */
+/* ---- the engine's ------------------------------------------------------------- */
 
 extern "C" cudaError_t ridge__cuda_cut_pack(cudaStream_t stream,
                                             const ridge__cuda_cut *cut,
