@@ -41,7 +41,7 @@ typedef struct ridge__product {
 typedef enum ridge__tile_way {
     RIDGE__TILE_LIBRARY,   /* the library does it as it is */
     RIDGE__TILE_CONVERTED, /* operands are first made fp32, a stretch of k at a time */
-    RIDGE__TILE_FEW_ROWS   /* b is read as fast as memory gives it */
+    RIDGE__TILE_FEW_ROWS   /* bf16 b is read as fast as memory gives it */
 } ridge__tile_way;
 
 /** How a product is cut in tiles, and how each is computed. */

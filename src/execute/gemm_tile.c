@@ -7,8 +7,7 @@ enum {
     TILE = 512,              /* small enough to share out, large for the library */
     CONVERTED_TILE = 1024,   /* each element converted is used that many times */
     CONVERTED_STRETCH = 256, /* of k: converted operands stay in the L2 cache */
-    FEW_ROWS = 8,
-    FEW_ROWS_BF16 = 16, /* fp32 would first have to be written */
+    FEW_ROWS = 16, /* of bf16: the library reads fp32 as fast as memory gives it */
     FEW_TILE = 256,
     FEW_STRETCH = 2048,
     TILES_EACH = 4, /* of a worker, so that late ones are made up for */
@@ -24,7 +23,7 @@ static bool is_bf16(ridge__matrix x)
 static ridge__tile_way way_of(const ridge__device_cpu *cpu, const ridge__product *p)
 {
     bool is_all_fp32 = !is_bf16(p->a) && !is_bf16(p->b) && !is_bf16(p->c);
-    if (p->m <= (is_bf16(p->b) ? FEW_ROWS_BF16 : FEW_ROWS))
+    if (is_bf16(p->b) && p->m <= FEW_ROWS)
         return RIDGE__TILE_FEW_ROWS;
     if (is_all_fp32)
         return RIDGE__TILE_LIBRARY;
@@ -148,7 +147,7 @@ static bool run_converted(ridge__device_cpu *cpu, int worker, const ridge__produ
 static void gather_rows(const ridge__kernel_table *kernels, ridge__matrix a, int64_t m,
                         int64_t k, float *room)
 {
-    float line[FEW_ROWS_BF16];
+    float line[FEW_ROWS];
     for (int64_t i = 0; !a.is_transposed && i < m; i++)
         kernels->convert(ridge__array_at(a.array, i * a.ld),
                          (ridge__array){room + i * k, RIDGE_DTYPE_FP32}, k, false);
