@@ -109,14 +109,16 @@ static ridge_status fail_shape(const filler *f, const ridge__part *p)
     return ridge_fail(f->cx, RIDGE_E_PARSE,
                       "%s: %s is [%s] there, but has another shape in this model: take "
                       "a checkpoint of this model",
-                      f->reader->path, ridge__part_text(f->cx, p->name, p->layer),
+                      f->reader->path,
+                      ridge__checkpoint_part_text(f->cx, p->name, p->layer),
                       ridge_buf_text(&b));
 }
 
 static ridge_status check_want(const filler *f, const ridge__part *p)
 {
     const ridge_region *want = &f->want->region;
-    const char *text = ridge__part_text(f->cx, f->want->name, f->want->layer);
+    const char *text =
+        ridge__checkpoint_part_text(f->cx, f->want->name, f->want->layer);
     const char *fault = ridge__region_fault(f->cx, want);
     if (fault != NULL)
         return ridge_fail(f->cx, RIDGE_E_ARG, "no region of %s: %s", text, fault);
@@ -142,7 +144,7 @@ static ridge_status fill(filler *f)
                           "%s: the checkpoint has no %s: it is of another model or of "
                           "other training",
                           f->reader->path,
-                          ridge__part_text(f->cx, want->name, want->layer));
+                          ridge__checkpoint_part_text(f->cx, want->name, want->layer));
     }
     RIDGE_TRY(check_want(f, &list->parts[g->first]));
     ridge__dense_strides(want->region.n_dims, want->region.count, f->strides);

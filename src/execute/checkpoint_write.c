@@ -182,7 +182,7 @@ static ridge_status check_part(const rank_writer *w, const ridge_checkpoint_part
     if (fault == NULL)
         return RIDGE_OK;
     return ridge_fail(w->cx, RIDGE_E_ARG, "%s cannot be saved: %s",
-                      ridge__part_text(w->cx, p->name, p->layer), fault);
+                      ridge__checkpoint_part_text(w->cx, p->name, p->layer), fault);
 }
 
 typedef struct header {
@@ -204,7 +204,8 @@ static ridge_status add_part(header *h, const ridge_checkpoint_part *p, size_t i
     if (ridge__token_table_add(&h->keys, ridge_str_of(key), (int32_t)index) !=
         (int32_t)index) {
         return ridge_fail(cx, RIDGE_E_ARG, "%s is saved twice by rank %d",
-                          ridge__part_text(cx, p->name, p->layer), h->w->share->rank);
+                          ridge__checkpoint_part_text(cx, p->name, p->layer),
+                          h->w->share->rank);
     }
     ridge_json *entry = ridge_json_set_object(cx, h->root, key);
     ridge_json_set_text(entry, "dtype",

@@ -245,6 +245,8 @@ ridge_status ridge_token_data_open(ridge_ctx *cx, const ridge_tokenizer *t,
         return ridge_fail(cx, RIDGE_E_ARG, "a part of %g to evaluate with: 0 to 0.5",
                           options->eval_fraction);
     }
+    if (t != NULL)
+        RIDGE_TRY(ridge__tokenizer_fit(cx, t, options->vocab));
     RIDGE_TRY(ridge__text_files_find(cx, paths, n, &files));
     r.data = ridge_new(ridge_ctx_arena(cx), ridge_token_data, 1);
     if (r.data == NULL)
