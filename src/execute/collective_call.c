@@ -154,8 +154,24 @@ static around sizes_around(const ridge__tensor_part *part, int a, int b)
     return r;
 }
 
-/* Copy between an array, one of whose dims is [ranks, chunk], and blocks [ranks][..].
- * The real length of that dim may be less than ranks x chunk. */
+/* What a rank of the group has of a dim that all have together: chunks nest as the
+ * axes do, the last ones shorter. */
+static ridge__span chunk_of(const ridge__call *c, int64_t length, int rank)
+{
+    const ridge_mesh *mesh = &c->m->partition->mesh;
+    ridge_dim_axes axes = {.n = c->op->n_axes};
+    int64_t coords[RIDGE_MESH_AXIS_MAX] = {0}, rest = rank;
+    for (int i = axes.n - 1; i >= 0; i--) {
+        const int axis = c->op->axes[i];
+        axes.axes[i] = axis;
+        coords[axis] = rest % mesh->axes[axis].size;
+        rest /= mesh->axes[axis].size;
+    }
+    return ridge__span_of(mesh, &axes, length, coords);
+}
+
+/* Copy between an array, one of whose dims is chunks of all ranks, and blocks
+ * [ranks][.., chunk, ..]. */
 static ridge_status copy_blocks(ridge__call *c, const around *sizes, bool is_second,
                                 int64_t chunk, ridge__array array, ridge__array blocks,
                                 bool is_unpack)
@@ -180,10 +196,10 @@ static ridge_status copy_blocks(ridge__call *c, const around *sizes, bool is_sec
     const int64_t bytes = (int64_t)ridge_dtype_bytes(array.dtype);
     const int64_t step = is_unpack ? copy.y_strides[split] : copy.x_strides[split];
     for (int r = 0; r < ranks; r++) {
-        const int64_t left = sizes->n[split] - r * chunk;
-        copy.sizes[split] = left < 0 ? 0 : left < chunk ? left : chunk;
+        const ridge__span span = chunk_of(c, sizes->n[split], r);
+        copy.sizes[split] = span.valid;
         ridge__array a = array, b = blocks;
-        a.p = (char *)a.p + r * chunk * step * bytes;
+        a.p = (char *)a.p + span.start * step * bytes;
         b.p = (char *)b.p + r * block * bytes;
         copy.x = is_unpack ? b : a;
         copy.y = is_unpack ? a : b;

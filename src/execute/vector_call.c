@@ -110,18 +110,14 @@ static int64_t strides_of(const ridge__call *c, int input, int64_t *strides)
     return first;
 }
 
-/* How far a slice lies within what the input has; beyond it stays zero. */
+/* Padding stays zero: behind a slice the input goes on with what others have. */
 static void clip(const ridge__call *c, int64_t *sizes)
 {
     const ridge_tensor *out = ridge__out_tensor(c, 0), *in = ridge__in_tensor(c, 0);
-    const ridge__tensor_part *to = ridge__out_part(c, 0), *from = ridge__in_part(c, 0);
+    const ridge__tensor_part *to = ridge__out_part(c, 0);
     for (int i = 0; i < out->n_dims; i++) {
-        const int at = ridge__tensor_position(in, out->dims[i]);
-        const int64_t end = at < 0 ? sizes[i]
-                                   : from->spans[at].start + from->spans[at].length -
-                                         to->spans[i].start;
-        if (sizes[i] > end)
-            sizes[i] = end > 0 ? end : 0;
+        if (ridge__tensor_position(in, out->dims[i]) >= 0)
+            sizes[i] = to->spans[i].valid;
     }
 }
 

@@ -1,0 +1,7 @@
+# Strategies and partitioned programs run on ranks.
+set(run_shard_support)
+foreach(noun seeded_expr seeded)
+    list(APPEND run_shard_support ${CMAKE_SOURCE_DIR}/tests/support/${noun}.c)
+endforeach()
+ridge_test(property strategy_run_values LAYER execute SOURCES ${run_shard_support}
+           TIMEOUT 120)
