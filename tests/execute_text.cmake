@@ -13,6 +13,8 @@ ridge_test(unit weight_source LAYER execute SOURCES ${weights_support})
 ridge_test(unit llama2c_checkpoint LAYER execute SOURCES ${text_support})
 ridge_test(unit numerics LAYER execute SOURCES ${text_support})
 ridge_test(unit checkpoint_write LAYER execute SOURCES ${text_support})
+ridge_test(unit text_faults LAYER execute SOURCES ${tokenizer_support}
+           ${CMAKE_CURRENT_SOURCE_DIR}/support/weights_build.c)
 ridge_test(property checkpoint_laws LAYER execute SOURCES ${text_support})
 
 ridge_fuzz(tokenizer LAYER execute)

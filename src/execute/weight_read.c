@@ -18,6 +18,7 @@ typedef struct weight_reader {
     int64_t to[RIDGE_TENSOR_DIM_MAX];   /* steps of out, in elements */
     int64_t from[RIDGE_TENSOR_DIM_MAX]; /* steps of the tensor */
     int64_t rotary;                     /* elements of the last dim that turn */
+    bool is_short;                      /* a name could not be spelled: no memory */
 } weight_reader;
 
 /* ---- names ----------------------------------------------------------------------- */
@@ -44,38 +45,39 @@ static const char *spell(ridge_ctx *cx, const char *prefix, const char *pattern,
     return b.is_short ? NULL : ridge_buf_text(&b);
 }
 
-static const ridge__stored_tensor *tensor_named(const ridge_weight_source *s,
-                                                const char *name)
+static const ridge__stored_tensor *tensor_named(weight_reader *r, const char *pattern,
+                                                int64_t expert)
 {
+    const ridge_weight_source *s = r->source;
+    const char *name =
+        pattern == NULL ? NULL : spell(r->cx, s->prefix, pattern, &r->name, expert);
     const int32_t at =
         name == NULL ? -1 : ridge__token_table_find(&s->names, ridge_str_of(name));
+    r->is_short = r->is_short || (pattern != NULL && name == NULL);
     return at < 0 ? NULL : &s->tensors[at];
 }
 
 /* The first pattern that the checkpoint has; NULL: none. */
-static const ridge__stored_tensor *find_tensor(const weight_reader *r, int64_t expert,
+static const ridge__stored_tensor *find_tensor(weight_reader *r, int64_t expert,
                                                bool *is_fused)
 {
     const ridge__weight_rule *rule = r->rule;
     const ridge__stored_tensor *t = NULL;
     *is_fused = false;
-    for (int i = 0; t == NULL && i < RIDGE__WEIGHT_NAME_MAX; i++) {
-        if (rule->patterns[i] != NULL) {
-            t = tensor_named(r->source, spell(r->cx, r->source->prefix,
-                                              rule->patterns[i], &r->name, expert));
-        }
-    }
-    if (t == NULL && rule->fused.pattern != NULL) {
-        t = tensor_named(r->source, spell(r->cx, r->source->prefix, rule->fused.pattern,
-                                          &r->name, expert));
-        *is_fused = t != NULL;
-    }
+    for (int i = 0; t == NULL && i < RIDGE__WEIGHT_NAME_MAX; i++)
+        t = tensor_named(r, rule->patterns[i], expert);
+    if (t != NULL)
+        return t;
+    t = tensor_named(r, rule->fused.pattern, expert);
+    *is_fused = t != NULL;
     return t;
 }
 
 static ridge_status fail_missing(const weight_reader *r, int64_t expert)
 {
     ridge_buf b;
+    if (r->is_short)
+        return ridge_fail_nomem(r->cx);
     ridge_buf_init(&b, ridge_ctx_scratch(r->cx));
     for (int i = 0; i < RIDGE__WEIGHT_NAME_MAX; i++) {
         const char *pattern = r->rule->patterns[i];
@@ -300,7 +302,7 @@ static ridge_status find_rule(weight_reader *r)
                          find_tensor(r, 0, &is_fused) == NULL;
     if (is_tied)
         r->rule = ridge__weight_rule_find("embedding");
-    return RIDGE_OK;
+    return r->is_short ? ridge_fail_nomem(r->cx) : RIDGE_OK;
 }
 
 static ridge_status check_region(const weight_reader *r)
