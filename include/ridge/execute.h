@@ -89,8 +89,9 @@ typedef struct ridge_run_event {
     double rate;
     double step_s; /* wall time */
     double tokens_per_s;
-    bool is_evaluation;     /* then only step and loss are set */
-    const char *checkpoint; /* path of one that was written; NULL */
+    double peak_flops_per_s; /* of all ranks, measured; 0: not */
+    bool is_evaluation;      /* then only step and loss are set */
+    const char *checkpoint;  /* path of one that was written; NULL */
 } ridge_run_event;
 
 /** Called by the leading rank alone, in its thread; text is borrowed for the call. */
@@ -109,7 +110,8 @@ typedef struct ridge_train_run {
     ridge_learning learning;
     const ridge_token_data *data;
     uint64_t seed;
-    double init_scale;             /* standard deviation of new weights; 0: 0.02 */
+    bool is_peak_measured; /* tells the machine's FMA peak: a tenth of a second */
+    double init_scale;     /* standard deviation of new weights; 0: 0.02 */
     int64_t eval_every, eval_seqs; /* 0: no evaluation */
     const char *checkpoint_dir;    /* NULL: none are written */
     int64_t checkpoint_every;      /* steps; the last step writes one too */
@@ -127,6 +129,7 @@ typedef struct ridge_train_report {
     double eval_loss;     /* of the last evaluation; NaN: none */
     double median_step_s; /* without the first two steps, if there are more */
     double tokens_per_s;
+    double peak_flops_per_s; /* of all ranks, fp32, measured at once; 0: not */
     int ranks;
     double *peak_memory_bytes; /* [ranks]: of arrays on the device; owned by the ctx */
     double *weight_bytes;      /* [ranks]: weights and optimizer state */

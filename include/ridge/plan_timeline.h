@@ -14,6 +14,16 @@
 extern "C" {
 #endif
 
+/**
+ * The degrees that partition a stage of a layout. Their ep cuts the batch as well, so
+ * it is taken out of fsdp, and what fsdp lacks out of dp; where experts are dealt out
+ * over tp it is what ep has beyond tp.
+ * @errors E_ARG an ep that does not factor so
+ */
+RIDGE_NODISCARD ridge_status ridge_layout_parallelism(ridge_ctx *cx,
+                                                      const ridge_layout *layout,
+                                                      ridge_parallelism *out);
+
 /** One microbatch of a layout, and the update after it. */
 typedef struct ridge_layout_timeline {
     const ridge_partition *partition; /* owned by the ctx */

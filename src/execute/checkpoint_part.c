@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *ridge__part_text(ridge_ctx *cx, const char *name, int64_t layer)
+const char *ridge__checkpoint_part_text(ridge_ctx *cx, const char *name, int64_t layer)
 {
     const char *text = layer < 0
                            ? ridge_str_dup(ridge_ctx_scratch(cx), ridge_str_of(name))
@@ -108,7 +108,7 @@ static bool is_alike(const ridge__part *a, const ridge__part *b)
 static ridge_status check_group(ridge_ctx *cx, const ridge__part *parts, size_t n,
                                 const char *file)
 {
-    const char *text = ridge__part_text(cx, parts[0].name, parts[0].layer);
+    const char *text = ridge__checkpoint_part_text(cx, parts[0].name, parts[0].layer);
     const ridge_region whole =
         ridge_region_whole(parts[0].region.n_dims, parts[0].region.shape);
     const int64_t wanted = ridge_region_elements(&whole);

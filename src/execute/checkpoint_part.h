@@ -38,6 +38,6 @@ RIDGE_NODISCARD ridge_status ridge__part_list_check(ridge_ctx *cx,
 const ridge__part_group *ridge__part_list_find(const ridge__part_list *list,
                                                const char *name, int64_t layer);
 /** "wq of layer 3", "embedding": in the scratch arena. */
-const char *ridge__part_text(ridge_ctx *cx, const char *name, int64_t layer);
+const char *ridge__checkpoint_part_text(ridge_ctx *cx, const char *name, int64_t layer);
 
 #endif

@@ -95,7 +95,19 @@ static ridge_status make_fixed(ridge__machine *m)
     return RIDGE_OK;
 }
 
-static ridge_status open_groups(ridge__machine *m, ridge_comm *mesh_comm)
+/* A group of this rank's mesh is one of the world's. */
+static ridge_status open_group(ridge__machine *m, ridge_comm *world, const int *axes,
+                               int n, ridge_comm **out)
+{
+    const ridge_mesh *mesh = &m->partition->mesh;
+    const ridge_mesh *all = m->options.world ? m->options.world : mesh;
+    int shifted[RIDGE_MESH_AXIS_MAX];
+    for (int i = 0; i < n; i++)
+        shifted[i] = axes[i] + all->n - mesh->n;
+    return ridge_comm_axes(m->cx, world, all, shifted, n, out);
+}
+
+static ridge_status open_groups(ridge__machine *m, ridge_comm *world)
 {
     const ridge_mesh *mesh = &m->partition->mesh;
     m->groups =
@@ -103,16 +115,26 @@ static ridge_status open_groups(ridge__machine *m, ridge_comm *mesh_comm)
     if (m->groups == NULL)
         return ridge_fail_nomem(m->cx);
     for (int a = 0; a < mesh->n; a++)
-        RIDGE_TRY(ridge_comm_axes(m->cx, mesh_comm, mesh, &a, 1, &m->axis_groups[a]));
+        RIDGE_TRY(open_group(m, world, &a, 1, &m->axis_groups[a]));
     for (int i = 0; i < m->program->n_ops; i++) {
         const ridge_operation *op = &m->program->ops[i];
         if (op->code == RIDGE_OPCODE_COLLECTIVE && op->n_axes == 1)
             m->groups[i] = m->axis_groups[op->axes[0]];
         else if (op->code == RIDGE_OPCODE_COLLECTIVE)
-            RIDGE_TRY(ridge_comm_axes(m->cx, mesh_comm, mesh, op->axes, op->n_axes,
-                                      &m->groups[i]));
+            RIDGE_TRY(open_group(m, world, op->axes, op->n_axes, &m->groups[i]));
     }
     return RIDGE_OK;
+}
+
+/* Where the rank stands on the partition's mesh. */
+static void find_coords(ridge__machine *m, const ridge_comm *world)
+{
+    const ridge_mesh *mesh = &m->partition->mesh;
+    const ridge_mesh *all = m->options.world ? m->options.world : mesh;
+    int64_t coords[RIDGE_MESH_AXIS_MAX];
+    ridge_mesh_coords(all, ridge_comm_rank(world), coords);
+    for (int a = 0; a < mesh->n; a++)
+        m->coords[a] = coords[a + all->n - mesh->n];
 }
 
 static ridge_status make_parts(ridge__machine *m)
@@ -174,8 +196,7 @@ static ridge_status make_trace(ridge__machine *m)
 }
 
 ridge_status ridge__machine_open(ridge_ctx *cx, ridge__device *device,
-                                 ridge_comm *mesh_comm,
-                                 const ridge_partition *partition,
+                                 ridge_comm *world, const ridge_partition *partition,
                                  const ridge__machine_options *options,
                                  ridge__machine **out)
 {
@@ -188,11 +209,11 @@ ridge_status ridge__machine_open(ridge_ctx *cx, ridge__device *device,
                           .program = partition->program,
                           .options = *options};
     RIDGE_TRY(ridge__machine_check(cx, partition));
-    ridge_mesh_coords(&partition->mesh, ridge_comm_rank(mesh_comm), m->coords);
+    find_coords(m, world);
     RIDGE_TRY(make_parts(m));
     RIDGE_TRY(make_formats(m));
     RIDGE_TRY(ridge__unroll(cx, partition, &options->unrolling, &m->unrolled));
-    RIDGE_TRY(open_groups(m, mesh_comm));
+    RIDGE_TRY(open_groups(m, world));
     RIDGE_TRY(make_trace(m));
     RIDGE_TRY(make_fixed(m));
     *out = m;

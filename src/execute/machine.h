@@ -80,6 +80,8 @@ typedef ridge_status ridge__send_fn(void *payload, ridge__machine *m,
                                     const ridge__message *message);
 
 typedef struct ridge__machine_options {
+    const ridge_mesh *world; /* of all ranks, with the partition's mesh as its last
+                                axes; NULL: the partition's is the world's */
     ridge__unrolling unrolling;
     ridge__numbers numbers;
     ridge_dtype gradient; /* of sums over microbatches: FP32, or as the gradient is */
@@ -111,13 +113,13 @@ struct ridge__machine {
 };
 
 /**
- * Unroll the program and make room for what is fixed. All ranks of @p mesh_comm call it
- * together: it is the group on which the partition's mesh lies.
+ * Unroll the program and make room for what is fixed. All ranks of the world call it
+ * together.
  * @owner cx for the tables; the device for the arrays, until ridge__machine_close
  * @errors E_ARG an operation that cannot be run, with its name and why; E_NOMEM
  */
 RIDGE_NODISCARD ridge_status ridge__machine_open(ridge_ctx *cx, ridge__device *device,
-                                                 ridge_comm *mesh_comm,
+                                                 ridge_comm *world,
                                                  const ridge_partition *partition,
                                                  const ridge__machine_options *options,
                                                  ridge__machine **out);

@@ -144,20 +144,17 @@ static ridge_status open_groups(opening *x)
 {
     ridge__runner *r = x->r;
     ridge_mesh world = {.n = r->mesh.n + 1};
-    int axes[RIDGE_MESH_AXIS_MAX];
     if (world.n > RIDGE_MESH_AXIS_MAX)
         return ridge_fail(r->cx, RIDGE_E_ARG, "the layout has more than %d mesh axes",
                           RIDGE_MESH_AXIS_MAX);
     world.axes[0] = (ridge_mesh_axis){"pp", x->o->layout->pp};
-    for (int a = 0; a < r->mesh.n; a++) {
+    for (int a = 0; a < r->mesh.n; a++)
         world.axes[a + 1] = r->mesh.axes[a];
-        axes[a] = a + 1;
-    }
+    r->world_mesh = world;
     if (ridge_mesh_size(&world) != ridge_comm_size(r->world))
         return ridge_fail(r->cx, RIDGE_E_ARG, "the layout takes %lld ranks, and %d run",
                           (long long)ridge_mesh_size(&world),
                           ridge_comm_size(r->world));
-    RIDGE_TRY(ridge_comm_axes(r->cx, r->world, &world, axes, r->mesh.n, &r->mesh_comm));
     const int pipe = 0;
     RIDGE_TRY(ridge_comm_axes(r->cx, r->world, &world, &pipe, 1, &r->pipe_comm));
     r->pipe_rank = ridge_comm_rank(r->pipe_comm);
@@ -183,6 +180,7 @@ static ridge__machine_options machine_options(const opening *x)
 {
     const ridge_run_layout *l = x->o->layout;
     return (ridge__machine_options){
+        .world = &x->r->world_mesh,
         .unrolling = {.remat = l->remat,
                       .is_reduced_once = l->degrees.zero_stage < 2,
                       .has_weight_list = ridge_schedule_is_split(l->schedule)},
@@ -208,8 +206,8 @@ static ridge_status open_chunk(opening *x, int chunk, const ridge_partition *par
         RIDGE_TRY(cut_stage(x, c->stage, &partition));
     if (x->o->lender)
         options.lender = x->o->lender->chunks[chunk].m;
-    RIDGE_TRY(ridge__machine_open(r->cx, r->device, r->mesh_comm, partition, &options,
-                                  &c->m));
+    RIDGE_TRY(
+        ridge__machine_open(r->cx, r->device, r->world, partition, &options, &c->m));
     c->flights = ridge_new(ridge_ctx_arena(r->cx), ridge__flight, n);
     c->is_open = ridge_new(ridge_ctx_arena(r->cx), bool, n);
     if (!c->flights || !c->is_open)

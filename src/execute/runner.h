@@ -43,8 +43,9 @@ typedef struct ridge__runner {
     ridge_ctx *cx;
     ridge__device *device;
     const ridge_run_layout *layout;
-    ridge_comm *world, *mesh_comm, *pipe_comm;
-    ridge_mesh mesh; /* of a stage */
+    ridge_comm *world, *pipe_comm;
+    ridge_mesh mesh;       /* of a stage */
+    ridge_mesh world_mesh; /* pp in front of it */
     int pipe_rank;
     ridge_pipeline_schedule schedule;
     int n_chunks;

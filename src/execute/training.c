@@ -1,4 +1,5 @@
 /* Training: batches, steps, evaluation, checkpoints, and what the watcher is told. */
+#include "device_cpu.h"
 #include "run_trace.h"
 #include "runner.h"
 
@@ -58,6 +59,7 @@ typedef struct rank_state {
     double tokens;      /* with a label, of the global batch */
     double *step_s;     /* [steps] */
     int64_t n_steps;
+    double peak_flops_per_s; /* of all ranks */
 } rank_state;
 
 static int64_t microbatch_count(const ridge_train_run *run)
@@ -195,9 +197,9 @@ static ridge__optimizer optimizer_of(const rank_state *s)
 static ridge_status run_step(rank_state *s, ridge_run_event *event)
 {
     const double start_s = ridge_clock_s();
-    const ridge__optimizer optimizer = optimizer_of(s);
     s->is_evaluation = false;
     s->tokens = (double)s->run->batch_seqs * (double)s->run->seq_tokens;
+    const ridge__optimizer optimizer = optimizer_of(s);
     RIDGE_TRY(run_passes(s, &event->loss));
     RIDGE_TRY(ridge__runner_update(s->r, &optimizer, s->run->learning.clip,
                                    &event->gradient_norm));
@@ -210,6 +212,7 @@ static ridge_status run_step(rank_state *s, ridge_run_event *event)
     event->rate = (double)optimizer.rate;
     event->step_s = ridge_clock_s() - start_s;
     event->tokens_per_s = s->tokens / event->step_s;
+    event->peak_flops_per_s = s->peak_flops_per_s;
     s->step_s[s->n_steps++] = event->step_s;
     return RIDGE_OK;
 }
@@ -320,6 +323,18 @@ static ridge_status begin(rank_state *s)
     return ridge__runner_read_source(s->r, source, &run->numerics);
 }
 
+/* All ranks measure at once: they may share a processor. */
+static ridge_status measure_peak(rank_state *s)
+{
+    double own = 0.0;
+    if (!s->run->is_peak_measured ||
+        ridge_comm_engine(s->r->world) == RIDGE_ENGINE_CUDA)
+        return RIDGE_OK;
+    RIDGE_TRY(ridge_barrier(s->r->cx, s->r->world));
+    own = ridge__peak_flops_per_s(s->r->device);
+    return ridge__share_sum(s->r, own, &s->peak_flops_per_s);
+}
+
 /* ---- the report --------------------------------------------------------------------
  */
 
@@ -348,6 +363,7 @@ static ridge_status finish_report(rank_state *s, training *t,
     double all[2 * RIDGE_RANK_MAX];
     RIDGE_TRY(ridge__share_doubles(s->r, s->r->world, own, 2, all));
     report->last_step = s->step;
+    report->peak_flops_per_s = s->peak_flops_per_s;
     report->median_step_s = median(s);
     report->tokens_per_s =
         (double)s->run->batch_seqs * (double)s->run->seq_tokens / report->median_step_s;
@@ -414,6 +430,7 @@ static ridge_status train_rank(ridge_ctx *cx, ridge_comm *world, void *payload)
     if (s.step_s == NULL)
         return ridge_fail_nomem(cx);
     ridge_status st = ridge__runner_open(cx, world, &options, &s.r);
+    st = st == RIDGE_OK ? measure_peak(&s) : st;
     st = st == RIDGE_OK ? begin(&s) : st;
     st = st == RIDGE_OK ? run_steps(&s, t) : st;
     ridge__runner_close(s.r);

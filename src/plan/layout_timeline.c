@@ -8,17 +8,9 @@
 #include "ridge/program.h"
 #include "ridge/shard.h"
 
-/* Degrees of the partition. Its ep cuts the batch as well, so it is taken out of fsdp,
- * and what fsdp lacks out of dp. */
-static ridge_status degrees_of(ridge_ctx *cx, const ridge_layout *l,
-                               ridge_parallelism *out)
+ridge_status ridge_layout_parallelism(ridge_ctx *cx, const ridge_layout *l,
+                                      ridge_parallelism *out)
 {
-    if (l->pp > 1)
-        return ridge_fail(
-            cx, RIDGE_E_ARG,
-            "the timeline is of one stage, and the best layout has pp=%lld: "
-            "fix pp=1",
-            (long long)l->pp);
     const bool is_whole = train_expert_width(l->tp, l->ep) == 1;
     const int64_t ep = is_whole ? l->ep / l->tp : l->ep; /* outside tp */
     ridge_parallelism p = {.dp = l->dp,
@@ -46,6 +38,16 @@ static ridge_status degrees_of(ridge_ctx *cx, const ridge_layout *l,
     return RIDGE_OK;
 }
 
+static ridge_status check_stages(ridge_ctx *cx, const ridge_layout *l)
+{
+    if (l->pp == 1)
+        return RIDGE_OK;
+    return ridge_fail(cx, RIDGE_E_ARG,
+                      "the timeline is of one stage, and the best layout has pp=%lld: "
+                      "fix pp=1",
+                      (long long)l->pp);
+}
+
 static ridge_status cut_program(ridge_ctx *cx, const ridge_train_request *request,
                                 const ridge_layout *l, const ridge_partition **out)
 {
@@ -54,7 +56,8 @@ static ridge_status cut_program(ridge_ctx *cx, const ridge_train_request *reques
     const ridge_rule *rules;
     ridge_mesh mesh;
     int n_rules;
-    RIDGE_TRY(degrees_of(cx, l, &degrees));
+    RIDGE_TRY(check_stages(cx, l));
+    RIDGE_TRY(ridge_layout_parallelism(cx, l, &degrees));
     int64_t tokens = (int64_t)request->seq_tokens;
     ridge_dtype stored = ridge_precision_policy(l->precision)->weight_bytes > 2
                              ? RIDGE_DTYPE_FP32

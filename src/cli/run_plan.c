@@ -1,0 +1,243 @@
+/*
+ * The way from a plan file, or a model and knobs, to a layout of the runtime.
+ */
+#include "run_plan.h"
+
+#include "ridge/plan_timeline.h"
+
+#include <math.h>
+#include <string.h>
+
+bool cli_run_is_lead(void)
+{
+    return ridge_launched_rank() == 0;
+}
+
+static bool ends_with(const char *text, const char *tail)
+{
+    const size_t n = strlen(text), m = strlen(tail);
+    return n >= m && strcmp(text + n - m, tail) == 0;
+}
+
+/* A plan says of itself that it is one. */
+static bool is_plan(cli_run *run, const char *path)
+{
+    ridge_node root;
+    const char *format;
+    if (!ends_with(path, ".json") || ridge_path_is_dir(path))
+        return false;
+    const bool is_it = ridge_json_read(run->cx, path, &root) == RIDGE_OK &&
+                       ridge_json_text(ridge_json_get(&root, "format"), &format) &&
+                       strcmp(format, "ridge-plan") == 0;
+    ridge_ctx_clear(run->cx);
+    return is_it;
+}
+
+/* A catalogue name has no file to read constants from: the weights' folder may. */
+static ridge_status read_numerics(cli_run *run, run_plan *p)
+{
+    const char *weights = cli_option_text(run, "weights");
+    const char *paths[] = {p->model_path, weights};
+    p->numerics = ridge_numerics_default();
+    for (int i = 0; i < 2; i++) {
+        if (!paths[i] || !ridge_path_exists(paths[i]))
+            continue;
+        if (ridge_numerics_load(run->cx, paths[i], &p->numerics) == RIDGE_OK)
+            return RIDGE_OK;
+        if (i == 0)
+            return RIDGE_E_PARSE;
+        ridge_ctx_clear(run->cx);
+    }
+    return RIDGE_OK;
+}
+
+static ridge_status load_model(cli_run *run, run_plan *p)
+{
+    const ridge_library *library;
+    if (ridge_llama2c_is_checkpoint(p->model_path))
+        return ridge_llama2c_model(run->cx, p->model_path, &p->model, &p->numerics);
+    RIDGE_TRY(cli_library(run, &library));
+    RIDGE_TRY(ridge_model_load(run->cx, library, p->model_path, &p->model));
+    return read_numerics(run, p);
+}
+
+/* ---- layout ------------------------------------------------------------------------
+ */
+
+static int64_t at_least_one(int64_t n)
+{
+    return n < 1 ? 1 : n;
+}
+
+/* What knobs leave free is 1, off, nothing kept back. */
+static void layout_of_knobs(const ridge_knobs *k, ridge_layout *l)
+{
+    *l = (ridge_layout){.dp = at_least_one(k->dp),
+                        .fsdp = at_least_one(k->fsdp),
+                        .tp = at_least_one(k->tp),
+                        .cp = at_least_one(k->cp),
+                        .pp = at_least_one(k->pp),
+                        .ep = at_least_one(k->ep),
+                        .vpp = at_least_one(k->vpp),
+                        .microbatch_seqs = at_least_one(k->microbatch_seqs),
+                        .precision = RIDGE_PRECISION_FP32};
+    l->zero_stage = k->zero_stage != RIDGE_ZERO_FREE ? k->zero_stage
+                    : l->fsdp > 1                    ? 3
+                                                     : 0;
+    l->has_sp = k->has_sp == 1;
+    l->remat = k->remat != RIDGE_REMAT_FREE ? (ridge_remat)k->remat : RIDGE_REMAT_NONE;
+}
+
+/* Knobs beside a plan change it. */
+static void change_layout(const ridge_knobs *k, ridge_layout *l)
+{
+    if (k->microbatch_seqs > 0)
+        l->microbatch_seqs = k->microbatch_seqs;
+    if (k->remat != RIDGE_REMAT_FREE)
+        l->remat = (ridge_remat)k->remat;
+    if (k->zero_stage != RIDGE_ZERO_FREE)
+        l->zero_stage = k->zero_stage;
+}
+
+static ridge_status read_knobs(cli_run *run, ridge_knobs *knobs, bool *has_precision)
+{
+    *knobs = ridge_knobs_free();
+    *has_precision = false;
+    for (int i = 0; i < run->n_knobs; i++) {
+        RIDGE_TRY(
+            ridge_knobs_set(run->cx, knobs, run->knobs[i].key, run->knobs[i].value));
+        if (strcmp(run->knobs[i].key, "precision") == 0)
+            *has_precision = true;
+    }
+    return RIDGE_OK;
+}
+
+static ridge_status read_formats(cli_run *run, ridge_precision precision,
+                                 ridge_run_layout *out)
+{
+    const ridge_policy *policy = ridge_precision_policy(precision);
+    if (policy->compute != RIDGE_DTYPE_BF16 && policy->compute != RIDGE_DTYPE_FP32 &&
+        policy->compute != RIDGE_DTYPE_TF32)
+        return ridge_fail(run->cx, RIDGE_E_ARG,
+                          "precision=%s cannot be run: the kernels compute in fp32 and "
+                          "bf16",
+                          policy->text);
+    out->weight = policy->weight_bytes > 2 ? RIDGE_DTYPE_FP32 : RIDGE_DTYPE_BF16;
+    out->gradient = policy->gradient_bytes > 2 ? RIDGE_DTYPE_FP32 : RIDGE_DTYPE_BF16;
+    out->has_master = policy->master_bytes > 0;
+    return RIDGE_OK;
+}
+
+static ridge_status read_schedule(cli_run *run, ridge_run_layout *out)
+{
+    const char *schedule = cli_option_text(run, "schedule");
+    const char *context = cli_option_text(run, "context-exchange");
+    out->schedule = out->vpp > 1 ? RIDGE_SCHEDULE_INTERLEAVED : RIDGE_SCHEDULE_1F1B;
+    if (schedule)
+        RIDGE_TRY(ridge_schedule_parse(run->cx, schedule, &out->schedule));
+    if (!context)
+        return RIDGE_OK;
+    if (strcmp(context, "all-to-all") == 0)
+        out->degrees.context = RIDGE_CONTEXT_ALL_TO_ALL;
+    else if (strcmp(context, "ring") != 0)
+        return ridge_fail(run->cx, RIDGE_E_ARG,
+                          "--context-exchange '%s': expected ring or all-to-all",
+                          context);
+    return RIDGE_OK;
+}
+
+static ridge_status make_layout(cli_run *run, run_plan *p)
+{
+    const ridge_layout *l = &p->plan.layout;
+    p->layout = ridge_run_layout_single();
+    RIDGE_TRY(ridge_layout_parallelism(run->cx, l, &p->layout.degrees));
+    if (l->pp > RIDGE_RANK_MAX || l->vpp > RIDGE_RANK_MAX)
+        return ridge_fail(run->cx, RIDGE_E_ARG, "pp=%lld: at most %d ranks run",
+                          (long long)l->pp, RIDGE_RANK_MAX);
+    p->layout.pp = (int)l->pp;
+    p->layout.vpp = (int)l->vpp;
+    p->layout.microbatch_seqs = l->microbatch_seqs;
+    p->layout.remat = l->remat;
+    RIDGE_TRY(read_formats(run, l->precision, &p->layout));
+    return read_schedule(run, &p->layout);
+}
+
+/* ---- ranks -------------------------------------------------------------------------
+ */
+
+static ridge_status read_engine(cli_run *run, ridge_engine *out)
+{
+    const char *engine = cli_option_text(run, "engine");
+    *out = ridge_launched_ranks() > 1 ? RIDGE_ENGINE_MPI : RIDGE_ENGINE_THREADS;
+    return engine ? ridge_engine_parse(run->cx, engine, out) : RIDGE_OK;
+}
+
+static ridge_status read_ranks(cli_run *run, run_plan *p)
+{
+    double timeout_s, threads;
+    const int64_t ranks = ridge_run_layout_ranks(&p->layout);
+    RIDGE_TRY(cli_option_count(run, "timeout", 60, &timeout_s));
+    RIDGE_TRY(cli_option_count(run, "threads", 0, &threads));
+    if (ranks > RIDGE_RANK_MAX)
+        return ridge_fail(run->cx, RIDGE_E_ARG,
+                          "the layout takes %lld ranks: at most %d run",
+                          (long long)ranks, RIDGE_RANK_MAX);
+    if (threads > 64 || floor(threads) != threads)
+        return ridge_fail(run->cx, RIDGE_E_ARG, "--threads: expected 1 to 64");
+    RIDGE_TRY(read_engine(run, &p->ranks.engine));
+    p->ranks.ranks = (int)ranks;
+    p->ranks.timeout_s = timeout_s > 0.0 ? timeout_s : 60.0;
+    p->threads = (int)threads;
+    return RIDGE_OK;
+}
+
+ridge_status cli_run_plan(cli_run *run, run_plan *out)
+{
+    run_plan p = {.model_path = run->args[0]};
+    ridge_knobs knobs;
+    bool has_precision;
+    RIDGE_TRY(read_knobs(run, &knobs, &has_precision));
+    p.is_file = is_plan(run, run->args[0]);
+    if (p.is_file) {
+        RIDGE_TRY(ridge_plan_read(run->cx, run->args[0], &p.plan));
+        p.model_path = p.plan.model_name;
+        change_layout(&knobs, &p.plan.layout);
+    } else {
+        layout_of_knobs(&knobs, &p.plan.layout);
+    }
+    if (has_precision)
+        p.plan.layout.precision = knobs.precision;
+    RIDGE_TRY(load_model(run, &p));
+    RIDGE_TRY(make_layout(run, &p));
+    RIDGE_TRY(read_ranks(run, &p));
+    *out = p;
+    return RIDGE_OK;
+}
+
+/* ---- the prediction ----------------------------------------------------------------
+ */
+
+static ridge_status price(cli_run *run, const run_plan *p, ridge_train_price *out)
+{
+    const ridge_catalog *catalog;
+    ridge_train_request r = {.model = p->model,
+                             .batch_tokens = p->plan.batch_tokens,
+                             .seq_tokens = p->plan.seq_tokens,
+                             .convention = p->plan.convention,
+                             .knobs = ridge_knobs_free(),
+                             .top = 1};
+    r.knobs.precision = p->plan.layout.precision;
+    RIDGE_TRY(cli_catalog(run, &catalog));
+    RIDGE_TRY(ridge_slice_parse(run->cx, catalog, p->plan.slice_text, &r.slice));
+    return ridge_train_price_one(run->cx, &r, &p->plan.layout, out);
+}
+
+bool cli_run_price(cli_run *run, const run_plan *p, ridge_train_price *out)
+{
+    if (!p->is_file || p->plan.slice_text == NULL)
+        return false;
+    const bool is_priced = price(run, p, out) == RIDGE_OK && out->step_time_s > 0.0;
+    if (!is_priced)
+        ridge_ctx_clear(run->cx);
+    return is_priced;
+}

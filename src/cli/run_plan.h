@@ -1,0 +1,35 @@
+/* What ridge run runs: a plan file, or a model with knobs; its layout and its model. */
+#ifndef RIDGE_CLI_RUN_PLAN_H
+#define RIDGE_CLI_RUN_PLAN_H
+
+#include "cli.h"
+
+#include "ridge/execute.h"
+#include "ridge/plan.h"
+
+typedef struct run_plan {
+    bool is_file;    /* a plan was given, not a model */
+    ridge_plan plan; /* layout, and with a file the batch and the slice */
+    const ridge_model *model;
+    const char *model_path; /* as given: name or path */
+    ridge_numerics numerics;
+    ridge_run_layout layout;
+    ridge_ranks ranks;
+    int threads;
+} run_plan;
+
+/** Read the first argument, the knobs and the options that say how ranks run.
+ * @errors those of the files; E_ARG */
+RIDGE_NODISCARD ridge_status cli_run_plan(cli_run *run, run_plan *out);
+
+/** The price of the plan's layout on its slice. @return false: no plan file, or it
+ * cannot be priced there */
+bool cli_run_price(cli_run *run, const run_plan *p, ridge_train_price *out);
+
+/** Whether this process speaks for all: the leading rank. */
+bool cli_run_is_lead(void);
+
+int cli_run_training(cli_run *run, const run_plan *p);
+int cli_run_generation(cli_run *run, const run_plan *p);
+
+#endif
