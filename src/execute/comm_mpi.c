@@ -5,9 +5,9 @@
 #include <string.h>
 #include <time.h>
 
-enum { SPINS = 2000, SPINS_SHARED = 1, ENDED = -2 };
+enum { SPINS = 2000, SPINS_SHARED = 1 };
 
-static const double told_wait_s = 2;
+static const double told_wait_s = 2, ask_limit_s = 1;
 
 /* Kept by MPI itself, as the name of its communicator of one. */
 static const char failed_name[] = "ridge failed";
@@ -170,7 +170,7 @@ static ridge_status open_world(ridge_ctx *cx, const ridge_ranks *how,
                                 .timeout_s = how->timeout_s,
                                 .combine = ridge__combine_choose(),
                                 .notice_request = MPI_REQUEST_NULL,
-                                .waits_in = -1,
+                                .waits_in = RIDGE__MPI_NO_CALL,
                                 .failed = -1};
     RIDGE_TRY(
         ridge__mpi_check(cx, MPI_Comm_rank(MPI_COMM_WORLD, &world->rank), "starting"));
@@ -194,13 +194,15 @@ static ridge_status open_world(ridge_ctx *cx, const ridge_ranks *how,
 /** After a run in which all ranks have ended well. */
 static void close_world(ridge__mpi_world *world)
 {
+    bool is_clear = ridge__notices_see_off(world);
     ridge__notices_close(world);
     for (ridge__mpi_comm *c = world->comms; c != NULL; c = c->next) {
         MPI_Comm_free(&c->checks);
         MPI_Comm_free(&c->data);
     }
     MPI_Comm_free(&world->notices);
-    ridge_ctx_close(world->own);
+    if (is_clear) /* else MPI may still read it */
+        ridge_ctx_close(world->own);
 }
 
 /* ---- the end of a run ------------------------------------------------------------ */
@@ -226,9 +228,11 @@ static ridge_status ask_late(ridge_ctx *cx, ridge__mpi_world *world, int late)
 {
     ridge__notice question = {
         .kind = RIDGE__NOTICE_ASK, .rank = world->rank, .number = -1};
+    world->asked_number = -1;
+    world->asked_ticket = 0;
     world->has_answered[late] = false;
     ridge__notice_send(world, late, &question);
-    double end_s = ridge_clock_s() + (world->timeout_s < 1 ? world->timeout_s : 1);
+    double end_s = ridge_clock_s() + ask_limit_s;
     for (int64_t looks = 0; ridge_clock_s() < end_s; looks++) {
         RIDGE_TRY(ridge__mpi_advance(cx, world));
         if (is_end(world) || world->has_answered[late])
@@ -247,7 +251,7 @@ static ridge_status meet_at_end(ridge_ctx *cx, ridge__mpi_world *world)
 {
     ridge__notice ended = {.kind = RIDGE__NOTICE_ENDED, .rank = world->rank};
     ridge__notice release = {.kind = RIDGE__NOTICE_RELEASE, .rank = 0};
-    world->waits_in = ENDED;
+    world->waits_in = RIDGE__MPI_ENDED;
     if (world->rank == 0) {
         world->has_ended[0] = true;
         world->ended++;
@@ -263,8 +267,8 @@ static ridge_status meet_at_end(ridge_ctx *cx, ridge__mpi_world *world)
         RIDGE_TRY(ask_late(cx, world, find_late(world)));
         end_s = ridge_clock_s() + world->timeout_s;
     }
-    for (int r = 1; world->rank == 0 && r < world->size; r++)
-        ridge__notice_send(world, r, &release);
+    if (world->rank == 0)
+        ridge__notice_tell(world, &release);
     return RIDGE_OK;
 }
 

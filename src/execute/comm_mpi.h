@@ -50,6 +50,9 @@ typedef struct ridge__mpi_operation {
 
 enum { RIDGE__MPI_OPERATION_MAX = 2 * RIDGE_PENDING_MAX };
 
+/** What a rank waits in instead of a call. */
+enum { RIDGE__MPI_NO_CALL = -1, RIDGE__MPI_ENDED = -2 };
+
 struct ridge__mpi_comm {
     ridge_comm base;
     ridge__mpi_world *world;
@@ -94,10 +97,11 @@ struct ridge__mpi_world {
     MPI_Comm notices;
     MPI_Request notice_request;
     ridge__notice incoming;
-    ridge__mpi_comm *comms; /* all groups of this rank, the world last */
+    struct ridge__mpi_letter *letters; /* on their way, the last one first */
+    ridge__mpi_comm *comms;            /* all groups of this rank, the world last */
     int64_t groups;
     ridge__mpi_operation *first, *last;
-    int waits_in; /* kind of the call that is waited for; -1 */
+    int waits_in; /* kind of the call that is waited for, or one of the above */
     ridge__mpi_room *free_rooms;
 
     bool is_stopped;
@@ -106,10 +110,11 @@ struct ridge__mpi_world {
     ridge_status status;
     char cause[RIDGE__NOTICE_TEXT];
 
-    bool *has_answered;     /* [size] while this rank asks */
-    ridge__notice *answers; /* [size] */
-    int ended;              /* rank 0: ranks that have ended */
-    bool *has_ended;        /* rank 0: [size] */
+    int64_t asked_number, asked_ticket; /* the call that this rank last asked for */
+    bool *has_answered;                 /* [size] */
+    ridge__notice *answers;             /* [size] */
+    int ended;                          /* rank 0: ranks that have ended */
+    bool *has_ended;                    /* rank 0: [size] */
     bool is_released;
 };
 
@@ -151,8 +156,17 @@ RIDGE_NODISCARD ridge_status ridge__notices_open(ridge_ctx *cx,
 RIDGE_NODISCARD ridge_status ridge__notices_hear(ridge_ctx *cx,
                                                  ridge__mpi_world *world);
 void ridge__notices_close(ridge__mpi_world *world);
-/** To one rank; returns when it is on its way, or after a second. */
+/** To one rank; to all others. Returns at once. */
 void ridge__notice_send(ridge__mpi_world *world, int rank, const ridge__notice *notice);
+void ridge__notice_tell(ridge__mpi_world *world, const ridge__notice *notice);
+/** Whether MPI sends a notice without the other side's help depends on the network, and
+ * a rank that is stuck does not help.
+ * @return whether all are sent, after a second at the latest */
+bool ridge__notices_see_off(ridge__mpi_world *world);
+/** Ask the ranks that a call waits for, and fail if one of them had answered that it
+ * has ended: it will not come. For a call that has been waited for for a while. */
+RIDGE_NODISCARD ridge_status ridge__mpi_look_for_gone(ridge_ctx *cx,
+                                                      ridge__mpi_operation *op);
 /** Ask the ranks that a call waits for, and fail with what they say. */
 ridge_status ridge__mpi_fail_late(ridge_ctx *cx, ridge__mpi_operation *op);
 

@@ -36,27 +36,50 @@ void ridge__notices_close(ridge__mpi_world *world)
     }
 }
 
-/* It fits into MPI's eager messages only on some networks, so it is seen on its way. */
+/** A notice on its way: it stays where it is until MPI has sent it. */
+struct ridge__mpi_letter {
+    ridge__notice notice;
+    MPI_Request request;
+    struct ridge__mpi_letter *next;
+};
+
 void ridge__notice_send(ridge__mpi_world *world, int rank, const ridge__notice *notice)
 {
-    ridge__notice *kept = ridge_new(ridge_ctx_arena(world->own), ridge__notice, 1);
-    MPI_Request request;
-    if (kept == NULL)
+    struct ridge__mpi_letter *letter =
+        ridge_new(ridge_ctx_arena(world->own), struct ridge__mpi_letter, 1);
+    if (letter == NULL)
         return;
-    *kept = *notice;
-    if (MPI_Isend(kept, (int)sizeof *kept, MPI_BYTE, rank, NOTICE_TAG, world->notices,
-                  &request) != MPI_SUCCESS)
+    letter->notice = *notice;
+    if (MPI_Isend(&letter->notice, (int)sizeof letter->notice, MPI_BYTE, rank,
+                  NOTICE_TAG, world->notices, &letter->request) != MPI_SUCCESS)
         return;
+    letter->next = world->letters;
+    world->letters = letter;
+}
+
+bool ridge__notices_see_off(ridge__mpi_world *world)
+{
     double end_s = ridge_clock_s() + send_limit_s;
-    int is_sent = 0;
-    for (int64_t looks = 0; !is_sent && ridge_clock_s() < end_s; looks++) {
-        if (MPI_Test(&request, &is_sent, MPI_STATUS_IGNORE) != MPI_SUCCESS)
-            return;
-        if (!is_sent)
+    for (int64_t looks = 0; world->letters != NULL; looks++) {
+        int is_sent = 0;
+        if (MPI_Test(&world->letters->request, &is_sent, MPI_STATUS_IGNORE) !=
+                MPI_SUCCESS ||
+            ridge_clock_s() > end_s)
+            return false;
+        if (is_sent)
+            world->letters = world->letters->next;
+        else
             ridge__mpi_rest(world, looks);
     }
-    if (!is_sent)
-        MPI_Request_free(&request);
+    return true;
+}
+
+void ridge__notice_tell(ridge__mpi_world *world, const ridge__notice *notice)
+{
+    for (int r = 0; r < world->size; r++) {
+        if (r != world->rank)
+            ridge__notice_send(world, r, notice);
+    }
 }
 
 /* ---- hearing --------------------------------------------------------------------- */
@@ -94,8 +117,9 @@ static void answer(ridge__mpi_world *world, const ridge__notice *question)
 
 static void take_failure(ridge__mpi_world *world, const ridge__notice *notice)
 {
-    if (world->is_stopped)
-        return;
+    bool is_lower = notice->rank >= 0 && notice->rank < world->failed;
+    if (world->is_stopped && !is_lower)
+        return; /* of several that fail at once the lowest speaks */
     world->is_stopped = true;
     world->is_told = true;
     world->failed = notice->rank;
@@ -114,8 +138,10 @@ static void take(ridge__mpi_world *world, const ridge__notice *notice)
     } else if (is_rank && notice->kind == RIDGE__NOTICE_ASK) {
         answer(world, notice);
     } else if (is_rank && notice->kind == RIDGE__NOTICE_ANSWER) {
+        bool is_of_now = notice->number == world->asked_number &&
+                         notice->ticket == world->asked_ticket;
         world->answers[notice->rank] = *notice;
-        world->has_answered[notice->rank] = true;
+        world->has_answered[notice->rank] = is_of_now;
     } else if (is_rank && !world->has_ended[notice->rank]) {
         world->has_ended[notice->rank] = true;
         world->ended++;
@@ -146,8 +172,8 @@ static bool is_needed(const ridge__mpi_operation *op, int member)
     return is_letter ? member == op->call.peer : member != op->comm->base.rank;
 }
 
-/** Ask all ranks that the call needs, and give them a while to answer. */
-static ridge_status ask(ridge_ctx *cx, const ridge__mpi_operation *op)
+/** Ask all ranks that the call needs. */
+static void ask(const ridge__mpi_operation *op)
 {
     ridge__mpi_world *world = op->comm->world;
     const ridge_comm *comm = &op->comm->base;
@@ -155,13 +181,19 @@ static ridge_status ask(ridge_ctx *cx, const ridge__mpi_operation *op)
                               .rank = world->rank,
                               .number = op->comm->number,
                               .ticket = op->ticket};
+    world->asked_number = question.number;
+    world->asked_ticket = question.ticket;
     memset(world->has_answered, 0, (size_t)world->size * sizeof *world->has_answered);
     for (int r = 0; r < comm->size; r++) {
         if (is_needed(op, r) && comm->members[r] != world->rank)
             ridge__notice_send(world, comm->members[r], &question);
     }
-    double end_s = ridge_clock_s() +
-                   (world->timeout_s < ask_limit_s ? world->timeout_s : ask_limit_s);
+}
+
+/** Give them a while to answer. */
+static ridge_status hear_answers(ridge_ctx *cx, ridge__mpi_world *world)
+{
+    double end_s = ridge_clock_s() + ask_limit_s;
     for (int64_t looks = 0; ridge_clock_s() < end_s; looks++) {
         RIDGE_TRY(ridge__notices_hear(cx, world));
         if (world->is_stopped)
@@ -180,6 +212,13 @@ static ridge_status fail_silent(ridge_ctx *cx, const ridge__mpi_operation *op, i
                       ridge__call_kind_text(op->call.kind));
 }
 
+/** A rank that has ended without this call will not come. */
+static bool is_gone(const ridge__mpi_operation *op, const ridge__notice *answer)
+{
+    return answer->waits_in == RIDGE__MPI_ENDED &&
+           (op->ticket < 0 || answer->tickets < op->ticket);
+}
+
 static ridge_status fail_waiting(ridge_ctx *cx, const ridge__mpi_operation *op,
                                  const ridge__notice *other)
 {
@@ -189,7 +228,7 @@ static ridge_status fail_waiting(ridge_ctx *cx, const ridge__mpi_operation *op,
         !ridge__call_signature_equal(&other->signature, &op->own))
         return ridge__call_fail_mismatch(cx, world->rank, &op->own, other->rank,
                                          &other->signature);
-    if (other->waits_in < 0)
+    if (is_gone(op, other))
         return ridge_fail(cx, RIDGE_E_IO,
                           "rank %d waits for rank %d in %s, but that has ended: the "
                           "ranks of a group start the same collectives",
@@ -198,7 +237,9 @@ static ridge_status fail_waiting(ridge_ctx *cx, const ridge__mpi_operation *op,
                       "rank %d has waited %g s for rank %d in %s: that rank waits in "
                       "%s",
                       world->rank, world->timeout_s, other->rank, kind,
-                      ridge__call_kind_text((ridge__call_kind)other->waits_in));
+                      other->waits_in < 0
+                          ? "none"
+                          : ridge__call_kind_text((ridge__call_kind)other->waits_in));
 }
 
 /** The rank to blame among those that have answered: one that has not called this, or
@@ -224,7 +265,8 @@ ridge_status ridge__mpi_fail_late(ridge_ctx *cx, ridge__mpi_operation *op)
 {
     ridge__mpi_world *world = op->comm->world;
     const ridge_comm *comm = &op->comm->base;
-    RIDGE_TRY(ask(cx, op));
+    ask(op);
+    RIDGE_TRY(hear_answers(cx, world));
     for (int r = 0; r < comm->size; r++) {
         int rank = comm->members[r];
         if (is_needed(op, r) && rank != world->rank && !world->has_answered[rank])
@@ -235,4 +277,21 @@ ridge_status ridge__mpi_fail_late(ridge_ctx *cx, ridge__mpi_operation *op)
         return ridge__mpi_fail_own(cx, world, fail_silent(cx, op, world->rank));
     return ridge__mpi_fail_own(cx, world,
                                fail_waiting(cx, op, &world->answers[blamed]));
+}
+
+ridge_status ridge__mpi_look_for_gone(ridge_ctx *cx, ridge__mpi_operation *op)
+{
+    ridge__mpi_world *world = op->comm->world;
+    const ridge_comm *comm = &op->comm->base;
+    bool is_asked =
+        world->asked_number == op->comm->number && world->asked_ticket == op->ticket;
+    for (int r = 0; is_asked && r < comm->size; r++) {
+        int rank = comm->members[r];
+        if (is_needed(op, r) && rank != world->rank && world->has_answered[rank] &&
+            is_gone(op, &world->answers[rank]))
+            return ridge__mpi_fail_own(cx, world,
+                                       fail_waiting(cx, op, &world->answers[rank]));
+    }
+    ask(op);
+    return RIDGE_OK;
 }

@@ -8,6 +8,8 @@
 enum { LOOKS_BEFORE_SLEEP = 5000, SLEEP_NS = 50000 };
 
 static const double error_grace_s = 1; /* for others to say what they called */
+static const double first_ask_s = 1;   /* of a wait; then after twice that, ... */
+static const double together_s = 0.1;  /* for others that fail at the same time */
 
 /* ---- the list -------------------------------------------------------------------- */
 
@@ -171,9 +173,15 @@ ridge_status ridge__mpi_fail_own(ridge_ctx *cx, ridge__mpi_world *world,
     ridge__notice notice = {
         .kind = RIDGE__NOTICE_FAILED, .rank = world->failed, .status = (int)status};
     memcpy(notice.text, world->cause, sizeof notice.text);
-    for (int r = 0; r < world->size; r++) {
-        if (r != world->rank)
-            ridge__notice_send(world, r, &notice);
+    ridge__notice_tell(world, &notice);
+    ridge__notices_see_off(world);
+    /* Arrays are still in place here, so that MPI may be let run. */
+    double end_s = ridge_clock_s() + together_s;
+    bool is_safe = world->waits_in >= 0 || world->first == NULL;
+    while (is_safe && !world->is_told && ridge_clock_s() < end_s) {
+        if (ridge__notices_hear(cx, world) != RIDGE_OK)
+            break;
+        ridge__mpi_rest(world, world->spins);
     }
     return status;
 }
@@ -215,6 +223,29 @@ static ridge_status start(ridge_ctx *cx, ridge_comm *base, const ridge__comm_cal
     return st == RIDGE_E_IO ? ridge__mpi_fail_own(cx, comm->world, st) : st;
 }
 
+static bool is_under_way(const ridge__mpi_operation *op, int64_t ticket)
+{
+    return op != NULL && op->comm != NULL && op->ticket == ticket;
+}
+
+/** How long a wait has taken. */
+typedef struct patience {
+    double start_s, ask_s; /* start_s 0: it has just begun */
+} patience;
+
+static ridge_status be_patient(ridge_ctx *cx, ridge__mpi_operation *op, patience *p)
+{
+    double now_s = ridge_clock_s();
+    if (p->start_s == 0)
+        *p = (patience){now_s, first_ask_s};
+    if (now_s - p->start_s > op->comm->world->timeout_s)
+        return ridge__mpi_fail_late(cx, op);
+    if (now_s - p->start_s < p->ask_s)
+        return RIDGE_OK;
+    p->ask_s *= 2;
+    return ridge__mpi_look_for_gone(cx, op);
+}
+
 static ridge_status wait(ridge_ctx *cx, ridge_comm *base, int64_t ticket)
 {
     ridge__mpi_comm *comm = (ridge__mpi_comm *)base;
@@ -222,21 +253,16 @@ static ridge_status wait(ridge_ctx *cx, ridge_comm *base, int64_t ticket)
     if (world->is_stopped)
         return ridge__mpi_fail_told(cx, world);
     ridge__mpi_operation *op = find(comm, ticket);
-    double end_s = 0;
-    for (int64_t looks = 0; op != NULL && op->comm != NULL && op->ticket == ticket;
-         looks++) {
+    patience p = {0};
+    for (int64_t looks = 0; is_under_way(op, ticket); looks++) {
         world->waits_in = (int)op->call.kind;
         RIDGE_TRY(ridge__mpi_advance(cx, world));
-        if (looks < world->spins)
+        if (looks < world->spins || !is_under_way(op, ticket))
             continue;
+        RIDGE_TRY(be_patient(cx, op, &p));
         ridge__mpi_rest(world, looks);
-        double now_s = ridge_clock_s();
-        if (end_s == 0)
-            end_s = now_s + world->timeout_s;
-        else if (now_s > end_s && op->comm != NULL && op->ticket == ticket)
-            return ridge__mpi_fail_late(cx, op);
     }
-    world->waits_in = -1;
+    world->waits_in = RIDGE__MPI_NO_CALL;
     return RIDGE_OK;
 }
 
@@ -264,10 +290,8 @@ static void abandon(ridge_comm *base)
     world->is_stopped = true;
     world->failed = world->rank;
     world->status = RIDGE_E_IO;
-    for (int r = 0; r < world->size; r++) {
-        if (r != world->rank)
-            ridge__notice_send(world, r, &notice);
-    }
+    ridge__notice_tell(world, &notice);
+    ridge__notices_see_off(world);
 }
 
 const ridge__comm_ops ridge__mpi_ops = {

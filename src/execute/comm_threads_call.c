@@ -202,11 +202,24 @@ static ridge_status check_letter(ridge_ctx *cx, const ridge__operation *letter,
                                     receive->comm->me->index, &b, wanted->tag);
 }
 
+/** An older receive of the same messages comes first, even if a message has come since
+ * it looked. */
+static bool is_next(const ridge__operation *receive)
+{
+    const ridge__operation *op = receive->comm->me->first;
+    for (; op != receive; op = op->next) {
+        if (op->call.kind == RIDGE__CALL_RECEIVE && op->comm == receive->comm &&
+            op->call.peer == receive->call.peer && op->call.tag == receive->call.tag)
+            return false;
+    }
+    return true;
+}
+
 static ridge_status advance_receive(ridge_ctx *cx, ridge__operation *op)
 {
     ridge__thread_rank *me = op->comm->me;
     int64_t letters = atomic_load(&me->letters);
-    if (op->looked == letters) /* it has looked at all of them */
+    if (op->looked == letters || !is_next(op)) /* nothing new for it */
         return RIDGE_OK;
     if (!begin_move(me))
         return ridge__rank_fail_told(cx, me);

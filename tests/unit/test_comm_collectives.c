@@ -26,8 +26,8 @@ static const ridge_element elements[] = {RIDGE_ELEMENT_F32, RIDGE_ELEMENT_BF16,
 /* ---- kinds and sizes ------------------------------------------------------------- */
 
 /** Whole, with padding in the last part, with parts that are padding alone, empty. */
-static const ridge_cut cuts[] = {{1, 48, 1}, {3, 24, 5}, {2, 7, 3},    {4, 1, 2},
-                                 {1, 5, 1},  {1, 0, 4},  {0, 4, 4},    {2, 24, 0},
+static const ridge_cut cuts[] = {{1, 48, 1}, {3, 24, 5}, {2, 7, 3},   {4, 1, 2},
+                                 {1, 5, 1},  {1, 0, 4},  {0, 4, 4},   {2, 24, 0},
                                  {1, 13, 7}, {5, 2, 1},  {1, 900, 3}, {30, 3, 40}};
 
 static ridge_status each_cut(ridge_ctx *cx, ridge_comm *world, void *payload)
