@@ -8,10 +8,14 @@
 
 #include "kernel_bf16.h"
 
+#include <string.h>
+
 enum {
     DIMS = RIDGE_TENSOR_DIM_MAX,
-    SIDE = 32,    /* of a block that is transposed: both fit the L1 cache */
-    RUN = 8192,   /* elements of a block that is not */
+    SIDE = 64,     /* of a block that is transposed: two of them fit the L1 cache */
+    RUN = 1 << 18, /* elements of a block that is not */
+    QUAD = 4,
+    CACHE_LINE = 64,
     SMALL = 16384 /* elements that are not worth waking the team */
 };
 
@@ -172,6 +176,79 @@ static void move_runs(const layout *l, const block *b)
                             l->is_added);
 }
 
+typedef float quad __attribute__((vector_size(QUAD * sizeof(float))));
+
+static quad load(const float *p)
+{
+    quad q;
+    memcpy(&q, p, sizeof q);
+    return q;
+}
+
+static void store(float *p, quad q)
+{
+    memcpy(p, &q, sizeof q);
+}
+
+/** y = x^T of 4 x 4, rows SIDE apart. */
+static void turn_quad(const float *x, float *y)
+{
+    quad a = load(x), b = load(x + SIDE), c = load(x + 2 * SIDE),
+         d = load(x + 3 * SIDE);
+    quad ab_low = __builtin_shufflevector(a, b, 0, 4, 1, 5);
+    quad ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+    quad cd_low = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+    quad cd_high = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+    store(y, __builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5));
+    store(y + SIDE, __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7));
+    store(y + 2 * SIDE, __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5));
+    store(y + 3 * SIDE, __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7));
+}
+
+/** Begin to fetch a run of n elements from element i on, which may lie beyond the
+ * array's end: an address alone, of which nothing comes but a line in the cache. */
+static void fetch_to_read(ridge__array a, int64_t i, int64_t n)
+{
+    const int64_t bytes = (int64_t)ridge__element_bytes(a.dtype);
+    const uintptr_t p = (uintptr_t)a.p + (uintptr_t)(i * bytes);
+    for (int64_t at = 0; at < n * bytes; at += CACHE_LINE)
+        __builtin_prefetch((const void *)(p + (uintptr_t)at), 0, 2);
+}
+
+static void fetch_to_write(ridge__array a, int64_t i, int64_t n)
+{
+    const char *p = ridge__array_at(a, i).p;
+    const int64_t bytes = n * (int64_t)ridge__element_bytes(a.dtype);
+    for (int64_t at = 0; at < bytes; at += CACHE_LINE)
+        __builtin_prefetch(p + at, 1, 3);
+}
+
+/** x is contiguous along rows, y along columns. Both are read and written in runs, and
+ * turned in between: lines of arrays whose sizes are powers of two would drive each
+ * other out of the cache. No run follows on the one before, so that each is asked for
+ * early: what is written now, and what the next block reads. */
+static void move_turned(const layout *l, const block *b)
+{
+    _Alignas(64) float read[SIDE * SIDE], turned[SIDE * SIDE];
+    if (b->rows % QUAD != 0 || b->columns % QUAD != 0)
+        memset(read, 0, sizeof read);
+    for (int64_t i = 0; i < b->rows; i++)
+        fetch_to_write(b->to, i * l->row.y, b->columns);
+    for (int64_t j = 0; j < b->columns; j++) {
+        fetch_to_read(b->from, (j + b->columns) * l->column.x, b->rows);
+        l->kernels->convert(ridge__array_at(b->from, j * l->column.x),
+                            (ridge__array){read + j * SIDE, RIDGE_DTYPE_FP32}, b->rows,
+                            false);
+    }
+    for (int64_t i = 0; i < b->rows; i += QUAD)
+        for (int64_t j = 0; j < b->columns; j += QUAD)
+            turn_quad(read + j * SIDE + i, turned + i * SIDE + j);
+    for (int64_t i = 0; i < b->rows; i++)
+        l->kernels->convert((ridge__array){turned + i * SIDE, RIDGE_DTYPE_FP32},
+                            ridge__array_at(b->to, i * l->row.y), b->columns,
+                            l->is_added);
+}
+
 /* ---- the walk -------------------------------------------------------------------- */
 
 /** Where a worker stands: the index of each walked dim and the offsets they make. */
@@ -212,8 +289,9 @@ static void copy_part(void *payload, int worker, int workers)
     ridge__part part = ridge__part_of(l->blocks, 1, worker, workers);
     if (part.first == part.end)
         return;
-    bool is_run = l->column.x == 1 && l->column.y == 1;
-    block_move *move = is_run ? move_runs : move_of(l);
+    bool is_run = l->column.y == 1 && l->column.x == 1;
+    bool is_turned = l->column.y == 1 && l->column.x != 1 && l->row.x == 1;
+    block_move *move = is_run ? move_runs : is_turned ? move_turned : move_of(l);
     cursor c = cursor_at(l, part.first);
     for (int64_t i = part.first; i < part.end; i++) {
         int64_t row = c.at[l->n - 2] * l->rows, column = c.at[l->n - 1] * l->columns;
