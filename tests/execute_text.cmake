@@ -16,6 +16,7 @@ ridge_test(unit checkpoint_write LAYER execute SOURCES ${text_support})
 ridge_test(unit text_faults LAYER execute SOURCES ${tokenizer_support}
            ${CMAKE_CURRENT_SOURCE_DIR}/support/weights_build.c)
 ridge_test(property checkpoint_laws LAYER execute SOURCES ${text_support})
+ridge_test(property stored_copy LAYER execute SOURCES ${text_support})
 
 ridge_fuzz(tokenizer LAYER execute)
 ridge_fuzz(llama2c LAYER execute)

@@ -6,7 +6,14 @@
 
 #include <string.h>
 
-enum { TILE = 64, LONG = 8 };
+enum {
+    LONG = 8,
+    TILE_ROWS = 64,     /* along the source */
+    TILE_COLUMNS = 512, /* along the destination: of a kilobyte or more */
+    PAD = 16,           /* so that rows of the buffer do not meet in the cache */
+    AHEAD = 16,         /* reads that are asked for before their turn */
+    BUFFER_ELEMENT_BYTES = 4
+};
 
 /* ---- numbers --------------------------------------------------------------------- */
 
@@ -135,6 +142,8 @@ bool ridge__stored_converts(ridge__stored to, ridge__stored from)
  * another) that of the source. */
 typedef struct plan {
     run_fn *run;
+    run_fn *move;     /* the same without conversion */
+    int64_t to_bytes; /* of an element */
     int n;
     ridge__copy_dim dims[RIDGE__COPY_DIM_MAX]; /* steps in bytes */
 } plan;
@@ -182,8 +191,10 @@ static void order_dims(plan *p)
 
 static plan plan_of(const ridge__stored_copy *c)
 {
-    plan p = {.run = run_of(c->to_format, c->from_format)};
     const int64_t to = (int64_t)ridge__stored_bytes(c->to_format);
+    plan p = {.run = run_of(c->to_format, c->from_format),
+              .move = run_of(c->to_format, c->to_format),
+              .to_bytes = to};
     const int64_t from = (int64_t)ridge__stored_bytes(c->from_format);
     for (int i = 0; i < c->n; i++) {
         const ridge__copy_dim d = c->dims[i];
@@ -201,22 +212,52 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* The last two dims, in tiles. */
+/* A tile of the last two dims by way of a buffer: read along the source's neighbours,
+ * written along the destination's. Each read begins in another page, which no hardware
+ * foresees: it is asked for ahead. */
+static void cross_tile(const plan *p, unsigned char *to, const unsigned char *from,
+                       int64_t n_rows, int64_t n_columns)
+{
+    const ridge__copy_dim rows = p->dims[p->n - 2], row = p->dims[p->n - 1];
+    const int64_t bytes = p->to_bytes, pitch = (TILE_COLUMNS + PAD) * bytes;
+    unsigned char buffer[TILE_ROWS * (TILE_COLUMNS + PAD) * BUFFER_ELEMENT_BYTES];
+    for (int64_t c = 0; c < n_columns; c++) {
+        if (c + AHEAD < n_columns)
+            __builtin_prefetch(from + (c + AHEAD) * row.from);
+        p->run(
+            (run){buffer + c * bytes, from + c * row.from, pitch, rows.from, n_rows});
+    }
+    for (int64_t r = 0; r < n_rows; r++) {
+        p->move((run){to + r * rows.to, buffer + r * pitch, row.to, bytes, n_columns});
+    }
+}
+
+static void run_crossed(const plan *p, unsigned char *to, const unsigned char *from)
+{
+    const ridge__copy_dim rows = p->dims[p->n - 2], row = p->dims[p->n - 1];
+    for (int64_t c = 0; c < row.count; c += TILE_COLUMNS) {
+        for (int64_t r = 0; r < rows.count; r += TILE_ROWS) {
+            cross_tile(
+                p, to + r * rows.to + c * row.to, from + r * rows.from + c * row.from,
+                least(TILE_ROWS, rows.count - r), least(TILE_COLUMNS, row.count - c));
+        }
+    }
+}
+
+/* The last two dims. */
 static void run_plane(const plan *p, unsigned char *to, const unsigned char *from)
 {
     static const ridge__copy_dim ONCE = {1, 0, 0};
     const ridge__copy_dim rows = p->n > 1 ? p->dims[p->n - 2] : ONCE;
     const ridge__copy_dim row = p->dims[p->n - 1];
-    const bool is_crossed = magnitude(rows.from) < magnitude(row.from);
-    const int64_t tile = is_crossed && p->n > 1 ? TILE : row.count;
-    for (int64_t r0 = 0; r0 < rows.count; r0 += TILE) {
-        for (int64_t c0 = 0; c0 < row.count; c0 += tile) {
-            for (int64_t r = r0; r < least(r0 + TILE, rows.count); r++) {
-                p->run((run){to + r * rows.to + c0 * row.to,
-                             from + r * rows.from + c0 * row.from, row.to, row.from,
-                             least(tile, row.count - c0)});
-            }
-        }
+    const bool is_crossed = p->n > 1 && magnitude(rows.from) < magnitude(row.from);
+    if (is_crossed && p->to_bytes <= BUFFER_ELEMENT_BYTES) {
+        run_crossed(p, to, from);
+        return;
+    }
+    for (int64_t r = 0; r < rows.count; r++) {
+        p->run(
+            (run){to + r * rows.to, from + r * rows.from, row.to, row.from, row.count});
     }
 }
 
