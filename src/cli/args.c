@@ -33,6 +33,11 @@ static const cli_option *find_option(const cli_option *options, ridge_str name)
     return NULL;
 }
 
+bool cli_option_is_hidden(const cli_verb *verb, const cli_option *common)
+{
+    return verb && find_option(verb->options, ridge_str_of(common->name)) != NULL;
+}
+
 /** @param name   without its dashes. @param dashes  "-" or "--" */
 static ridge_status fail_unknown(const cli_run *run, ridge_str name, const char *dashes)
 {
@@ -70,7 +75,7 @@ static ridge_status push_knob(const cli_run *run, cli_knob *knobs, int *n,
 static ridge_status store_option(cli_run *run, const cli_option *option,
                                  const char *value)
 {
-    if (!find_option(cli_common_options, ridge_str_of(option->name)))
+    if (option != find_option(cli_common_options, ridge_str_of(option->name)))
         return push_knob(run, run->options, &run->n_options, option->name, value);
     if (strcmp(option->name, "json") == 0) {
         run->is_json = true;

@@ -8,6 +8,9 @@
 
 /** Options that every verb takes; the last row has a NULL name. */
 extern const cli_option cli_common_options[];
+/** Whether a verb has an option of its own by the name of a common one, which then does
+ * not apply to it. @param verb  NULL: no */
+bool cli_option_is_hidden(const cli_verb *verb, const cli_option *common);
 
 /**
  * Fill a run from the words after its verb.

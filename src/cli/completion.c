@@ -31,10 +31,14 @@ static void write_verbs(const cli_verb_table *table, ridge_buf *out)
     ridge_buf_puts(out, "help completion");
 }
 
-static void write_option_words(const cli_option *options, ridge_buf *out)
+static void write_option_words(const cli_option *options, const cli_verb *hidden_by,
+                               ridge_buf *out)
 {
     for (; options && options->name; options++)
-        ridge_buf_printf(out, " %s%s", options->name[1] ? "--" : "-", options->name);
+        if (!cli_option_is_hidden(hidden_by, options)) {
+            ridge_buf_printf(out, " %s%s", options->name[1] ? "--" : "-",
+                             options->name);
+        }
 }
 
 /* bash: one function; zsh loads the same by bashcompinit. */
@@ -42,8 +46,8 @@ static void write_bash_verb(const cli_verb *verb, ridge_buf *out)
 {
     const char *names = names_of(verb->synopsis);
     ridge_buf_printf(out, "    %s) words=\"", verb->name);
-    write_option_words(verb->options, out);
-    write_option_words(cli_common_options, out);
+    write_option_words(verb->options, NULL, out);
+    write_option_words(cli_common_options, verb, out);
     ridge_buf_puts(out, "\"");
     if (names)
         ridge_buf_printf(out, "; names=%s", names);

@@ -39,12 +39,15 @@ static void pad_to(ridge_buf *out, size_t from, size_t column)
     ridge_buf_pad(out, ' ', used + 2 > column ? 2 : column - used);
 }
 
-static void write_options(const char *title, const cli_option *options, ridge_buf *out)
+static void write_options(const char *title, const cli_option *options,
+                          const cli_verb *hidden_by, ridge_buf *out)
 {
     if (!options || !options->name)
         return;
     ridge_buf_printf(out, "\n%s\n", title);
     for (; options->name; options++) {
+        if (cli_option_is_hidden(hidden_by, options))
+            continue;
         size_t start = out->n;
         ridge_buf_puts(out, "  ");
         cli_option_write(options, out);
@@ -60,8 +63,8 @@ void cli_help_write_verb(const cli_verb *verb, ridge_buf *out)
                      *verb->synopsis ? " " : "");
     if (verb->detail && *verb->detail)
         ridge_buf_printf(out, "\n%s\n", verb->detail);
-    write_options("Options:", verb->options, out);
-    write_options("Common options:", cli_common_options, out);
+    write_options("Options:", verb->options, NULL, out);
+    write_options("Common options:", cli_common_options, verb, out);
     ridge_buf_printf(out, "\nExample:\n  %s\n", verb->example);
 }
 
@@ -78,7 +81,7 @@ void cli_help_write(const cli_verb_table *table, ridge_buf *out)
     ridge_buf_puts(out,
                    "\n  help VERB           say how a verb is used\n"
                    "  completion SHELL    a completion script for bash, zsh or fish\n");
-    write_options("Common options:", cli_common_options, out);
+    write_options("Common options:", cli_common_options, NULL, out);
     ridge_buf_puts(out, "\nExamples:\n");
     for (size_t i = 0; i < table->n; i++)
         ridge_buf_printf(out, "  %s\n", table->verbs[i]->example);

@@ -63,12 +63,15 @@ static void write_paragraphs(ridge_buf *out, const char *text)
     }
 }
 
-static void write_options(ridge_buf *out, const char *title, const cli_option *options)
+static void write_options(ridge_buf *out, const char *title, const cli_option *options,
+                          const cli_verb *hidden_by)
 {
     if (!options || !options->name)
         return;
     ridge_buf_printf(out, ".SH %s\n", title);
     for (; options->name; options++) {
+        if (cli_option_is_hidden(hidden_by, options))
+            continue;
         ridge_buf text;
         ridge_buf_init(&text, out->arena);
         cli_option_write(options, &text);
@@ -96,8 +99,8 @@ void cli_man_write_verb(const cli_verb *verb, ridge_buf *out)
         ridge_buf_puts(out, ".SH DESCRIPTION\n");
         write_paragraphs(out, verb->detail);
     }
-    write_options(out, "OPTIONS", verb->options);
-    write_options(out, "COMMON OPTIONS", cli_common_options);
+    write_options(out, "OPTIONS", verb->options, NULL);
+    write_options(out, "COMMON OPTIONS", cli_common_options, verb);
     ridge_buf_puts(out, ".SH EXAMPLE\n.nf\n");
     write_roff(out, verb->example);
     ridge_buf_puts(out, "\n.fi\n");
@@ -118,6 +121,6 @@ void cli_man_write(const cli_verb_table *table, ridge_buf *out)
     ridge_buf_puts(out, ".TP\n\\fBridge help\\fR VERB\nsay how a verb is used\n"
                         ".TP\n\\fBridge completion\\fR bash|zsh|fish\n"
                         "print a completion script\n");
-    write_options(out, "COMMON OPTIONS", cli_common_options);
+    write_options(out, "COMMON OPTIONS", cli_common_options, NULL);
     write_exit_status(out);
 }

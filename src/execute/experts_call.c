@@ -76,10 +76,11 @@ static ridge__experts experts_of(const ridge__call *c, const ridge__tensor_part 
                                  const ridge__tensor_part *gates)
 {
     const ridge__routing *r = c->side->routing;
+    const ridge__span held = gates->spans[gates->n_dims - 1];
     return (ridge__experts){.tokens = r->tokens,
                             .d = ridge__tensor_part_product(rows, 2, rows->n_dims),
-                            .all_experts = gates->spans[gates->n_dims - 1].length,
-                            .first_expert = r->first_expert,
+                            .all_experts = held.length,
+                            .first_expert = r->first_expert - held.start,
                             .experts = r->experts,
                             .offsets = r->offsets,
                             .token = r->token};
@@ -124,15 +125,15 @@ ridge_status ridge__call_dispatch(ridge__call *c)
                              *rows = ridge__out_part(c, 0);
     RIDGE_TRY(make_routing(c, rows, tokens_of(gates)));
     ridge__routing *r = c->side->routing;
-    const ridge__expert_order order = {.tokens = r->tokens,
-                                       .valid = r->tokens,
-                                       .all_experts =
-                                           gates->spans[gates->n_dims - 1].length,
-                                       .first_expert = r->first_expert,
-                                       .experts = r->experts,
-                                       .gates = ridge__in_array(c, 1),
-                                       .offsets = r->offsets,
-                                       .token = r->token};
+    const ridge__expert_order order = {
+        .tokens = r->tokens,
+        .valid = r->tokens,
+        .all_experts = gates->spans[gates->n_dims - 1].length,
+        .first_expert = r->first_expert - gates->spans[gates->n_dims - 1].start,
+        .experts = r->experts,
+        .gates = ridge__in_array(c, 1),
+        .offsets = r->offsets,
+        .token = r->token};
     RIDGE_TRY(c->m->device->ops->expert_order(c->m->device, &order));
     RIDGE_TRY(ridge__rows_make(c, 0));
     ridge__experts e = experts_of(c, rows, gates);

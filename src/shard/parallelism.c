@@ -108,6 +108,17 @@ static const set_row AXES_OF_SETS[] = {
     {SET_WORDS, {"tp", "tpr"}},
 };
 
+/* Where tp deals out experts and its ranks have the same tokens, each already has the
+ * rows of its experts: one all-to-all over ep alone moves them, if tp is outermost. */
+static const set_row EXPERTS_OF_SAME_TOKENS = {SET_EXPERTS, {"tp", "tpr", "ep"}};
+
+static const set_row *row_of_set(const ridge_parallelism *p, size_t index)
+{
+    const set_row *row = &AXES_OF_SETS[index];
+    return row->set == SET_EXPERTS && !p->is_sequence_parallel ? &EXPERTS_OF_SAME_TOKENS
+                                                               : row;
+}
+
 static bool is_width(const char *axis)
 {
     return strncmp(axis, "tp", 2) == 0;
@@ -140,7 +151,7 @@ static void make_axes(rule_list *l, const ridge_parallelism *p, ridge_mesh *mesh
             mesh->axes[mesh->n++] = all[i];
     }
     for (size_t i = 0; i < RIDGE_COUNT_OF(AXES_OF_SETS); i++) {
-        const set_row *row = &AXES_OF_SETS[i];
+        const set_row *row = row_of_set(p, i);
         for (int a = 0; a < RIDGE_MESH_AXIS_MAX && row->axes[a]; a++) {
             if (ridge_mesh_find(mesh, row->axes[a]) >= 0 &&
                 takes_axis(p, row->set, row->axes[a]))
