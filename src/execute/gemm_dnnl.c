@@ -164,13 +164,18 @@ static bool is_same(const shape *x, const shape *y)
            x->is_added == y->is_added;
 }
 
-static dnnl_status_t describe(int64_t rows, int64_t columns, int64_t ld,
-                              bool is_transposed, bool is_bf16, dnnl_memory_desc_t *out)
+/** A matrix as it lies in memory. */
+typedef struct operand {
+    int64_t rows, columns, ld;
+    bool is_transposed, is_bf16;
+} operand;
+
+static dnnl_status_t describe(operand x, dnnl_memory_desc_t *out)
 {
-    dnnl_dims_t sizes = {rows, columns};
-    dnnl_dims_t strides = {is_transposed ? 1 : ld, is_transposed ? ld : 1};
+    dnnl_dims_t sizes = {x.rows, x.columns};
+    dnnl_dims_t strides = {x.is_transposed ? 1 : x.ld, x.is_transposed ? x.ld : 1};
     return dnnl_memory_desc_init_by_strides(out, 2, sizes,
-                                            is_bf16 ? dnnl_bf16 : dnnl_f32, strides);
+                                            x.is_bf16 ? dnnl_bf16 : dnnl_f32, strides);
 }
 
 /** A primitive that adds to what c holds, if it is to. */
@@ -204,11 +209,12 @@ static dnnl_status_t make(dnnl_engine_t engine, const shape *s, primitive *out)
 {
     dnnl_memory_desc_t a, b, c;
     dnnl_matmul_desc_t matmul;
-    dnnl_status_t st = describe(s->m, s->k, s->lda, s->is_a_transposed, true, &a);
+    dnnl_status_t st =
+        describe((operand){s->m, s->k, s->lda, s->is_a_transposed, true}, &a);
     if (st == dnnl_success)
-        st = describe(s->k, s->n, s->ldb, s->is_b_transposed, true, &b);
+        st = describe((operand){s->k, s->n, s->ldb, s->is_b_transposed, true}, &b);
     if (st == dnnl_success)
-        st = describe(s->m, s->n, s->ldc, false, s->is_c_bf16, &c);
+        st = describe((operand){s->m, s->n, s->ldc, false, s->is_c_bf16}, &c);
     if (st == dnnl_success)
         st = dnnl_matmul_desc_init(&matmul, &a, &b, NULL, &c);
     if (st == dnnl_success)

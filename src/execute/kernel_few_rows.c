@@ -24,7 +24,7 @@ typedef struct block {
     int64_t at, count, n;
 } block;
 
-/** Lines in fp32, ld apart. */
+/** Lines, or two rows of a, in fp32, ld apart. */
 typedef struct lines {
     const float *p;
     int64_t ld;
@@ -66,9 +66,11 @@ static int64_t least(int64_t a, int64_t b)
 /* ---- b as it is: sums of scaled lines -------------------------------------------- */
 
 /** c[n] += a[8] b[8, n] for two rows of a and c */
-static void add_lines_twice(const float *restrict a0, const float *restrict a1, lines b,
-                            float *restrict c0, float *restrict c1, int64_t n)
+static void add_lines_twice(lines a, lines b, float *restrict c0, int64_t ldc,
+                            int64_t n)
 {
+    const float *restrict a0 = a.p, *restrict a1 = a.p + a.ld;
+    float *restrict c1 = c0 + ldc;
     const float *restrict b0 = b.p, *restrict b1 = b0 + b.ld, *restrict b2 = b1 + b.ld;
     const float *restrict b3 = b2 + b.ld, *restrict b4 = b3 + b.ld;
     const float *restrict b5 = b4 + b.ld, *restrict b6 = b5 + b.ld;
@@ -118,7 +120,7 @@ static void add_block(const ridge__few_rows *f, int64_t k, int64_t j, const bloc
         float *c = f->c + i * f->n + j;
         fetch(f, next, i / 2, (f->m + 1) / 2);
         if (b->count == LINES && i + 1 < f->m)
-            add_lines_twice(a, a + f->k, l, c, c + f->n, b->n);
+            add_lines_twice((lines){a, f->k}, l, c, f->n, b->n);
         else if (b->count == LINES)
             add_lines(a, l, c, b->n);
         for (int64_t line = 0; b->count < LINES && line < b->count; line++)
@@ -142,9 +144,11 @@ static void run_rows(const ridge__few_rows *f)
 /* ---- b transposed: scalar products ----------------------------------------------- */
 
 /** c[4] += a[k] . b[4, k] for two rows of a and c */
-static void dot_lines_twice(const float *restrict a0, const float *restrict a1, lines b,
-                            float *restrict c0, float *restrict c1, int64_t k)
+static void dot_lines_twice(lines a, lines b, float *restrict c0, int64_t ldc,
+                            int64_t k)
 {
+    const float *restrict a0 = a.p, *restrict a1 = a.p + a.ld;
+    float *restrict c1 = c0 + ldc;
     const float *restrict b0 = b.p, *restrict b1 = b0 + b.ld, *restrict b2 = b1 + b.ld;
     const float *restrict b3 = b2 + b.ld;
     float s0 = 0.0f, s1 = 0.0f, s2 = 0.0f, s3 = 0.0f;
@@ -202,7 +206,7 @@ static void dot_block(const ridge__few_rows *f, int64_t k, int64_t j, const bloc
         float *c = f->c + i * f->n + j;
         fetch(f, next, i / 2, (f->m + 1) / 2);
         if (b->count == DOTS && i + 1 < f->m)
-            dot_lines_twice(a, a + f->k, l, c, c + f->n, b->n);
+            dot_lines_twice((lines){a, f->k}, l, c, f->n, b->n);
         else if (b->count == DOTS)
             dot_lines(a, l, c, b->n);
         for (int64_t line = 0; b->count < DOTS && line < b->count; line++)

@@ -87,22 +87,26 @@ static void sizes_outside_the_contract_are_refused(void **state)
     ridge_ctx_close(cx);
 }
 
+static void check_parts(int64_t n, int64_t grain, int workers)
+{
+    int64_t at = 0;
+    for (int w = 0; w < workers; w++) {
+        ridge__part p = ridge__part_of(n, grain, w, workers);
+        assert_int_equal(p.first, at);
+        assert_true(p.end >= p.first);
+        assert_true(p.first % grain == 0 || p.first == n);
+        at = p.end;
+    }
+    assert_int_equal(at, n);
+}
+
 static void parts_cover_all_items_once(void **state)
 {
     (void)state;
     for (int64_t n = 0; n < 100; n++)
         for (int64_t grain = 1; grain < 20; grain++)
-            for (int workers = 1; workers < 9; workers++) {
-                int64_t at = 0;
-                for (int w = 0; w < workers; w++) {
-                    ridge__part p = ridge__part_of(n, grain, w, workers);
-                    assert_int_equal(p.first, at);
-                    assert_true(p.end >= p.first);
-                    assert_true(p.first % grain == 0 || p.first == n);
-                    at = p.end;
-                }
-                assert_int_equal(at, n);
-            }
+            for (int workers = 1; workers < 9; workers++)
+                check_parts(n, grain, workers);
 }
 
 static void write_scratch(void *payload, int worker, int workers)
