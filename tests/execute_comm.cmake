@@ -8,6 +8,7 @@ if(RIDGE_HAS_MPI)
 endif()
 
 ridge_test(unit comm_collectives LAYER execute SOURCES ${comm_sources} TIMEOUT 120)
+ridge_test(unit comm_combine LAYER execute SOURCES ${comm_sources})
 ridge_test(unit comm_failures LAYER execute SOURCES ${comm_sources})
 ridge_test(property comm_random LAYER execute SOURCES ${comm_sources} TIMEOUT 120)
 

@@ -3,6 +3,7 @@
 #include "comm_combine.h"
 
 #include "kernel_bf16.h"
+#include "kernel_vector.h"
 
 #include <string.h>
 
@@ -131,11 +132,65 @@ static void combine_i32(const ridge__combine *c, int64_t at, int64_t n, block *o
     }
 }
 
+/* ---- straight to the places ------------------------------------------------------ */
+
+/* Four vectors at once, from all sources to all places, without a block in between; a
+ * place may be a source. */
+enum { STRIDE = 4 * LANES };
+
+static void sum_f32(const ridge__combine *c, int64_t done)
+{
+    vec x[4] = {0};
+    for (int s = 0; s < c->n_sources; s++) {
+        const float *a = (const float *)c->sources[s] + c->from + done;
+        for (int k = 0; k < 4; k++)
+            x[k] = s == 0 ? vec_load(a + k * LANES) : x[k] + vec_load(a + k * LANES);
+    }
+    for (int p = 0; p < c->n_places; p++) {
+        float *y = (float *)c->places[p] + c->to + done;
+        for (int k = 0; k < 4; k++)
+            vec_store(y + k * LANES, x[k]);
+    }
+}
+
+static void sum_bf16(const ridge__combine *c, int64_t done)
+{
+    vec x[4] = {0};
+    for (int s = 0; s < c->n_sources; s++) {
+        const uint16_t *a = (const uint16_t *)c->sources[s] + c->from + done;
+        for (int k = 0; k < 4; k++) {
+            vec more = vec_of_halves(halves_load(a + k * LANES));
+            x[k] = s == 0 ? more : x[k] + more;
+        }
+    }
+    for (int p = 0; p < c->n_places; p++) {
+        uint16_t *y = (uint16_t *)c->places[p] + c->to + done;
+        for (int k = 0; k < 4; k++)
+            halves_store(y + k * LANES, halves_of_vec(x[k]));
+    }
+}
+
+/** @return elements done: the rest, or all, goes by blocks */
+static int64_t sum_direct(const ridge__combine *c)
+{
+    if (c->reduce != RIDGE_REDUCE_SUM || c->is_streamed ||
+        c->element == RIDGE_ELEMENT_I32)
+        return 0;
+    int64_t done = 0;
+    for (; done + STRIDE <= c->n; done += STRIDE) {
+        if (c->element == RIDGE_ELEMENT_F32)
+            sum_f32(c, done);
+        else
+            sum_bf16(c, done);
+    }
+    return done;
+}
+
 void JOIN(combine, RIDGE__ISA)(const ridge__combine *c)
 {
     size_t each = ridge_element_bytes(c->element);
     block out;
-    for (int64_t done = 0; done < c->n; done += BLOCK) {
+    for (int64_t done = sum_direct(c); done < c->n; done += BLOCK) {
         int64_t n = c->n - done < BLOCK ? c->n - done : BLOCK;
         int64_t at = c->from + done;
         switch (c->element) {

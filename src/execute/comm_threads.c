@@ -9,7 +9,7 @@
 
 enum {
     WATCH_NS = 20000000, /* between looks at the caller's cancel flag */
-    SPINS = 2000,        /* looks before a rank lets others run, if each has a core */
+    SPINS = 100,         /* looks before a rank lets others run, if each has a core */
     SPINS_SHARED = 1
 };
 

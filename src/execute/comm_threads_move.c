@@ -5,8 +5,9 @@
 #include <string.h>
 
 /* A rank that writes more than this in one collective writes past the caches: it would
- * otherwise read each line before it overwrites it, and drop what is of use. */
-enum { STREAMED_BYTES = 4 << 20 };
+ * otherwise read each line before it overwrites it, and drop what is of use. Not in
+ * place, where it has just read the line. */
+enum { STREAMED_BYTES = 2 << 20 };
 
 enum { LINE_BYTES = 64 };
 
@@ -122,9 +123,11 @@ static void all_reduce(const move *m)
         return;
     const void *sources[RIDGE_RANK_MAX];
     void *places[RIDGE_RANK_MAX];
+    bool is_in_place = false;
     for (int r = 0; r < m->size; r++) {
         sources[r] = call_of(m, r)->src;
         places[r] = call_of(m, r)->dst;
+        is_in_place = is_in_place || sources[r] == places[r];
     }
     ridge__combine c = {.element = m->call->element,
                         .reduce = m->call->reduce,
@@ -135,7 +138,8 @@ static void all_reduce(const move *m)
                         .from = from,
                         .to = from,
                         .n = n - from < slice ? n - from : slice,
-                        .is_streamed = (size_t)n * m->each > STREAMED_BYTES};
+                        .is_streamed =
+                            !is_in_place && (size_t)n * m->each > STREAMED_BYTES};
     m->op->comm->me->world->combine(&c);
 }
 
