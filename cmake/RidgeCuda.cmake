@@ -54,13 +54,18 @@ set(ridge_cuda_flags -std=c++17 -O3 -I${CMAKE_SOURCE_DIR}/include
 if(CMAKE_COMPILE_WARNING_AS_ERROR)
     list(APPEND ridge_cuda_flags -Werror=all-warnings -Xcompiler=-Werror)
 endif()
-foreach(architecture ${RIDGE_CUDA_ARCHITECTURES})
-    list(APPEND ridge_cuda_flags
-         -gencode=arch=compute_${architecture},code=sm_${architecture})
-    set(ridge_cuda_last ${architecture})
-endforeach()
+# Debug builds keep to PTX, which the driver compiles when a GPU first runs it: most of
+# nvcc's time goes into machine code.
+list(GET RIDGE_CUDA_ARCHITECTURES 0 ridge_cuda_ptx)
+if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
+    foreach(architecture ${RIDGE_CUDA_ARCHITECTURES})
+        list(APPEND ridge_cuda_flags
+             -gencode=arch=compute_${architecture},code=sm_${architecture})
+        set(ridge_cuda_ptx ${architecture})
+    endforeach()
+endif()
 list(APPEND ridge_cuda_flags
-     -gencode=arch=compute_${ridge_cuda_last},code=compute_${ridge_cuda_last})
+     -gencode=arch=compute_${ridge_cuda_ptx},code=compute_${ridge_cuda_ptx})
 
 # One .cu file to an object that any C link takes.
 function(ridge_cuda_object source)
@@ -68,8 +73,8 @@ function(ridge_cuda_object source)
     set(object ${CMAKE_CURRENT_BINARY_DIR}/${noun}.cu.o)
     add_custom_command(
         OUTPUT ${object}
-        COMMAND ${RIDGE_NVCC} ${ridge_cuda_flags} -MD -MF ${object}.d -MT ${object} -c
-                ${source} -o ${object}
+        COMMAND ${CMAKE_C_COMPILER_LAUNCHER} ${RIDGE_NVCC} ${ridge_cuda_flags} -MD -MF
+                ${object}.d -MT ${object} -c ${source} -o ${object}
         DEPENDS ${source}
         DEPFILE ${object}.d
         COMMENT "Building CUDA object ${noun}.cu.o"

@@ -19,7 +19,8 @@ function(ridge_cuda_emulated_test noun)
     target_include_directories(${target} BEFORE PRIVATE ${cuda_emulator})
     set_target_properties(${target} PROPERTIES LINKER_LANGUAGE C)
     target_link_libraries(${target} PRIVATE stdc++)
-    target_compile_definitions(${target} PRIVATE RIDGE_TEST_ROUNDS=3) # it is slow
+    # It is slow, and the same in every run.
+    target_compile_definitions(${target} PRIVATE RIDGE_TEST_ROUNDS=2 RIDGE_TEST_REPEATS=0)
     ridge_cuda_target(${target} unit.${noun}_emulated)
 endfunction()
 
@@ -31,7 +32,8 @@ function(ridge_cuda_gpu_test noun)
     set(target test_gpu_${noun})
     add_executable(${target} ${CMAKE_CURRENT_SOURCE_DIR}/unit/test_${noun}.c ${ARGN})
     target_link_libraries(${target} PRIVATE ridge_cuda_headers)
-    target_compile_definitions(${target} PRIVATE RIDGE_TEST_ROUNDS=1000)
+    target_compile_definitions(${target} PRIVATE RIDGE_TEST_ROUNDS=1000
+                                                 RIDGE_TEST_REPEATS=2)
     ridge_cuda_target(${target} unit.${noun}_gpu)
 endfunction()
 
@@ -42,7 +44,7 @@ function(ridge_cuda_target target name)
     target_link_libraries(${target} PRIVATE ridge_test_support ridge_execute
                                             Threads::Threads ${CMOCKA_LIBRARIES})
     add_test(NAME ${name} COMMAND ${target})
-    set_tests_properties(${name} PROPERTIES TIMEOUT 60 LABELS "unit;quick;cuda")
+    set_tests_properties(${name} PROPERTIES TIMEOUT 120 LABELS "unit;quick;cuda")
 endfunction()
 
 if(CMAKE_CXX_COMPILER)
@@ -62,10 +64,16 @@ if(CMAKE_CXX_COMPILER)
     target_compile_features(ridge_cuda_emulated PRIVATE cxx_std_17)
     target_include_directories(ridge_cuda_emulated PRIVATE ${CMAKE_SOURCE_DIR}/include)
     target_compile_definitions(ridge_cuda_emulated PRIVATE _POSIX_C_SOURCE=200809L)
-    # Kernels under the sanitizers of the C code: their arrays' ends are then watched.
-    string(REGEX MATCHALL "-fsanitize=[a-z,]+" cuda_sanitizers "${CMAKE_C_FLAGS}")
+    # AddressSanitizer, if the C code has it, watches the ends of kernels' arrays;
+    # ThreadSanitizer does not follow the contexts of a block.
+    string(REGEX MATCHALL "-fsanitize=address[a-z,]*" cuda_sanitizers "${CMAKE_C_FLAGS}")
     target_compile_options(ridge_cuda_emulated PRIVATE
         "$<$<COMPILE_LANGUAGE:CXX>:-O1;-Wall;-Wextra;${cuda_sanitizers}>")
+    if(CMAKE_C_FLAGS MATCHES "-fsanitize=thread")
+        set_source_files_properties(
+            ${cuda_emulator}/cuda_emulator.cpp ${cuda_emulator}/nccl_emulator.cpp
+            PROPERTIES COMPILE_OPTIONS -fsanitize=thread)
+    endif()
 endif()
 
 # The device against the CPU's, and how ranks fail.

@@ -55,15 +55,28 @@ struct post {
 thread_local std::vector<post> posts;
 thread_local int depth = 0;
 
-std::shared_ptr<letter> take(meeting &place, int from, int to)
+/** Copy what a rank has sent, while it cannot withdraw it. @return whether it was there
+ */
+bool receive(meeting &place, int to, const post &p)
 {
     std::lock_guard<std::mutex> lock(place.mutex);
-    std::deque<std::shared_ptr<letter>> &box = place.boxes[{from, to}];
+    std::deque<std::shared_ptr<letter>> &box = place.boxes[{p.peer, to}];
     if (box.empty())
-        return nullptr;
-    std::shared_ptr<letter> found = box.front();
+        return false;
+    const std::shared_ptr<letter> found = box.front();
     box.pop_front();
-    return found;
+    memcpy(p.written, found->data, found->bytes < p.bytes ? found->bytes : p.bytes);
+    found->is_taken = true;
+    return true;
+}
+
+/** What an aborted rank has sent and nobody has taken is gone. */
+void withdraw(meeting &place, int rank)
+{
+    std::lock_guard<std::mutex> lock(place.mutex);
+    for (auto &box : place.boxes)
+        if (box.first.first == rank)
+            box.second.clear();
 }
 
 /** On a stream: send all, receive all, then wait for what was sent to be taken. */
@@ -81,21 +94,14 @@ void exchange(const std::vector<post> &all, std::shared_ptr<meeting> place, int 
         std::lock_guard<std::mutex> lock(place->mutex);
         place->boxes[{rank, p.peer}].push_back(l);
     }
-    for (const post &p : all) {
-        std::shared_ptr<letter> l;
-        while (!p.is_send && l == nullptr && !is_aborted) {
-            l = take(*place, p.peer, rank);
-            if (l == nullptr)
-                std::this_thread::yield();
-        }
-        if (l == nullptr)
-            continue;
-        memcpy(p.written, l->data, l->bytes < p.bytes ? l->bytes : p.bytes);
-        l->is_taken = true;
-    }
+    for (const post &p : all)
+        while (!p.is_send && !is_aborted && !receive(*place, rank, p))
+            std::this_thread::yield();
     for (const std::shared_ptr<letter> &l : sent)
         while (!l->is_taken && !is_aborted)
             std::this_thread::yield();
+    if (is_aborted)
+        withdraw(*place, rank);
 }
 
 ncclResult_t put(post p)
