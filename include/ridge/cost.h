@@ -357,7 +357,8 @@ RIDGE_NODISCARD ridge_status ridge_collective_parse(ridge_ctx *cx, const char *t
     X(IN_NETWORK, "in-network", "the switch reduces (NVLS, SHARP)")                            \
     X(ONE_SHOT, "one-shot", "one kernel on each chip reads and adds all peers' arrays")        \
     X(HIERARCHICAL, "hierarchical", "inner level first, then the share of each chip outside")  \
-    X(POINT_TO_POINT, "point-to-point", "hops x latency + bytes / ports")
+    X(POINT_TO_POINT, "point-to-point", "hops x latency + bytes / ports")                      \
+    X(MEASURED, "measured", "what was measured on this machine between those sizes")
 /* clang-format on */
 
 typedef enum ridge_algorithm {

@@ -62,6 +62,13 @@ ridge_operation_time ridge_operation_time_of(const ridge_partition *partition, i
                                              const ridge_laid_mesh *laid,
                                              ridge_dtype compute);
 
+/** Bytes that an operation without a product moves when it is a kernel of its own: by
+ *  these a measured rate of streams is found. */
+double ridge_operation_stream_bytes(const ridge_partition *partition, int op);
+/** The name of such a kernel: "norm", "swiglu_backward". @param room  of the name
+ * @return name */
+const char *ridge_operation_stream_name(const ridge_operation *op, char name[32]);
+
 /** What a timeline may overlap. */
 typedef struct ridge_overlap {
     bool has_prefetch; /* gathers of weights run one repetition ahead */

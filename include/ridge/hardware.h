@@ -7,6 +7,7 @@
 #define RIDGE_HARDWARE_H
 
 #include "ridge/base.h"
+#include "ridge/hardware_measured.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -135,6 +136,7 @@ typedef struct ridge_chip {
     double host_link_bytes_per_s; /* NVLink-C2C and the like; 0: PCIe alone */
 
     ridge_achievable achievable;
+    const ridge_measured_chip *measured; /* on the machine itself; NULL: nothing */
 
     const char *default_system; /* name in data/systems */
     ridge_price prices[RIDGE_CHIP_PRICE_MAX];
@@ -156,6 +158,14 @@ double ridge_chip_peak(const ridge_chip *chip, ridge_dtype dtype, ridge_dtype *u
  * HBM bandwidth, both as published.
  * @source scaling-book-2025, chapter 1 */
 double ridge_chip_ridge_point(const ridge_chip *chip, ridge_dtype dtype);
+
+/** Whether its software runs neighbours as one kernel, and weights' collectives as one.
+ */
+bool ridge_chip_is_fused(const ridge_chip *chip);
+/** Whether its software runs collectives beside compute. */
+bool ridge_chip_is_overlapped(const ridge_chip *chip);
+/** Whether ranks that share a causal sequence meet equal scores. */
+bool ridge_chip_is_balanced(const ridge_chip *chip);
 
 /* ---- networks ------------------------------------------------------------------- */
 
@@ -196,6 +206,7 @@ typedef struct ridge_axis {
      * message anew. Inside a node: bytes that a chip sends; what filling the pipeline
      * costs a large transfer, at most doubling a small one's time. */
     double half_rate_bytes;
+    const ridge_measured_level *measured; /* on the machine itself; NULL: nothing */
 } ridge_axis;
 
 enum { RIDGE_AXIS_MAX = 6, RIDGE_LEVEL_MAX = 4 };

@@ -63,6 +63,17 @@ static void block_price(const ridge__pricing *x, int block, bool *is_priced,
     }
 }
 
+/* Software that neither fuses kernels nor buckets collectives. */
+static void block_price_each(const ridge__pricing *x, int block,
+                             ridge_operation_time *out)
+{
+    const ridge_block *b = &x->partition->program->blocks[block];
+    for (int i = b->first_op; i < b->first_op + b->n_ops; i++) {
+        const ridge__fused alone = {.n = 1, .ops = {i}};
+        ridge__group_price(x, &alone, &out[i]);
+    }
+}
+
 ridge_status ridge__program_price(ridge_ctx *cx, const ridge_partition *partition,
                                   const ridge_laid_mesh *laid, ridge_dtype compute,
                                   const ridge__op_index *index,
@@ -75,8 +86,14 @@ ridge_status ridge__program_price(ridge_ctx *cx, const ridge_partition *partitio
     x.memo = ridge_new(ridge_ctx_scratch(cx), ridge__memo, 1);
     if (is_priced == NULL || x.memo == NULL)
         return ridge_fail_nomem(cx);
-    for (int b = 0; b < program->n_blocks; b++)
-        block_price(&x, b, is_priced, out);
+    const bool is_fused = ridge_chip_is_fused(laid->slice->chip);
+    for (int b = 0; b < program->n_blocks; b++) {
+        if (is_fused) {
+            block_price(&x, b, is_priced, out);
+        } else {
+            block_price_each(&x, b, out);
+        }
+    }
     return RIDGE_OK;
 }
 

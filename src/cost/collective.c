@@ -93,8 +93,45 @@ ridge_status ridge_collective_parse(ridge_ctx *cx, const char *text,
                       text);
 }
 
-static void offers_of(const ridge__reach *reach, ridge_collective kind, double bytes,
-                      ridge__offers *offers)
+/* Bytes/s that were measured for a group of that many on its one level; 0: none. */
+static double measured_rate(const ridge__reach *reach, ridge_collective kind,
+                            double bytes)
+{
+    const ridge_measured_level *measured = reach->level[0].facts->measured;
+    const double at[] = {reach->ranks, fmax(bytes, 1.0)};
+    if (reach->n > 1 || measured == NULL)
+        return 0.0;
+    const ridge_grid *grid =
+        ridge_grid_find(&measured->collective, collective_texts[kind]);
+    return grid != NULL ? ridge_grid_rate(grid, at) : 0.0;
+}
+
+/* What was measured stands first, and is what is expected; the bound stays that of the
+ * best algorithm. */
+static void put_measured(const ridge__reach *reach, ridge_collective kind, double bytes,
+                         ridge__offers *offers)
+{
+    const double rate = measured_rate(reach, kind, bytes);
+    if (rate <= 0.0)
+        return;
+    const double s = bytes / rate;
+    const double start_s = fmin(s, 1.0 / measured_rate(reach, kind, 1.0));
+    const ridge__terms terms = {.bound_bandwidth_s = s,
+                                .bandwidth_s = s - start_s,
+                                .latency_s = start_s,
+                                .axis = reach->level[0].axis};
+    for (int i = 0; i < offers->n; i++) {
+        offers->at[i].is_in_libraries = false;
+        offers->at[i].cost.bound_s = fmin(s, offers->at[i].cost.bound_s);
+    }
+    ridge__offer_add(offers, RIDGE_ALGORITHM_MEASURED, &terms);
+    const ridge__offer first = offers->at[0];
+    offers->at[0] = offers->at[offers->n - 1];
+    offers->at[offers->n - 1] = first;
+}
+
+static void algorithms_of(const ridge__reach *reach, ridge_collective kind,
+                          double bytes, ridge__offers *offers)
 {
     offers->n = 0;
     if (kind == RIDGE_COLLECTIVE_SEND_RECV) {
@@ -115,6 +152,13 @@ static void offers_of(const ridge__reach *reach, ridge_collective kind, double b
         reach->n_torus == 0 && kind == RIDGE_COLLECTIVE_ALL_TO_ALL;
     if (reach->n > 1 && !is_direct_best)
         ridge__hierarchy_offers(reach, kind, bytes, offers);
+}
+
+static void offers_of(const ridge__reach *reach, ridge_collective kind, double bytes,
+                      ridge__offers *offers)
+{
+    algorithms_of(reach, kind, bytes, offers);
+    put_measured(reach, kind, bytes, offers);
 }
 
 /* The cheapest by expectation; the first where two are equal. */

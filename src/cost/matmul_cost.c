@@ -1,6 +1,7 @@
 /* Time of a matmul on one chip: its FLOPs and bytes; the shape's share of the peak
  * comes from matmul_shape.c. */
 #include "bound.h"
+#include "measured_rate.h"
 
 /* nvfp4 has scales of blocks and one of the tensor: two passes, as one scale of a
  * tensor needs. @source nvfp4-2025 */
@@ -50,6 +51,7 @@ static double quantise_s(const ridge_chip *chip, const ridge_matmul *op,
  *
  *     bytes = b (m k activation + k n weight + m n output)
  *
+ * Where the chip was measured by itself, the rate of that size holds, bytes included.
  * Activations that are quantised in the call move narrow. Left out: converting weights
  * to the arithmetic's format, scales of quantised formats, and operands that stay in a
  * cache between calls.
@@ -62,21 +64,21 @@ ridge_op_cost ridge_matmul_cost(const ridge_chip *chip, const ridge_matmul *op,
     const double peak = ridge_chip_peak(chip, op->compute, &used);
     const double bytes_per_s = ridge__stream_bytes_per_s(chip, memory);
     const ridge_matmul_shape shape = ridge_matmul_shape_find(chip, op);
+    const double share = ridge__share(chip->achievable.matmul[used]) * shape.efficiency;
     const double flops = 2 * op->batch * op->m * op->k * op->n;
     const double beside_s = quantise_s(chip, op, used);
     const ridge_dtype moved = beside_s > 0 ? used : op->activation;
     const double bytes = op->batch * (op->m * op->k * ridge_dtype_bytes(moved) +
                                       op->k * op->n * ridge_dtype_bytes(op->weight) +
                                       op->m * op->n * ridge_dtype_bytes(op->output));
+    const double rate = ridge__measured_matmul(chip, op, used);
     const op_load load = {
         .matmul_flops = flops,
         .bytes = bytes,
         .matmul_flops_per_s = peak,
         .bytes_per_s = bytes_per_s,
-        .expected_matmul_s =
-            flops /
-            (peak * ridge__share(chip->achievable.matmul[used]) * shape.efficiency),
-        .expected_memory_s = ridge__stream_s(chip, memory, bytes),
+        .expected_matmul_s = flops / (rate > 0 ? rate : peak * share),
+        .expected_memory_s = rate > 0 ? 0 : ridge__stream_s(chip, memory, bytes),
         .is_prefetched = chip->kind != RIDGE_CHIP_GPU,
         .launch_s = chip->achievable.launch_s,
         .beside_s = beside_s,

@@ -5,6 +5,7 @@
  * exchange_time.c's.
  */
 #include "operation_time.h"
+#include "measured_rate.h"
 
 #include <math.h>
 
@@ -275,12 +276,22 @@ static void streams_price(const ridge__pricing *x, const ridge__fused *group,
     }
     const ridge_op_cost cost =
         ridge_stream_cost(x->laid->slice->chip, all_flops, all_bytes);
-    const ridge_operation_time t = ridge__time_of_cost(&cost);
+    ridge_operation_time t = ridge__time_of_cost(&cost);
+    const double rate = ridge__measured_stream(x, group, all_bytes);
+    if (rate > 0)
+        t.expected_s = fmax(t.bound_s, all_bytes / rate);
     for (int i = 0; i < group->n; i++) {
         out[i] = share_of(&t, all_bytes > 0 ? bytes[i] / all_bytes : 1.0 / group->n);
         out[i].bytes = bytes[i];
         out[i].vector_flops = flops[i];
     }
+}
+
+double ridge_operation_stream_bytes(const ridge_partition *partition, int op)
+{
+    const ridge__pricing x = {.partition = partition};
+    const ridge__fused alone = {.n = 1, .ops = {op}};
+    return stream_bytes(&x, &alone, 0);
 }
 
 /* ---- any ------------------------------------------------------------------------ */

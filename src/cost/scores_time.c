@@ -2,6 +2,7 @@
  * Attention and scans of a partition: local shapes, what of the context a chip's share
  * of the queries sees, and the backward pass beside the forward one.
  */
+#include "measured_rate.h"
 #include "operation_time.h"
 
 #include <math.h>
@@ -21,11 +22,21 @@ static double balanced_context(double s, double window)
     return w - w * (w - 1) / (2 * s);
 }
 
+/* What the ranks of a ring wait for, over a balanced share: pieces of a sequence go
+ * around in turns; in the first each rank meets half of its own, and in every other one
+ * some rank meets all of another's. */
+static double turns_factor(const ridge_chip *chip, double pieces)
+{
+    return ridge_chip_is_balanced(chip) ? 1 : (2 * pieces - 1) / pieces;
+}
+
 /* Keys met by a query that a shape alone does not tell the kernel's model: an average
  * that the program states, or a share of the queries. */
-static void context_set(const ridge_partition *p, const ridge_operation *o,
+static void context_set(const ridge__pricing *x, const ridge_operation *o,
                         const ridge_attention_shape *shape, ridge_attention *a)
 {
+    const ridge_partition *p = x->partition;
+    const ridge_chip *chip = x->laid->slice->chip;
     const double whole = (double)p->program->dims[shape->t].size;
     if (o->context_tokens > 0) {
         a->context_tokens = o->context_tokens;
@@ -33,7 +44,8 @@ static void context_set(const ridge_partition *p, const ridge_operation *o,
         const double chosen = (double)p->program->dims[shape->chosen].size;
         a->context_tokens = fmin(chosen, a->context_tokens);
     } else if (a->is_causal && (a->query_tokens < whole || o->is_window_chunked)) {
-        a->context_tokens = balanced_context(a->context_tokens, a->window);
+        a->context_tokens = balanced_context(a->context_tokens, a->window) *
+                            turns_factor(chip, whole / a->query_tokens);
     } else {
         return;
     }
@@ -69,7 +81,7 @@ static ridge_attention attention_of(const ridge__pricing *x, const ridge_operati
         .cache = p->program->tensors[k].dtype,
         .compute = ridge_dtype_bytes(x->compute) > 2 ? x->compute : RIDGE_DTYPE_BF16,
     };
-    context_set(p, o, shape, &a);
+    context_set(x, o, shape, &a);
     return a;
 }
 
@@ -110,6 +122,7 @@ ridge_operation_time ridge__scores_time(const ridge__pricing *x, int op)
     const ridge_attention a = attention_of(x, o, &shape);
     const ridge_op_cost cost = ridge_attention_cost(x->laid->slice->chip, &a);
     ridge_operation_time t = ridge__time_of_cost(&cost);
+    const double rate = ridge__measured_attention(x, o, &shape);
     if (o->is_backward) {
         t.matmul_flops *= ATTENTION_BWD_FLOPS;
         t.vector_flops *= ATTENTION_BWD_FLOPS;
@@ -117,5 +130,7 @@ ridge_operation_time ridge__scores_time(const ridge__pricing *x, int op)
         t.bound_s *= ATTENTION_BWD_FLOPS;
         t.expected_s *= ATTENTION_BWD_OVER_FWD;
     }
+    if (rate > 0)
+        t.expected_s = fmax(t.bound_s, cost.matmul_flops / rate);
     return t;
 }

@@ -4,10 +4,12 @@
  * bytes_per_s (per chip and direction), latency_s, startup_s, efficiency and
  * half_rate_bytes are facts and required; reduce_efficiency, alltoall_efficiency,
  * kernel_startup_s (facts) and can_reduce (true or false) are optional. A level also
- * has name, kind (switch, mesh, bus, fabric) and size (a fact or a plain count; 0: no
- * limit).
+ * has name, kind (switch, mesh, bus, fabric), size (a fact or a plain count; 0: no
+ * limit) and, optional, what was measured on it (measured_read.c).
  */
 #include "axis_read.h"
+
+#include "measured_read.h"
 
 #include <string.h>
 
@@ -16,7 +18,8 @@
         "alltoall_efficiency", "half_rate_bytes", "kernel_startup_s", "can_reduce"
 
 static const char *const link_members[] = {LINK_MEMBERS};
-static const char *const level_members[] = {"name", "kind", "size", LINK_MEMBERS};
+static const char *const level_members[] = {"name", "kind", "size", "measured",
+                                            LINK_MEMBERS};
 
 typedef struct link_row {
     fact_spec spec; /* its key without the prefix */
@@ -129,6 +132,9 @@ ridge_status ridge__level_read(ridge_ctx *cx, ridge_node node, fact_list *facts,
                                 &level.size));
     const axis_reader r = {cx, level.name, facts, &level};
     RIDGE_TRY(read_rows(&r, &node));
+    const ridge_node measured = ridge_json_get(&node, "measured");
+    if (!ridge_json_is_absent(measured))
+        RIDGE_TRY(ridge__measured_level_read(cx, measured, &level.measured));
     *axis = level;
     return RIDGE_OK;
 }

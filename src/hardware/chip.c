@@ -57,3 +57,18 @@ double ridge_chip_ridge_point(const ridge_chip *chip, ridge_dtype dtype)
 {
     return ridge_chip_peak(chip, dtype, NULL) / chip->hbm_bytes_per_s;
 }
+
+bool ridge_chip_is_fused(const ridge_chip *chip)
+{
+    return chip->measured == NULL || chip->measured->is_fused;
+}
+
+bool ridge_chip_is_overlapped(const ridge_chip *chip)
+{
+    return chip->measured == NULL || chip->measured->is_overlapped;
+}
+
+bool ridge_chip_is_balanced(const ridge_chip *chip)
+{
+    return chip->measured == NULL || chip->measured->is_balanced;
+}

@@ -7,13 +7,15 @@
  * merged member by member, aliases are not inherited; a null takes an inherited number
  * away); peak_flops_per_s {format: fact}, at least one of 16 bits or more; the numbers
  * of NUMBER_LIST, each a fact; achievable {matmul {format: fact}, attention, memory,
- * launch_s}. An unknown member is an error, so that a misspelt one is not lost.
+ * launch_s}; measured (optional, see measured_read.c). An unknown member is an error,
+ * so that a misspelt one is not lost.
  */
 #include "chip_read.h"
 
 #include <string.h>
 
 #include "fact_read.h"
+#include "measured_read.h"
 
 /* Taken where a file says nothing. A format without its own matmul share has that of
  * bf16, else of fp16.
@@ -74,6 +76,7 @@ static const char *const members[] = {"name",
                                       "default_system",
                                       "peak_flops_per_s",
                                       "achievable",
+                                      "measured",
 #define NUMBER_KEY(name, type, low, high, is_required) #name,
                                       NUMBER_LIST(NUMBER_KEY)
 #undef NUMBER_KEY
@@ -306,6 +309,8 @@ static ridge_status read_members(chip_reader *r, ridge_node root)
             RIDGE_TRY(read_peaks(r, node));
         } else if (strcmp(node.key, "achievable") == 0) {
             RIDGE_TRY(read_achievable(r, node));
+        } else if (strcmp(node.key, "measured") == 0) {
+            RIDGE_TRY(ridge__measured_chip_read(r->cx, node, &r->chip->measured));
         }
         for (size_t k = 0; k < RIDGE_COUNT_OF(numbers); k++) {
             if (strcmp(node.key, numbers[k].spec.key) == 0)

@@ -1,12 +1,12 @@
 /*
  * One file of data/systems into a ridge_system.
  *
- * Members: name; full_name, chip; aliases (optional array, not inherited); base
- * (optional: another system, whose members hold unless given again). Then either
- *   chips_per_node and levels (innermost first; a base's list is replaced whole), or
- *   torus {dims (2 or 3), max_shape, host_shape, wrap_rule (cubes-of-4, full-axis,
- *   never), link}, merged member by member with the base's;
- * and dcn (optional, merged): the network between slices. axis_read.c describes levels,
+ * Members: name; full_name; chip (a name, or an object as in chip_read.c); aliases
+ * (optional array, not inherited); base (optional: another system, whose members hold
+ * unless given again). Then either chips_per_node and levels (innermost first; a base's
+ * list is replaced whole), or torus {dims (2 or 3), max_shape, host_shape, wrap_rule
+ * (cubes-of-4, full-axis, never), link}, merged member by member with the base's; and
+ * dcn (optional, merged): the network between slices. axis_read.c describes levels,
  * link and dcn.
  */
 #include "system_read.h"
@@ -15,6 +15,7 @@
 
 #include "axis_read.h"
 #include "catalog.h"
+#include "chip_read.h"
 
 static const char *const members[] = {"name",   "full_name", "aliases",
                                       "base",   "chip",      "chips_per_node",
@@ -158,10 +159,29 @@ static ridge_status read_dcn(system_reader *r, ridge_node node)
     return RIDGE_OK;
 }
 
+/* A chip that stands in the system's file, as one of data/chips does in its own. */
+static ridge_status read_own_chip(system_reader *r, ridge_node node,
+                                  const ridge_catalog *catalog)
+{
+    const ridge_node base = ridge_json_get(&node, "base");
+    const ridge_chip *from = NULL;
+    ridge_chip *chip = NULL;
+    if (!ridge_json_is_absent(base)) {
+        const char *name = NULL;
+        RIDGE_TRY(ridge_json_want_text(r->cx, base, &name));
+        RIDGE_TRY(ridge_chip_find(r->cx, catalog, name, &from));
+    }
+    RIDGE_TRY(ridge__chip_read(r->cx, node, from, &chip));
+    r->system->chip = chip;
+    return RIDGE_OK;
+}
+
 static ridge_status read_chip(system_reader *r, ridge_node node,
                               const ridge_catalog *catalog)
 {
     const char *name = NULL;
+    if (ridge_json_kind_of(node) == RIDGE_JSON_OBJECT)
+        return read_own_chip(r, node, catalog);
     RIDGE_TRY(ridge_json_want_text(r->cx, node, &name));
     RIDGE_TRY(ridge__chip_lookup(r->cx, catalog, name, &r->system->chip));
     if (r->system->chip != NULL)

@@ -2,6 +2,7 @@
  * A layout played as a program: one microbatch of the model, lowered, partitioned by
  * the layout's degrees, laid on the slice as the search did, and put on a timeline.
  */
+#include "layout_cut.h"
 #include "network_time.h"
 
 #include "ridge/plan_timeline.h"
@@ -48,15 +49,14 @@ static ridge_status check_stages(ridge_ctx *cx, const ridge_layout *l)
                       (long long)l->pp);
 }
 
-static ridge_status cut_program(ridge_ctx *cx, const ridge_train_request *request,
-                                const ridge_layout *l, const ridge_partition **out)
+ridge_status train_layout_cut(ridge_ctx *cx, const ridge_train_request *request,
+                              const ridge_layout *l, const ridge_partition **out)
 {
     ridge_parallelism degrees;
     const ridge_program *program;
     const ridge_rule *rules;
     ridge_mesh mesh;
     int n_rules;
-    RIDGE_TRY(check_stages(cx, l));
     RIDGE_TRY(ridge_layout_parallelism(cx, l, &degrees));
     int64_t tokens = (int64_t)request->seq_tokens;
     ridge_dtype stored = ridge_precision_policy(l->precision)->weight_bytes > 2
@@ -81,7 +81,8 @@ ridge_status ridge_train_timeline(ridge_ctx *cx, const ridge_train_request *requ
     int order[RIDGE_AXIS_MAX];
     const ridge_policy *policy = ridge_precision_policy(layout->precision);
     ridge_layout_timeline t;
-    RIDGE_TRY(cut_program(cx, request, layout, &t.partition));
+    RIDGE_TRY(check_stages(cx, layout));
+    RIDGE_TRY(train_layout_cut(cx, request, layout, &t.partition));
     train_placement_order(request->slice, layout->placement, order);
     if (!ridge_laid_mesh_fill(request->slice, order, &t.partition->mesh, &t.laid))
         return ridge_fail(cx, RIDGE_E_ARG, "the layout does not lie on %s: %s",

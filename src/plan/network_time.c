@@ -169,7 +169,8 @@ ridge_time train_send_time(const train_case *tc, const train_groups *g,
                            const ridge_layout *l)
 {
     double tokens = (double)l->microbatch_seqs * tc->seq_tokens / (double)l->cp;
-    double bytes = tokens * (double)tc->model->d_model * 2;
+    double element_bytes = tc->policy->weight_bytes > 2 ? 4 : 2;
+    double bytes = tokens * (double)tc->model->d_model * element_bytes;
     bytes /= l->has_sp ? (double)l->tp : 1;
     return collective(tc, RIDGE_COLLECTIVE_SEND_RECV, bytes, &g->pp);
 }

@@ -1,6 +1,8 @@
 /* Readies a training problem: stages, weights by kind, whole sequences of the batch. */
 #include "train_case.h"
 
+#include "step_program.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -144,7 +146,9 @@ ridge_status train_case_open(ridge_ctx *cx, const ridge_train_request *request,
     tc.n_weights = ridge_new(arena, int, (size_t)tc.n_kinds);
     tc.cap_stages_by_pp = 64;
     tc.stages_by_pp = ridge_new(arena, train_stages, (size_t)tc.cap_stages_by_pp);
-    if (tc.weights == NULL || tc.n_weights == NULL || tc.stages_by_pp == NULL)
+    tc.steps = ridge_new(arena, step_memo, 1);
+    if (tc.weights == NULL || tc.n_weights == NULL || tc.stages_by_pp == NULL ||
+        tc.steps == NULL)
         return ridge_fail_nomem(cx);
     double seqs = round(request->batch_tokens / tc.seq_tokens);
     tc.batch_seqs = seqs < 1 ? 1 : (int64_t)seqs;

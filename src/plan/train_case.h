@@ -45,6 +45,7 @@ typedef struct train_case {
     train_stages *stages_by_pp; /* memo, n_stages_by_pp entries */
     int n_stages_by_pp, cap_stages_by_pp;
     train_programs *programs; /* NULL until the first is wanted */
+    struct step_memo *steps;  /* of chips that overlap nothing, see step_program.h */
     ridge_status status;      /* of the last terms that could not be made */
 } train_case;
 

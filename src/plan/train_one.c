@@ -1,4 +1,5 @@
 /* Prices one layout that is given whole. */
+#include "step_program.h"
 #include "train_terms.h"
 
 static ridge_status place(ridge_ctx *cx, const train_case *tc,
@@ -53,6 +54,7 @@ static ridge_status price_legal(train_case *tc, const ridge_layout *l,
     if (price->peak_memory_bytes > tc->chip->hbm_bytes)
         price->fit = RIDGE_FIT_OVER_HBM;
     train_price_time(tc, &terms, l, price);
+    RIDGE_TRY(tc->steps->status);
     train_price_finish(tc, price);
     return RIDGE_OK;
 }

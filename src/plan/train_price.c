@@ -8,9 +8,9 @@
  * stages.) In a stage, gathers of sharded weights hide behind the compute of one layer,
  * gradient reductions behind the last backward pass, and TP collectives are exposed
  * unless they run as collective matmuls (wang2023), where all but the first of tp
- * chunks can hide.
+ * chunks can hide. Chips whose software overlaps nothing are step_program.c's.
  */
-#include "train_price.h"
+#include "step_program.h"
 
 #include "ridge/cost_program.h"
 
@@ -235,6 +235,10 @@ static double stage_bound_s(const stage_time *s)
 void train_price_time(const train_case *tc, const train_terms *x, const ridge_layout *l,
                       ridge_train_price *price)
 {
+    if (!ridge_chip_is_overlapped(tc->chip)) {
+        step_program_price(tc, x, l, price);
+        return;
+    }
     const train_stages *stages = x->stages;
     int slowest = 0;
     stage_time worst = {0};

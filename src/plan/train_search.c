@@ -14,6 +14,7 @@
 #include "divisors.h"
 #include "layout_placements.h"
 #include "layout_ranking.h"
+#include "step_program.h"
 #include "train_terms.h"
 
 #include <math.h>
@@ -111,6 +112,8 @@ static const layer_exchange *layer_exchanges(search *s, const train_groups *g,
 static double compute_bound_s(const search *s, const train_stages *stages,
                               const layer_time *layers, const ridge_layout *l)
 {
+    if (!ridge_chip_is_overlapped(s->tc->chip))
+        return 0; /* priced by what runs, not by these terms */
     double microbatches = (double)train_microbatches(s->tc, l);
     double sum_s = 0;
     double most_s = 0;
@@ -464,6 +467,7 @@ ridge_status ridge_train_search(ridge_ctx *cx, const ridge_train_request *reques
         s.shards == NULL || s.syncs == NULL)
         return ridge_fail_nomem(cx);
     RIDGE_TRY(search_all(&s));
+    RIDGE_TRY(tc.steps->status);
     result.n_layouts = s.ranking.n;
     for (int i = 0; i < result.n_layouts; i++)
         train_price_finish(&tc, &result.layouts[i]);

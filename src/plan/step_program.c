@@ -1,0 +1,395 @@
+/*
+ * Machines that overlap nothing and fuse nothing (as their chip file says) do in a step
+ * what the program says, operation by operation: so its price is a sum. What runs once
+ * a microbatch and what once a step are told apart as the runtime does: gradients that
+ * ZeRO does not cut are summed over microbatches and reduced once.
+ */
+#include "step_program.h"
+
+#include "layout_cut.h"
+
+#include "ridge/cost_program.h"
+
+#include <math.h>
+#include <string.h>
+
+struct step_program {
+    ridge_layout layout; /* that it is of; pp and vpp too, as they move the mesh */
+    step_times *entries; /* [kinds + 2]; NULL: the degrees make no mesh */
+    step_program *next;
+};
+
+typedef struct reading {
+    const train_case *tc;
+    const ridge_layout *layout;
+    const ridge_partition *partition;
+    const ridge_program *program;
+    ridge_operation_time *times; /* [n_ops] */
+    bool *is_once;               /* [n_ops]: collectives of summed gradients */
+    bool *is_again;              /* [n_ops]: done again in the backward pass */
+    step_times *entries;
+} reading;
+
+/* ---- who makes what -------------------------------------------------------------- */
+
+static int maker_of(const ridge_program *p, int tensor)
+{
+    for (int i = 0; i < p->n_ops; i++) {
+        for (int o = 0; o < p->ops[i].n_outputs; o++) {
+            if (p->ops[i].outputs[o] == tensor)
+                return i;
+        }
+    }
+    return -1;
+}
+
+static bool is_move(const ridge_operation *op)
+{
+    return op->code == RIDGE_OPCODE_COLLECTIVE ||
+           (op->code == RIDGE_OPCODE_ELEMENTWISE &&
+            op->function == RIDGE_FUNCTION_COPY);
+}
+
+/* From what an update reads back to what a microbatch makes. */
+static void mark_once(const reading *r)
+{
+    const ridge_program *p = r->program;
+    for (int i = 0; i < p->n_ops && r->layout->zero_stage < 2; i++) {
+        if (p->ops[i].code != RIDGE_OPCODE_UPDATE)
+            continue;
+        int maker = maker_of(p, p->ops[i].inputs[1]);
+        while (maker >= 0 && is_move(&p->ops[maker])) {
+            r->is_once[maker] = true;
+            maker = maker_of(p, p->ops[maker].inputs[0]);
+        }
+    }
+}
+
+/* Whether a remat policy keeps what an operation of a layer makes; scores are never
+ * kept, since attention has no array of them. */
+static bool is_kept(ridge_remat remat, const ridge_operation *op)
+{
+    switch (remat) {
+    case RIDGE_REMAT_NONE:
+    case RIDGE_REMAT_SELECTIVE:
+        return true;
+    case RIDGE_REMAT_MATMULS:
+        return op->code == RIDGE_OPCODE_EINSUM || op->code == RIDGE_OPCODE_COLLECTIVE;
+    case RIDGE_REMAT_FULL:
+        break;
+    }
+    return false;
+}
+
+static void want(const reading *r, int block, const ridge_operation *op)
+{
+    const ridge_block *b = &r->program->blocks[block];
+    for (int i = 0; i < op->n_inputs; i++) {
+        const int t = op->inputs[i];
+        const int maker = maker_of(r->program, t);
+        if (maker >= b->first_op && maker < b->first_op + b->n_ops &&
+            t != b->carry_out && !is_kept(r->layout->remat, &r->program->ops[maker]))
+            r->is_again[maker] = true;
+    }
+}
+
+/* What a layer's backward pass needs and a policy has not kept. */
+static void mark_again(const reading *r, const ridge_block *back)
+{
+    const int block = back->forward_of;
+    if (block < 0 || r->program->blocks[block].layer < 0)
+        return;
+    const ridge_block *forward = &r->program->blocks[block];
+    for (int i = back->first_op; i < back->first_op + back->n_ops; i++)
+        want(r, block, &r->program->ops[i]);
+    for (int i = forward->first_op + forward->n_ops - 1; i >= forward->first_op; i--) {
+        if (r->is_again[i])
+            want(r, block, &r->program->ops[i]);
+    }
+}
+
+/* ---- which part of a step -------------------------------------------------------- */
+
+static bool is_of_weight(const ridge_program *p, int tensor)
+{
+    const ridge_tensor *t = &p->tensors[tensor];
+    return t->role == RIDGE_ROLE_WEIGHT ||
+           (t->gradient_of >= 0 &&
+            p->tensors[t->gradient_of].role == RIDGE_ROLE_WEIGHT);
+}
+
+static double *exchange_part(const reading *r, const ridge_operation *op,
+                             ridge_step_parts *parts)
+{
+    bool has_cp = false;
+    if (is_of_weight(r->program, op->outputs[0]))
+        return &parts->fsdp_s;
+    for (int i = 0; i < op->n_axes; i++) {
+        const char *name = r->partition->mesh.axes[op->axes[i]].name;
+        if (strcmp(name, "ep") == 0)
+            return &parts->ep_s;
+        has_cp = has_cp || strcmp(name, "cp") == 0;
+    }
+    if (op->collective == (int)RIDGE_COLLECTIVE_ALL_TO_ALL && !has_cp)
+        return &parts->ep_s;
+    return has_cp ? &parts->cp_s : &parts->tp_s;
+}
+
+static double *part_of(const reading *r, const ridge_operation *op,
+                       ridge_step_parts *parts)
+{
+    switch (op->code) {
+    case RIDGE_OPCODE_COLLECTIVE:
+        return exchange_part(r, op, parts);
+    case RIDGE_OPCODE_SEND:
+        return &parts->pp_s;
+    case RIDGE_OPCODE_ATTENTION:
+    case RIDGE_OPCODE_SCAN:
+        return &parts->attention_s;
+    case RIDGE_OPCODE_EINSUM:
+        return op->n_inputs > 1 ? &parts->matmul_s : &parts->vector_s;
+    case RIDGE_OPCODE_UPDATE:
+        return &parts->optimizer_s;
+    case RIDGE_OPCODE_NORM:
+    case RIDGE_OPCODE_ELEMENTWISE:
+    case RIDGE_OPCODE_GATHER:
+    case RIDGE_OPCODE_LOSS:
+    case RIDGE_OPCODE_ROUTE:
+    case RIDGE_OPCODE_DISPATCH:
+    case RIDGE_OPCODE_COMBINE:
+        break;
+    }
+    return &parts->vector_s;
+}
+
+/* Clipping reads every summed gradient once more. */
+static double clip_s(const reading *r, const ridge_operation *update)
+{
+    const ridge_measured_chip *m = r->tc->chip->measured;
+    const double bytes =
+        ridge_partition_local_elements(r->partition, update->inputs[1]) *
+        r->tc->policy->gradient_bytes;
+    const ridge_grid *grid = m ? ridge_grid_find(&m->stream, "squares") : NULL;
+    return grid ? bytes / ridge_grid_rate(grid, &bytes) : 0;
+}
+
+static void add_op(const reading *r, int index, bool is_update_block, step_times *e)
+{
+    const ridge_operation *op = &r->program->ops[index];
+    const ridge_operation_time *t = &r->times[index];
+    if (is_update_block || r->is_once[index]) {
+        const bool is_exchange = op->code == RIDGE_OPCODE_COLLECTIVE;
+        *(is_exchange ? &e->once.dp_s : &e->once.optimizer_s) += t->expected_s;
+        if (op->code == RIDGE_OPCODE_UPDATE)
+            e->once.optimizer_s += clip_s(r, op);
+        e->bound_once_s += t->bound_s;
+        return;
+    }
+    *part_of(r, op, &e->pass) += t->expected_s;
+    e->bound_pass_s += t->bound_s;
+    if (r->is_again[index])
+        e->pass.recompute_s += t->expected_s;
+}
+
+/* ---- blocks ---------------------------------------------------------------------- */
+
+static bool is_update(const ridge_program *p, const ridge_block *b)
+{
+    for (int i = b->first_op; i < b->first_op + b->n_ops; i++) {
+        if (p->ops[i].code == RIDGE_OPCODE_UPDATE)
+            return true;
+    }
+    return false;
+}
+
+static bool has_head(const ridge_program *p, const ridge_block *b)
+{
+    for (int i = b->first_op; i < b->first_op + b->n_ops; i++) {
+        if (p->ops[i].is_head || p->ops[i].code == RIDGE_OPCODE_LOSS)
+            return true;
+    }
+    return false;
+}
+
+/* The entry of a block: that of the forward block that it goes along with. */
+static int entry_of(const reading *r, const ridge_block *b)
+{
+    const ridge_block *forward =
+        b->forward_of >= 0 ? &r->program->blocks[b->forward_of] : b;
+    if (forward->layer >= 0)
+        return forward->layer;
+    return has_head(r->program, forward) ? r->tc->n_kinds : r->tc->n_kinds + 1;
+}
+
+/* Which pass a block is of, and whether another block of the kind was read for it. */
+static bool is_read_before(const reading *r, int block)
+{
+    const ridge_block *b = &r->program->blocks[block];
+    const bool updates = is_update(r->program, b);
+    for (int i = 0; i < block; i++) {
+        const ridge_block *other = &r->program->blocks[i];
+        if (entry_of(r, other) == entry_of(r, b) &&
+            other->is_backward == b->is_backward &&
+            is_update(r->program, other) == updates)
+            return true;
+    }
+    return false;
+}
+
+static void read_blocks(const reading *r)
+{
+    const ridge_program *p = r->program;
+    for (int b = 0; b < p->n_blocks; b++) {
+        if (p->blocks[b].is_backward)
+            mark_again(r, &p->blocks[b]);
+    }
+    for (int b = 0; b < p->n_blocks; b++) {
+        const ridge_block *block = &p->blocks[b];
+        if (is_read_before(r, b))
+            continue;
+        for (int i = block->first_op; i < block->first_op + block->n_ops; i++)
+            add_op(r, i, is_update(p, block), &r->entries[entry_of(r, block)]);
+    }
+}
+
+/* ---- a layout -------------------------------------------------------------------- */
+
+/* The mesh's axes from the innermost, then the stages. */
+static bool lay(const train_case *tc, const ridge_layout *l, const ridge_mesh *mesh,
+                ridge_laid_mesh *out)
+{
+    int order[RIDGE_AXIS_MAX];
+    int64_t sizes[RIDGE_MESH_AXIS_MAX];
+    ridge_group groups[RIDGE_MESH_AXIS_MAX];
+    *out = (ridge_laid_mesh){.slice = tc->slice};
+    if (mesh->n + 1 > RIDGE_MESH_AXIS_MAX)
+        return false;
+    train_placement_order(tc->slice, l->placement, order);
+    for (int a = 0; a < mesh->n; a++)
+        sizes[mesh->n - 1 - a] = mesh->axes[a].size;
+    sizes[mesh->n] = l->pp;
+    if (!ridge_placement_fill(tc->slice, order, sizes, mesh->n + 1, groups))
+        return false;
+    for (int a = 0; a < mesh->n; a++)
+        out->groups[a] = groups[mesh->n - 1 - a];
+    return true;
+}
+
+static ridge_status read_layout(const train_case *tc, const ridge_layout *l,
+                                step_times *entries)
+{
+    ridge_laid_mesh laid;
+    ridge_arena *scratch = ridge_ctx_scratch(tc->cx);
+    reading r = {.tc = tc, .layout = l, .entries = entries};
+    RIDGE_TRY(train_layout_cut(tc->cx, tc->request, l, &r.partition));
+    r.program = r.partition->program;
+    const size_t n = (size_t)r.program->n_ops + 1;
+    r.times = ridge_new(scratch, ridge_operation_time, n);
+    r.is_once = ridge_new(scratch, bool, n);
+    r.is_again = ridge_new(scratch, bool, n);
+    if (!r.times || !r.is_once || !r.is_again)
+        return ridge_fail_nomem(tc->cx);
+    if (!lay(tc, l, &r.partition->mesh, &laid))
+        return ridge_fail(tc->cx, RIDGE_E_ARG, "the layout does not lie on %s: %s",
+                          tc->slice->text, ridge_fit_text(RIDGE_FIT_PLACEMENT));
+    RIDGE_TRY(ridge_operation_times(tc->cx, r.partition, &laid, tc->policy->compute,
+                                    r.times));
+    mark_once(&r);
+    read_blocks(&r);
+    return RIDGE_OK;
+}
+
+static bool is_same(const ridge_layout *a, const ridge_layout *b)
+{
+    return a->dp == b->dp && a->fsdp == b->fsdp && a->tp == b->tp && a->cp == b->cp &&
+           a->pp == b->pp && a->ep == b->ep && a->zero_stage == b->zero_stage &&
+           a->has_sp == b->has_sp && a->microbatch_seqs == b->microbatch_seqs &&
+           a->remat == b->remat && a->placement == b->placement;
+}
+
+/* @return NULL: the degrees make no mesh, or the memo's status says why */
+static const step_times *find_times(const train_case *tc, const ridge_layout *l)
+{
+    step_memo *memo = tc->steps;
+    for (const step_program *s = memo->first; s != NULL; s = s->next) {
+        if (is_same(&s->layout, l))
+            return s->entries;
+    }
+    ridge_arena *arena = ridge_ctx_arena(tc->cx);
+    const ridge_mark mark = ridge_arena_mark(ridge_ctx_scratch(tc->cx));
+    step_program *made = ridge_new(arena, step_program, 1);
+    step_times *entries = ridge_new(arena, step_times, (size_t)tc->n_kinds + 2);
+    ridge_status st =
+        made && entries ? read_layout(tc, l, entries) : ridge_fail_nomem(tc->cx);
+    ridge_arena_rewind(ridge_ctx_scratch(tc->cx), mark);
+    if (st != RIDGE_OK && st != RIDGE_E_ARG) {
+        memo->status = st;
+        return NULL;
+    }
+    *made = (step_program){*l, st == RIDGE_OK ? entries : NULL, memo->first};
+    memo->first = made;
+    return made->entries;
+}
+
+/* ---- stages ---------------------------------------------------------------------- */
+
+static void add_parts(ridge_step_parts *to, const ridge_step_parts *from, double by)
+{
+#define ADD_PART(name, text, what) to->name##_s += by * from->name##_s;
+    RIDGE_STEP_LIST(ADD_PART)
+#undef ADD_PART
+}
+
+static void add_times(step_times *to, const step_times *from, double by)
+{
+    add_parts(&to->pass, &from->pass, by);
+    add_parts(&to->once, &from->once, by);
+    to->bound_pass_s += by * from->bound_pass_s;
+    to->bound_once_s += by * from->bound_once_s;
+}
+
+static step_times stage_times(const train_case *tc, const step_times *entries,
+                              const train_stage *stage)
+{
+    step_times t = {.bound_pass_s = 0};
+    for (int k = 0; k < tc->n_kinds; k++)
+        add_times(&t, &entries[k], stage->layers[k]);
+    if (stage->has_head)
+        add_times(&t, &entries[tc->n_kinds], 1);
+    if (stage->has_embedding)
+        add_times(&t, &entries[tc->n_kinds + 1], 1);
+    return t;
+}
+
+void step_program_price(const train_case *tc, const train_terms *x,
+                        const ridge_layout *l, ridge_train_price *price)
+{
+    const step_times *entries = find_times(tc, l);
+    const double m = (double)price->microbatches;
+    const double v = (double)l->vpp;
+    step_times worst = {.bound_pass_s = 0};
+    double sum_s = 0, bound_sum_s = 0, worst_s = -1;
+    price->step_time_s = price->bound_step_time_s = HUGE_VAL;
+    if (entries == NULL)
+        return;
+    for (int i = 0; i < x->stages->n; i++) {
+        const train_stage *stage = &x->stages->stages[i];
+        step_times t = stage_times(tc, entries, stage);
+        t.pass.pp_s += 2 * v * x->send.expected_s;
+        const double s = ridge_step_total_s(&t.pass);
+        sum_s += stage->count * s;
+        bound_sum_s += stage->count * t.bound_pass_s;
+        if (s > worst_s) {
+            worst = t;
+            worst_s = s;
+        }
+    }
+    price->parts = worst.once;
+    add_parts(&price->parts, &worst.pass, m);
+    price->parts.bubble_s = (sum_s - worst_s) / v;
+    price->hidden_communication_s = 0;
+    price->step_time_s = ridge_step_total_s(&price->parts);
+    price->bound_step_time_s =
+        fmin(price->step_time_s, m * worst.bound_pass_s + worst.bound_once_s +
+                                     (bound_sum_s - worst.bound_pass_s) / v);
+}
