@@ -91,6 +91,7 @@ extern const cli_verb cli_verb_collective;
 extern const cli_verb cli_verb_shard;
 extern const cli_verb cli_verb_train;
 extern const cli_verb cli_verb_run;
+extern const cli_verb cli_verb_calibrate;
 extern const cli_verb cli_verb_explain;
 extern const cli_verb cli_verb_validate;
 

@@ -1,0 +1,138 @@
+/*
+ * Rates of matrix products by m, k and n: operands pass through a pool larger than the
+ * nearest caches, as in a step, and each size is multiplied as a layer's forward
+ * pass does and as both of its backward passes do.
+ */
+#include "calibration.h"
+
+#include <stdio.h>
+
+enum { FORMS = 3 };
+
+/* Sizes; those whose product takes more FLOPs than FLOPS_MOST have the rate of the next
+ * smaller m, k or n. */
+static const double sizes_m[] = {8, 32, 128, 512, 2048};
+static const double sizes_k[] = {32, 128, 512, 2048};
+static const double quick_m[] = {16, 128, 1024};
+static const double quick_k[] = {64, 256, 1024};
+static const double FLOPS_MOST = 9e9;
+
+enum { POOL_BYTES = 96 << 20 };
+
+typedef struct product_load {
+    ridge__calibrator *c;
+    char *pool;
+    int64_t at; /* bytes into the pool */
+    ridge_dtype dtype;
+    ridge__gemm g;
+} product_load;
+
+static void *next_operand(product_load *l, int64_t elements)
+{
+    const int64_t bytes =
+        (elements * (int64_t)ridge_dtype_bytes(l->dtype) + 63) / 64 * 64;
+    if (l->at + bytes > POOL_BYTES)
+        l->at = 0;
+    void *p = l->pool + l->at;
+    l->at += bytes;
+    return p;
+}
+
+static ridge_status multiply(void *payload)
+{
+    product_load *l = payload;
+    ridge__gemm *g = &l->g;
+    g->a.p = next_operand(l, g->m * g->k);
+    g->b.p = next_operand(l, g->k * g->n);
+    g->c.p = next_operand(l, g->m * g->n);
+    return l->c->device->ops->gemm(l->c->device, g);
+}
+
+/* x w; dy w^T; x^T dy */
+static void set_form(ridge__gemm *g, int form)
+{
+    g->is_b_transposed = form == 1;
+    g->is_a_transposed = form == 2;
+    g->lda = g->is_a_transposed ? g->m : g->k;
+    g->ldb = g->is_b_transposed ? g->k : g->n;
+    g->ldc = g->n;
+}
+
+/* Results would grow without end if they were read again as they are. */
+static ridge_status measure_size(product_load *l, const double at[3], double *out)
+{
+    double sum = 0.0;
+    l->g = (ridge__gemm){.batch = 1,
+                         .m = (int64_t)at[0],
+                         .k = (int64_t)at[1],
+                         .n = (int64_t)at[2],
+                         .a.dtype = l->dtype,
+                         .b.dtype = l->dtype,
+                         .c.dtype = l->dtype};
+    for (int form = 0; form < FORMS; form++) {
+        double seconds;
+        set_form(&l->g, form);
+        RIDGE_TRY(ridge__measure(l->c, multiply, l, &seconds));
+        sum += seconds;
+    }
+    *out = sum / FORMS;
+    return RIDGE_OK;
+}
+
+/* The time of a size beyond the limit: the rate of a smaller one that was measured. */
+static double scaled_s(const ridge__samples *s, const double at[3], double work)
+{
+    double nearest = 0.0, rate = 0.0;
+    for (int i = 0; i < s->n; i++) {
+        const ridge__sample *x = &s->items[i];
+        const bool is_below =
+            x->at[0] <= at[0] && x->at[1] <= at[1] && x->at[2] <= at[2];
+        if (is_below && x->work > nearest) {
+            nearest = x->work;
+            rate = x->work / x->seconds;
+        }
+    }
+    return rate > 0.0 ? work / rate : 0.0;
+}
+
+static ridge_status add_size(product_load *l, const double at[3])
+{
+    ridge__sample s = {.at = {at[0], at[1], at[2]}, .work = 2 * at[0] * at[1] * at[2]};
+    snprintf(s.name, sizeof s.name, "%s", ridge_dtype_text(l->dtype));
+    if (s.work > FLOPS_MOST)
+        s.seconds = scaled_s(&l->c->matmul, at, s.work);
+    else
+        RIDGE_TRY(measure_size(l, at, &s.seconds));
+    return ridge__sample_add(l->c, &l->c->matmul, &s);
+}
+
+static ridge_status measure_format(product_load *l, double from)
+{
+    const bool is_quick = l->c->request->is_quick;
+    const double *m = is_quick ? quick_m : sizes_m, *k = is_quick ? quick_k : sizes_k;
+    const size_t n_m = is_quick ? RIDGE_COUNT_OF(quick_m) : RIDGE_COUNT_OF(sizes_m);
+    const size_t n_k = is_quick ? RIDGE_COUNT_OF(quick_k) : RIDGE_COUNT_OF(sizes_k);
+    for (size_t i = 0; i < n_m * n_k * n_k; i++) {
+        const double at[] = {m[i / n_k / n_k], k[i / n_k % n_k], k[i % n_k]};
+        ridge__calibrator_show(l->c, from + 0.5 * (double)i / (double)(n_m * n_k * n_k),
+                               "matrix products");
+        RIDGE_TRY(add_size(l, at));
+    }
+    return RIDGE_OK;
+}
+
+ridge_status ridge__calibrate_products(ridge__calibrator *c)
+{
+    product_load l = {.c = c};
+    void *pool;
+    RIDGE_TRY(ridge__filled_take(c, POOL_BYTES, &pool));
+    l.pool = pool;
+    l.dtype = RIDGE_DTYPE_FP32;
+    ridge_status st = measure_format(&l, 0.0);
+    if (st == RIDGE_OK) {
+        l.dtype = RIDGE_DTYPE_BF16;
+        st = measure_format(&l, 0.5);
+    }
+    c->device->ops->release(c->device, pool);
+    return st;
+}
