@@ -12,7 +12,7 @@
 
 /** Where things lie in a worker's scratch, in floats. */
 typedef struct scratch_plan {
-    int64_t q, scores, o, tops, sums, room, tags, turned, values, total;
+    int64_t q, scores, o, tops, bases, worths, sums, room, tags, turned, values, total;
 } scratch_plan;
 
 typedef struct forward_job {
@@ -34,6 +34,8 @@ typedef struct forward_room {
     float *scores; /* [TILE][TILE] */
     float *o;      /* [TILE][hv], not yet divided */
     float *tops;   /* [TILE] */
+    float *bases;  /* [TILE]: the tops, 0 for minus infinity */
+    float *worths; /* [TILE]: what the sums before are worth under the tops */
     float *sums;   /* [TILE][LANES] */
     float *room;   /* [4][h] */
     float *tags;   /* [slots] int64: which entry block lies there, + 1 */
@@ -96,39 +98,53 @@ static void block_begin(const forward_job *job, const forward_room *w,
         w->tops[i] = -INFINITY;
 }
 
-/** Scores of one query become powers of two under the greatest so far.
- * @return what its sums so far are worth under it */
-static float row_softmax(float *scores, int64_t n, float *top, float *sums)
+/** The greatest score so far of each query, and what its sums are worth under it. */
+static void rows_top(const forward_room *w, ridge__part rows, int64_t columns)
 {
-    vec best = vec_set(-INFINITY);
-    for (int64_t c = 0; c < n; c += LANES)
-        best = vec_max(vec_load(scores + c), best);
-    const float before = *top, after = vec_top(best);
-    *top = after > before ? after : before;
-    const float base = *top > -INFINITY ? *top : 0.0f;
-    const vec under = vec_set(base);
-    vec sum = vec_zero();
-    for (int64_t c = 0; c < n; c += LANES) {
-        const vec p = vec_exp2(vec_load(scores + c) - under);
+    float before[TILE + LANES];
+    for (int64_t r = rows.first; r < rows.end; r++) {
+        const float *scores = w->scores + r * TILE;
+        vec best = vec_load(scores);
+        for (int64_t c = LANES; c < columns; c += LANES)
+            best = vec_max(vec_load(scores + c), best);
+        before[r] = w->tops[r];
+        const float after = vec_top(best);
+        w->tops[r] = after > before[r] ? after : before[r];
+    }
+    for (int64_t r = rows.first; r < rows.end; r += LANES) {
+        const int64_t n = least(LANES, rows.end - r);
+        const vec top = vec_load_n(w->tops + r, n), none = vec_set(-INFINITY);
+        const vec base = vec_choose(none, top, top, vec_zero());
+        vec_store_n(w->bases + r, base, n);
+        vec_store_n(w->worths + r, vec_exp2_below(vec_load_n(before + r, n) - base), n);
+    }
+}
+
+/** Scores of one query become powers of two under the greatest so far. */
+static void row_softmax(const forward_job *job, const forward_room *w, int64_t r,
+                        int64_t columns)
+{
+    float *scores = w->scores + r * TILE;
+    const vec base = vec_set(w->bases[r]);
+    vec sum = vec_load(w->sums + r * LANES) * vec_set(w->worths[r]);
+    for (int64_t c = 0; c < columns; c += LANES) {
+        const vec p = vec_exp2_below(vec_load(scores + c) - base);
         vec_store(scores + c, p);
         sum += p;
     }
-    const float worth = before < *top ? exp2f(before - base) : 1.0f;
-    vec_store(sums, vec_load(sums) * vec_set(worth) + sum);
-    return worth;
+    vec_store(w->sums + r * LANES, sum);
+    if (w->worths[r] < 1.0f)
+        row_scale(w->o + r * job->hv, w->o + r * job->hv, w->worths[r], job->hv);
 }
 
-/** Queries first .. first + n of the block meet columns 0 .. columns of the entries. */
+/** Queries first .. end of the block meet columns 0 .. columns of the entries. */
 static void strip_run(const forward_job *job, const forward_room *w,
                       const entry_block *e, ridge__part rows, int64_t columns)
 {
     const int64_t i = rows.first, n = rows.end - rows.first;
-    for (int64_t r = i; r < rows.end; r++) {
-        const float worth = row_softmax(w->scores + r * TILE, columns, w->tops + r,
-                                        w->sums + r * LANES);
-        if (worth < 1.0f)
-            row_scale(w->o + r * job->hv, w->o + r * job->hv, worth, job->hv);
-    }
+    rows_top(w, rows, columns);
+    for (int64_t r = i; r < rows.end; r++)
+        row_softmax(job, w, r, columns);
     product_run((tile_product){.a = w->scores + i * TILE,
                                .b = e->values,
                                .c = w->o + i * job->hv,
@@ -257,9 +273,17 @@ static void forward_part(void *payload, int worker, int workers)
     const forward_job *job = payload;
     float *base = ridge__team_scratch(job->team, worker);
     const scratch_plan *p = &job->plan;
-    const forward_room w = {base + p->q,    base + p->scores, base + p->o,
-                            base + p->tops, base + p->sums,   base + p->room,
-                            base + p->tags, base + p->turned, base + p->values};
+    const forward_room w = {.q = base + p->q,
+                            .scores = base + p->scores,
+                            .o = base + p->o,
+                            .tops = base + p->tops,
+                            .bases = base + p->bases,
+                            .worths = base + p->worths,
+                            .sums = base + p->sums,
+                            .room = base + p->room,
+                            .tags = base + p->tags,
+                            .turned = base + p->turned,
+                            .values = base + p->values};
     memset(w.tags, 0, (size_t)job->slots * sizeof(int64_t));
     const int64_t end = item_first(job, worker + 1, workers);
     for (int64_t item = item_first(job, worker, workers); item < end; item++)
@@ -283,6 +307,8 @@ static scratch_plan plan_of(const forward_job *job)
     p.scores = take(&p.total, TILE * TILE);
     p.o = take(&p.total, TILE * job->hv);
     p.tops = take(&p.total, TILE);
+    p.bases = take(&p.total, TILE);
+    p.worths = take(&p.total, TILE);
     p.sums = take(&p.total, TILE * LANES);
     p.room = take(&p.total, 4 * h);
     p.tags = take(&p.total, 2 * job->slots);

@@ -65,7 +65,7 @@ static void row_slopes(float *p, float *dp, int64_t n, float lse, float slope)
 {
     const vec under = vec_set(lse), less = vec_set(slope);
     for (int64_t c = 0; c < n; c += LANES) {
-        const vec weight = vec_exp2(vec_load(p + c) - under);
+        const vec weight = vec_exp2_below(vec_load(p + c) - under);
         vec_store(p + c, weight);
         vec_store(dp + c, weight * (vec_load(dp + c) - less));
     }
@@ -83,20 +83,26 @@ static void strip_slopes(const backward_job *job, const backward_room *w,
     }
 }
 
-/** Scores and the gradients of the weights: rows of left times turned columns. */
-static void strip_scores(const strip *s, const float *left, int64_t ld, int64_t k,
-                         const float *turned, float *out)
+/** Rows [t][ld] of queries beside entries laid out in columns [k][TILE]. */
+typedef struct facing {
+    const float *rows;
+    int64_t ld, k;
+    const float *turned;
+} facing;
+
+/** Scores, or the gradients of the weights: out = rows turned, of the strip. */
+static void strip_scores(const strip *s, facing f, float *out)
 {
-    product_run((tile_product){.a = left + s->rows.first * ld,
-                               .b = turned,
+    product_run((tile_product){.a = f.rows + s->rows.first * f.ld,
+                               .b = f.turned,
                                .c = out,
-                               .a_row = ld,
+                               .a_row = f.ld,
                                .a_column = 1,
                                .ldb = TILE,
                                .ldc = TILE,
                                .m = s->rows.end - s->rows.first,
                                .n = s->columns,
-                               .k = k});
+                               .k = f.k});
 }
 
 /** An entry's gradient: out [columns, n] += p^T rows, rows of n floats from queries. */
@@ -119,8 +125,8 @@ static void strip_entries(const strip *s, const float *p, const float *rows, int
 static void strip_run(const backward_job *job, const backward_room *w, const strip *s)
 {
     const ridge__attention *a = job->a;
-    strip_scores(s, w->q, job->h, a->h, w->turned_k, w->scores);
-    strip_scores(s, w->d_o, job->hv, a->hv, w->turned_v, w->d_scores);
+    strip_scores(s, (facing){w->q, job->h, a->h, w->turned_k}, w->scores);
+    strip_scores(s, (facing){w->d_o, job->hv, a->hv, w->turned_v}, w->d_scores);
     strip_slopes(job, w, s);
     strip_entries(s, w->scores, w->d_o, job->hv, s->d_v);
     strip_entries(s, w->d_scores, w->q, job->h, s->d_k);

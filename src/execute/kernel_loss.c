@@ -11,29 +11,55 @@ static int64_t chunk(int64_t at, int64_t end)
 
 /* ---- partial --------------------------------------------------------------------- */
 
+/** Several of each, since one waits for itself. */
+enum { CHAINS = 4 };
+/** Logits that are read twice, from the first cache. */
+enum { SPAN = 2 * ROW };
+
 static float top_of(const float *x, int64_t n)
 {
-    vec top = vec_set(-INFINITY);
+    vec top[CHAINS];
+    for (int c = 0; c < CHAINS; c++)
+        top[c] = vec_set(-INFINITY);
     int64_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        top = vec_max(vec_load(x + i), top);
-    float best = vec_top(top);
+    for (; i + CHAINS * LANES <= n; i += CHAINS * LANES) {
+        for (int c = 0; c < CHAINS; c++)
+            top[c] = vec_max(vec_load(x + i + c * LANES), top[c]);
+    }
+    for (int c = 1; c < CHAINS; c++)
+        top[0] = vec_max(top[c], top[0]);
+    float best = vec_top(top[0]);
     for (; i < n; i++)
         best = x[i] > best ? x[i] : best;
     return best;
 }
 
-/** Sum of exp(x - top). */
+/** exp(x) of x <= 0. The product rounds x log2 e: |x| 2^-24 of a term that is e^x. */
+static vec exp_below(vec x)
+{
+    return vec_exp2_below(x * vec_set(0x1.715476p+0f));
+}
+
+/** Sum of exp(x - top). What comes next is fetched meanwhile: the search for its top
+ * waits for memory alone. */
 static float exp_sum(const float *x, float top, int64_t n)
 {
     const vec base = vec_set(top);
-    vec sum = vec_zero();
+    vec sum[CHAINS];
+    for (int c = 0; c < CHAINS; c++)
+        sum[c] = vec_zero();
     int64_t i = 0;
+    for (; i + CHAINS * LANES <= n; i += CHAINS * LANES) {
+        for (int c = 0; c < CHAINS; c++) {
+            __builtin_prefetch(x + i + SPAN + c * LANES);
+            sum[c] += exp_below(vec_load(x + i + c * LANES) - base);
+        }
+    }
     for (; i + LANES <= n; i += LANES)
-        sum += vec_exp(vec_load(x + i) - base);
+        sum[0] += exp_below(vec_load(x + i) - base);
     float rest[LANES] = {0};
-    vec_store_n(rest, vec_exp(vec_load_n(x + i, n - i) - base), n - i);
-    return vec_sum(sum + vec_load(rest));
+    vec_store_n(rest, exp_below(vec_load_n(x + i, n - i) - base), n - i);
+    return vec_sum((sum[0] + sum[1]) + (sum[2] + sum[3]) + vec_load(rest));
 }
 
 /** A running sum of exponentials under the greatest so far. */
@@ -62,12 +88,12 @@ static int64_t label_column(const ridge__loss *l, int64_t row)
 static void partial_part(void *payload, int worker, int workers)
 {
     const ridge__loss *l = payload;
-    float room[ROW];
+    float room[SPAN];
     const ridge__part part = ridge__part_of(l->rows, 1, worker, workers);
     for (int64_t row = part.first; row < part.end; row++) {
         running r = {-INFINITY, 0.0f};
-        for (int64_t i = 0; i < l->words; i += ROW) {
-            const int64_t n = chunk(i, l->words);
+        for (int64_t i = 0; i < l->words; i += SPAN) {
+            const int64_t n = l->words - i < SPAN ? l->words - i : SPAN;
             running_add(&r, row_read(l->logits, row * l->stride + i, n, room), n);
         }
         const int64_t column = label_column(l, row);

@@ -101,14 +101,19 @@ typedef struct row_sums {
 
 static float dot3(const float *a, const float *b, const float *c, int64_t n)
 {
-    vec sum = vec_zero();
-    for (int64_t i = 0; i < n; i += LANES) {
-        const int64_t k = n - i < LANES ? n - i : LANES;
-        sum += k == LANES
-                   ? vec_load(a + i) * vec_load(b + i) * vec_load(c + i)
-                   : vec_load_n(a + i, k) * vec_load_n(b + i, k) * vec_load_n(c + i, k);
+    vec sums[2] = {vec_zero(), vec_zero()};
+    int64_t i = 0;
+    for (; i + 2 * LANES <= n; i += 2 * LANES) {
+        for (int k = 0; k < 2; k++) {
+            const int64_t at = i + k * LANES;
+            sums[k] += vec_load(a + at) * vec_load(b + at) * vec_load(c + at);
+        }
     }
-    return vec_sum(sum);
+    for (; i < n; i += LANES) {
+        const int64_t k = n - i < LANES ? n - i : LANES;
+        sums[0] += vec_load_n(a + i, k) * vec_load_n(b + i, k) * vec_load_n(c + i, k);
+    }
+    return vec_sum(sums[0] + sums[1]);
 }
 
 static row_sums sums_of(const ridge__norm *n, int64_t row)

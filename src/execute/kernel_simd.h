@@ -34,7 +34,21 @@ static inline vec vec_exp2(vec x)
     return vec_scale(VEC_STEP(p, f, 1.0f), n);
 }
 
-/** e^x, likewise. ln 2 is subtracted in two parts, the first of few bits. */
+/** 2^x of x <= 0 within 3 units in the last place, a little quicker. */
+static inline vec vec_exp2_below(vec x)
+{
+    x = vec_max(vec_set(-151.0f), x);
+    const vec n = vec_round(x), f = x - n;
+    vec p = vec_set(0x1.5f089p-10f);
+    p = VEC_STEP(p, f, 0x1.3d107p-7f);
+    p = VEC_STEP(p, f, 0x1.c6af6cp-5f);
+    p = VEC_STEP(p, f, 0x1.ebf906p-3f);
+    p = VEC_STEP(p, f, 0x1.62e43p-1f);
+    return vec_scale(VEC_STEP(p, f, 1.0f), n);
+}
+
+/** e^x within 2 units in the last place, 0 and infinity likewise. ln 2 is subtracted in
+ * two parts, the first of few bits. */
 static inline vec vec_exp(vec x)
 {
     x = vec_min(vec_set(89.5f), vec_max(vec_set(-104.5f), x));

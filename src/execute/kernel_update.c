@@ -3,27 +3,23 @@
 
 #include <math.h>
 
-/** What is the same for all elements. */
-typedef struct update_rates {
-    float rate, beta1, beta2, epsilon, decay, inverse1, inverse2, scale;
-} update_rates;
-
 enum { GRAIN = 64 };
 
-static void update_row(const update_rates *r, float *restrict w,
-                       const float *restrict gradient, float *restrict m,
-                       float *restrict v, int64_t n)
+/** Elements first .. first + n of the state; w and gradient stand there already. */
+static void update_row(const ridge__update *u, int64_t first, int64_t n,
+                       float *restrict w, const float *restrict gradient)
 {
-    const update_rates c = *r;
+    const ridge__update c = *u;
+    const float inverse1 = 1.0f / c.correction1, inverse2 = 1.0f / c.correction2;
+    float *restrict m = c.m + first, *restrict v = c.v + first;
 #pragma omp simd
     for (int64_t i = 0; i < n; i++) {
         const float g = c.scale * gradient[i];
-        const float first = c.beta1 * m[i] + (1.0f - c.beta1) * g;
-        const float second = c.beta2 * v[i] + (1.0f - c.beta2) * g * g;
-        m[i] = first;
-        v[i] = second;
-        const float step =
-            first * c.inverse1 / (sqrtf(second * c.inverse2) + c.epsilon);
+        const float mean = c.beta1 * m[i] + (1.0f - c.beta1) * g;
+        const float square = c.beta2 * v[i] + (1.0f - c.beta2) * g * g;
+        m[i] = mean;
+        v[i] = square;
+        const float step = mean * inverse1 / (sqrtf(square * inverse2) + c.epsilon);
         w[i] -= c.rate * (step + c.decay * w[i]);
     }
 }
@@ -31,14 +27,6 @@ static void update_row(const update_rates *r, float *restrict w,
 static void update_part(void *payload, int worker, int workers)
 {
     const ridge__update *u = payload;
-    const update_rates rates = {u->rate,
-                                u->beta1,
-                                u->beta2,
-                                u->epsilon,
-                                u->decay,
-                                1.0f / u->correction1,
-                                1.0f / u->correction2,
-                                u->scale};
     float weight_room[ROW], gradient_room[ROW];
     const ridge__part part = ridge__part_of(u->n, GRAIN, worker, workers);
     for (int64_t i = part.first; i < part.end; i += ROW) {
@@ -48,7 +36,7 @@ static void update_part(void *payload, int worker, int workers)
             u->master != NULL ? u->master + i : row_begin(u->weight, i, weight_room);
         if (u->master == NULL)
             (void)row_read(u->weight, i, n, weight_room);
-        update_row(&rates, w, g, u->m + i, u->v + i, n);
+        update_row(u, i, n, w, g);
         if (u->master != NULL)
             row_move((ridge__array){u->master, RIDGE_DTYPE_FP32}, i, u->weight, i, n);
         else
