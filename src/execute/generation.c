@@ -248,6 +248,8 @@ static ridge_status generate_rank(ridge_ctx *cx, ridge_comm *world, void *payloa
     decoding d = {.g = g, .cx = cx, .world = world};
     ridge_status st = open_rank(&d);
     st = st == RIDGE_OK ? generate(&d, g) : st;
+    if (st != RIDGE_OK)
+        ridge_comm_abandon(world);
     for (int i = d.n_runners - 1; i >= 0; i--)
         ridge__runner_close(d.runners[i]);
     return st;

@@ -134,6 +134,8 @@ RIDGE_NODISCARD ridge_status ridge__share_sum(ridge__runner *r, double in, doubl
 /* ---- weights -----------------------------------------------------------------------
  */
 
+/** Layers of the model in front of a block of the whole program. */
+int64_t ridge__layers_before(const ridge_program *full, int block);
 /** The model's layer of a value; -1: of none. */
 int64_t ridge__value_layer(const ridge__chunk *chunk, int tensor, int64_t repetition);
 /** How many ranks of a stage hold the same part of a tensor. */

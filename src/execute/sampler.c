@@ -32,7 +32,7 @@ ridge_status ridge__sampler_open(ridge_ctx *cx, const ridge_sampling *sampling,
     return RIDGE_OK;
 }
 
-/* @source steele2014-splitmix */
+/* @source steele2014 */
 static double uniform(ridge__sampler *s)
 {
     uint64_t x = s->state += 0x9e3779b97f4a7c15ULL;

@@ -433,6 +433,8 @@ static ridge_status train_rank(ridge_ctx *cx, ridge_comm *world, void *payload)
     st = st == RIDGE_OK ? measure_peak(&s) : st;
     st = st == RIDGE_OK ? begin(&s) : st;
     st = st == RIDGE_OK ? run_steps(&s, t) : st;
+    if (st != RIDGE_OK)
+        ridge_comm_abandon(world);
     ridge__runner_close(s.r);
     return st;
 }

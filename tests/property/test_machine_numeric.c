@@ -11,7 +11,6 @@
 #include "seeded.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { ELEMENTS_MOST = 1 << 15, SEQUENCES = 24, TOKENS = 4 };
@@ -232,8 +231,7 @@ static ridge_status check_values(ridge__machine *m, const trial *c)
         if (m->unrolled.kind[v] != RIDGE__VALUE_FIXED)
             continue;
         const double d = worst(m, c, t, m->unrolled.repetition_of[v], &m->fixed[v]);
-        if (getenv("SHOW")) printf("%s[%d] %g\n", m->program->tensors[t].name, m->unrolled.repetition_of[v], d);
-        if (!getenv("SHOW") && !(d < 1e-4))
+        if (!(d < 1e-4))
             return ridge_fail(m->cx, RIDGE_E_INTERNAL, "%s of %d differs by %g",
                               m->program->tensors[t].name, m->unrolled.repetition_of[v],
                               d);
@@ -241,37 +239,12 @@ static ridge_status check_values(ridge__machine *m, const trial *c)
     return RIDGE_OK;
 }
 
-static const trial *debug_c;
-static ridge_status stepped(ridge__machine *m, ridge__flight *f, ridge__list_kind k)
-{
-    ridge__list *l = &m->unrolled.lists[k];
-    ridge__list whole = *l;
-    if (!getenv("SHOW")) return ridge__machine_run(m, f, k);
-    for (int i = 0; i < whole.n; i++) {
-        l->at = whole.at + i;
-        l->n = 1;
-        int keep = l->at->n_free;
-        l->at->n_free = 0;
-        RIDGE_TRY(ridge__machine_run(m, f, k));
-        const ridge_operation *op = &m->program->ops[l->at->op];
-        for (int o = 0; o < op->n_outputs; o++) {
-            int t = op->outputs[o];
-            if (m->parts[t].is_rows) continue;
-            double d = worst(m, debug_c, t, m->unrolled.repetition_of[l->at->out[o]], ridge__machine_value(m, f, l->at->out[o]));
-            if (d > 1e-4) printf("op %s out %s[%d] %g\n", op->name, m->program->tensors[t].name, l->at->repetition, d);
-        }
-        l->at->n_free = keep;
-    }
-    *l = whole;
-    return RIDGE_OK;
-}
-
 static ridge_status run_lists(ridge__machine *m, ridge__flight *f, ridge__flight *step)
 {
     RIDGE_TRY(ridge__machine_begin(m));
-    RIDGE_TRY(stepped(m, f, RIDGE__LIST_FORWARD));
-    RIDGE_TRY(stepped(m, f, RIDGE__LIST_INPUTS));
-    RIDGE_TRY(stepped(m, f, RIDGE__LIST_WEIGHTS));
+    RIDGE_TRY(ridge__machine_run(m, f, RIDGE__LIST_FORWARD));
+    RIDGE_TRY(ridge__machine_run(m, f, RIDGE__LIST_INPUTS));
+    RIDGE_TRY(ridge__machine_run(m, f, RIDGE__LIST_WEIGHTS));
     RIDGE_TRY(ridge__machine_run(m, step, RIDGE__LIST_REDUCE));
     return ridge__machine_run(m, step, RIDGE__LIST_UPDATE);
 }
@@ -315,7 +288,7 @@ static ridge_status run_rank(ridge_ctx *cx, ridge_comm *world, void *payload)
         st = st == RIDGE_OK ? ridge__flight_open(m, &step) : st;
     }
     if (st == RIDGE_OK) {
-        debug_c = c; fill_all(m, c, &f);
+        fill_all(m, c, &f);
         st = run_lists(m, &f, &step);
         st = st == RIDGE_OK ? check_values(m, c) : st;
     }

@@ -1,0 +1,291 @@
+/*
+ * Whole training steps under every parallelism: a dense model and one with experts are
+ * trained for three steps from the same seed, and each layout must give the losses, the
+ * gradient norms and the weights of one rank, to float tolerance.
+ */
+#include "model_fixture.h"
+
+#include "ridge/execute.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { STEPS = 3, SEQUENCES = 16, TOKENS = 16, WEIGHTS_MOST = 1 << 16 };
+
+static const char DENSE[] =
+    "{'architectures':['LlamaForCausalLM'],'model_type':'llama','hidden_size':16,"
+    "'intermediate_size':24,'num_hidden_layers':4,'num_attention_heads':4,"
+    "'num_key_value_heads':2,'vocab_size':64,'tie_word_embeddings':false}";
+static const char TIED[] =
+    "{'architectures':['Qwen2ForCausalLM'],'model_type':'qwen2','hidden_size':16,"
+    "'intermediate_size':24,'num_hidden_layers':4,'num_attention_heads':4,"
+    "'num_key_value_heads':2,'vocab_size':64,'tie_word_embeddings':true}";
+static const char EXPERTS[] =
+    "{'architectures':['MixtralForCausalLM'],'model_type':'mixtral','hidden_size':16,"
+    "'intermediate_size':12,'num_hidden_layers':4,'num_attention_heads':4,"
+    "'num_key_value_heads':2,'vocab_size':64,'num_local_experts':4,"
+    "'num_experts_per_tok':2,'tie_word_embeddings':false}";
+
+/* A layout in few words; what is 0 counts as 1, or off. */
+typedef struct way {
+    const char *name;
+    int dp, fsdp, ep, cp, tp, pp, vpp, zero;
+    bool is_sp, is_exchange, is_expert_whole;
+    ridge_schedule schedule;
+    int microbatch;
+    ridge_remat remat;
+} way;
+
+/* clang-format off */
+static const way DENSE_WAYS[] = {
+    {.name = "accumulation", .microbatch = 2},
+    {.name = "a part of a microbatch", .microbatch = 5},
+    {.name = "full remat", .microbatch = 4, .remat = RIDGE_REMAT_FULL},
+    {.name = "matmuls kept", .microbatch = 4, .remat = RIDGE_REMAT_MATMULS},
+    {.name = "selective", .microbatch = 4, .remat = RIDGE_REMAT_SELECTIVE},
+    {.name = "dp", .dp = 4, .microbatch = 2},
+    {.name = "zero 1", .dp = 2, .fsdp = 2, .zero = 1, .microbatch = 2},
+    {.name = "zero 2", .fsdp = 4, .zero = 2, .microbatch = 2},
+    {.name = "zero 3", .fsdp = 4, .zero = 3, .microbatch = 2, .remat = RIDGE_REMAT_FULL},
+    {.name = "hybrid zero 3", .dp = 2, .fsdp = 4, .zero = 3, .microbatch = 1},
+    {.name = "tp", .tp = 2, .microbatch = 8},
+    {.name = "tp beyond the key heads", .tp = 4, .microbatch = 8},
+    {.name = "tp, sp", .tp = 4, .is_sp = true, .microbatch = 8, .remat = RIDGE_REMAT_FULL},
+    {.name = "ring", .cp = 4, .microbatch = 8},
+    {.name = "exchange of heads", .cp = 2, .is_exchange = true, .microbatch = 8},
+    {.name = "gpipe", .pp = 2, .schedule = RIDGE_SCHEDULE_GPIPE, .microbatch = 4},
+    {.name = "1f1b", .pp = 4, .schedule = RIDGE_SCHEDULE_1F1B, .microbatch = 2},
+    {.name = "interleaved", .pp = 2, .vpp = 2, .schedule = RIDGE_SCHEDULE_INTERLEAVED, .microbatch = 2},
+    {.name = "interleaved, uneven", .pp = 2, .vpp = 2, .schedule = RIDGE_SCHEDULE_INTERLEAVED, .microbatch = 6},
+    {.name = "zb-h1", .pp = 4, .schedule = RIDGE_SCHEDULE_ZB_H1, .microbatch = 2},
+    {.name = "zb-h2", .pp = 2, .schedule = RIDGE_SCHEDULE_ZB_H2, .microbatch = 2, .remat = RIDGE_REMAT_FULL},
+    {.name = "zb-v", .pp = 2, .vpp = 2, .schedule = RIDGE_SCHEDULE_ZB_V, .microbatch = 2},
+    {.name = "pp, tp, fsdp", .pp = 2, .tp = 2, .fsdp = 2, .zero = 3, .schedule = RIDGE_SCHEDULE_1F1B, .microbatch = 2},
+    {.name = "pp, cp, tp, sp", .pp = 2, .cp = 2, .tp = 2, .is_sp = true, .schedule = RIDGE_SCHEDULE_ZB_H1, .microbatch = 4},
+    {.name = "dp, zero 1, tp, pp", .dp = 2, .fsdp = 2, .zero = 1, .tp = 2, .pp = 2, .schedule = RIDGE_SCHEDULE_1F1B, .microbatch = 1},
+    {.name = "fsdp, cp, tp, sp", .fsdp = 2, .cp = 2, .tp = 2, .is_sp = true, .zero = 3, .microbatch = 4, .remat = RIDGE_REMAT_FULL},
+};
+
+static const way TIED_WAYS[] = {
+    {.name = "pp", .pp = 2, .schedule = RIDGE_SCHEDULE_1F1B, .microbatch = 4},
+    {.name = "zb-v: both ends on one rank", .pp = 2, .vpp = 2, .schedule = RIDGE_SCHEDULE_ZB_V, .microbatch = 4},
+    {.name = "pp, tp, zero 1", .pp = 2, .tp = 2, .fsdp = 2, .zero = 1, .schedule = RIDGE_SCHEDULE_1F1B, .microbatch = 4},
+    {.name = "fsdp, tp", .fsdp = 2, .tp = 2, .zero = 3, .microbatch = 4},
+};
+
+static const way EXPERT_WAYS[] = {
+    {.name = "accumulation", .microbatch = 4, .remat = RIDGE_REMAT_FULL},
+    {.name = "dp", .dp = 2, .microbatch = 4},
+    {.name = "tp cuts experts", .tp = 2, .microbatch = 8},
+    {.name = "tp deals experts", .tp = 4, .is_expert_whole = true, .microbatch = 8},
+    {.name = "ep", .ep = 4, .microbatch = 2},
+    {.name = "ep, fsdp", .ep = 2, .fsdp = 2, .zero = 3, .microbatch = 2, .remat = RIDGE_REMAT_MATMULS},
+    {.name = "ep over tp, sp", .ep = 2, .tp = 2, .is_sp = true, .is_expert_whole = true, .microbatch = 4},
+    {.name = "ep over tp", .ep = 2, .tp = 2, .is_expert_whole = true, .microbatch = 4},
+    {.name = "ep, tp, sp", .ep = 2, .tp = 2, .is_sp = true, .microbatch = 4, .remat = RIDGE_REMAT_FULL},
+    {.name = "ep, cp", .ep = 2, .cp = 2, .microbatch = 4},
+    {.name = "pp, ep, tp", .pp = 2, .ep = 2, .tp = 2, .schedule = RIDGE_SCHEDULE_ZB_H1, .microbatch = 2},
+    {.name = "pp, ep, interleaved", .pp = 2, .vpp = 2, .ep = 2, .schedule = RIDGE_SCHEDULE_INTERLEAVED, .microbatch = 2},
+};
+/* clang-format on */
+
+static int one(int n)
+{
+    return n < 1 ? 1 : n;
+}
+
+static ridge_run_layout layout_of(const way *w)
+{
+    ridge_run_layout l = ridge_run_layout_single();
+    l.degrees = (ridge_parallelism){.dp = one(w->dp),
+                                    .fsdp = one(w->fsdp),
+                                    .ep = one(w->ep),
+                                    .cp = one(w->cp),
+                                    .tp = one(w->tp),
+                                    .zero_stage = w->zero,
+                                    .is_sequence_parallel = w->is_sp,
+                                    .is_vocab_parallel = w->tp > 1,
+                                    .is_expert_whole = w->is_expert_whole,
+                                    .context = w->is_exchange ? RIDGE_CONTEXT_ALL_TO_ALL
+                                                              : RIDGE_CONTEXT_GATHER};
+    l.pp = one(w->pp);
+    l.vpp = one(w->vpp);
+    l.schedule = w->pp > 1 ? w->schedule : RIDGE_SCHEDULE_1F1B;
+    l.microbatch_seqs = one(w->microbatch);
+    l.remat = w->remat;
+    return l;
+}
+
+/* ---- one run -----------------------------------------------------------------------
+ */
+
+typedef struct trail {
+    int n;
+    double loss[STEPS], norm[STEPS];
+    const ridge_checkpoint_reader *weights;
+} trail;
+
+static void watch(void *payload, const ridge_run_event *e)
+{
+    trail *t = payload;
+    if (e->is_evaluation || e->checkpoint || t->n == STEPS)
+        return;
+    t->loss[t->n] = e->loss;
+    t->norm[t->n++] = e->gradient_norm;
+}
+
+static const ridge_token_data *open_data(ridge_ctx *cx, const char *path)
+{
+    static int32_t ids[4096];
+    FILE *f = fopen(path, "wb");
+    uint64_t x = 5;
+    assert_non_null(f);
+    for (size_t i = 0; i < RIDGE_COUNT_OF(ids); i++) {
+        x = x * 6364136223846793005ULL + 1442695040888963407ULL;
+        ids[i] = (int32_t)((x >> 33) % 61); /* some tokens follow each other */
+        const uint16_t word =
+            (uint16_t)(i % 3 == 1 ? (ids[i - 1] * 7 + 3) % 61 : ids[i]);
+        assert_int_equal(fwrite(&word, sizeof word, 1, f), 1);
+    }
+    assert_int_equal(fclose(f), 0);
+    const ridge_token_data *data;
+    const ridge_data_options options = {.vocab = 64};
+    assert_ok(cx, ridge_token_data_open(cx, NULL, &path, 1, &options, &data));
+    return data;
+}
+
+static void train(ridge_ctx *cx, const ridge_model *model, const way *w, trail *out)
+{
+    const char *file = ridge_sprintf(ridge_ctx_arena(cx), "%s/layouts-%d.bin",
+                                     RIDGE_BUILD_DIR, (int)getpid());
+    const char *dir = ridge_sprintf(ridge_ctx_arena(cx), "%s/layouts-%d-%s",
+                                    RIDGE_BUILD_DIR, (int)getpid(), w->name);
+    ridge_train_run run = {.model = model,
+                           .numerics = ridge_numerics_default(),
+                           .layout = layout_of(w),
+                           .threads = 1,
+                           .seq_tokens = TOKENS,
+                           .batch_seqs = SEQUENCES,
+                           .steps = STEPS,
+                           .learning = ridge_learning_usual(),
+                           .data = open_data(cx, file),
+                           .seed = 3,
+                           .init_scale = 0.2,
+                           .checkpoint_dir = dir,
+                           .checkpoint_every = STEPS,
+                           .watch = watch,
+                           .payload = out};
+    ridge_train_report report;
+    run.learning.epsilon = 1e-3; /* weights move smoothly with small gradients */
+    run.ranks = (ridge_ranks){.engine = RIDGE_ENGINE_THREADS,
+                              .ranks = (int)ridge_run_layout_ranks(&run.layout),
+                              .timeout_s = 100.0};
+    const ridge_status st = ridge_run_train(cx, &run, &report);
+    if (st != RIDGE_OK)
+        fail_msg("%s: %s", w->name, ridge_ctx_message(cx));
+    assert_int_equal(report.ranks, run.ranks.ranks);
+    assert_true(report.peak_memory_bytes[0] >= report.weight_bytes[0]);
+    assert_ok(cx, ridge_checkpoint_reader_open(cx, dir, &out->weights));
+    unlink(file);
+}
+
+/* ---- comparing ---------------------------------------------------------------------
+ */
+
+static void read_whole(ridge_ctx *cx, const ridge_checkpoint_reader *reader,
+                       const ridge_checkpoint_tensor *t, float *out)
+{
+    const ridge_checkpoint_part want = {.name = t->name,
+                                        .layer = t->layer,
+                                        .element = RIDGE_ELEMENT_F32,
+                                        .region =
+                                            ridge_region_whole(t->n_dims, t->shape)};
+    assert_true(ridge_region_elements(&want.region) <= WEIGHTS_MOST);
+    assert_ok(cx, ridge_checkpoint_reader_read(cx, reader, &want, out));
+}
+
+static void compare_weights(ridge_ctx *cx, const way *w, const trail *want,
+                            const trail *got)
+{
+    static float a[WEIGHTS_MOST], b[WEIGHTS_MOST];
+    const size_t n = ridge_checkpoint_reader_count(want->weights);
+    assert_int_equal(ridge_checkpoint_reader_count(got->weights), n);
+    for (size_t i = 0; i < n; i++) {
+        const ridge_checkpoint_tensor t =
+            ridge_checkpoint_reader_tensor(want->weights, i);
+        int64_t elements = 1;
+        double size = 1e-9, most = 0.0;
+        for (int d = 0; d < t.n_dims; d++)
+            elements *= t.shape[d];
+        read_whole(cx, want->weights, &t, a);
+        read_whole(cx, got->weights, &t, b);
+        for (int64_t k = 0; k < elements; k++) {
+            size = fmax(size, fabs((double)a[k]));
+            most = fmax(most, fabs((double)a[k] - (double)b[k]));
+        }
+        if (!(most <= 1e-4 * size))
+            fail_msg("%s: %s of layer %lld differs by %g of %g", w->name, t.name,
+                     (long long)t.layer, most, size);
+    }
+}
+
+static void compare(ridge_ctx *cx, const way *w, const trail *want, const trail *got)
+{
+    assert_int_equal(got->n, STEPS);
+    for (int i = 0; i < STEPS; i++) {
+        if (!(fabs(got->loss[i] - want->loss[i]) <= 2e-6 * want->loss[i]))
+            fail_msg("%s: loss of step %d is %.9g, on one rank %.9g", w->name, i + 1,
+                     got->loss[i], want->loss[i]);
+        if (!(fabs(got->norm[i] - want->norm[i]) <= 2e-5 * want->norm[i]))
+            fail_msg("%s: gradient norm of step %d is %.9g, on one rank %.9g", w->name,
+                     i + 1, got->norm[i], want->norm[i]);
+    }
+    compare_weights(cx, w, want, got);
+}
+
+static void check(const char *config, const way *ways, size_t n)
+{
+    ridge_ctx *cx = ridge_ctx_open();
+    const ridge_model *model = fixture_model(cx, "%s", config);
+    const way single = {.name = "one rank", .microbatch = SEQUENCES};
+    trail want = {.n = 0};
+    train(cx, model, &single, &want);
+    assert_true(want.loss[STEPS - 1] < want.loss[0]);
+    for (size_t i = 0; i < n; i++) {
+        trail got = {.n = 0};
+        train(cx, model, &ways[i], &got);
+        compare(cx, &ways[i], &want, &got);
+    }
+    ridge_ctx_close(cx);
+}
+
+static void dense_layouts_train_as_one_rank(void **state)
+{
+    (void)state;
+    check(DENSE, DENSE_WAYS, RIDGE_COUNT_OF(DENSE_WAYS));
+}
+
+static void tied_layouts_train_as_one_rank(void **state)
+{
+    (void)state;
+    check(TIED, TIED_WAYS, RIDGE_COUNT_OF(TIED_WAYS));
+}
+
+static void expert_layouts_train_as_one_rank(void **state)
+{
+    (void)state;
+    check(EXPERTS, EXPERT_WAYS, RIDGE_COUNT_OF(EXPERT_WAYS));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(dense_layouts_train_as_one_rank),
+        cmocka_unit_test(tied_layouts_train_as_one_rank),
+        cmocka_unit_test(expert_layouts_train_as_one_rank),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
