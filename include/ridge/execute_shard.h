@@ -51,8 +51,9 @@ typedef struct ridge_strategy_run {
 
 enum { RIDGE_REPEAT_MAX = 32 };
 
-/** Times of a strategy on this machine, medians of repeats, the slowest rank's. Steps
- * are timed apart, all ranks starting each together; the whole is timed in one go. */
+/** Times of a strategy on this machine: medians of repeats, from when all ranks start
+ * to when the last is done, less what starting and ending together takes. Steps are
+ * timed apart; the whole is timed in one go. */
 typedef struct ridge_strategy_times {
     double steps_s[RIDGE_RESHARD_MAX]; /* as the strategy's */
     double product_s;

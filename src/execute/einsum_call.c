@@ -28,6 +28,7 @@ typedef struct product {
     ridge__call *c;
     operand a, b, out;
     group batch, m, n, k;
+    bool adds;
 } product;
 
 static void set_strides(operand *o)
@@ -235,39 +236,74 @@ static ridge_status multiply(product *p, const matrix *out)
                            .stride_c = out->stride,
                            .is_a_transposed = a.is_transposed,
                            .is_b_transposed = b.is_transposed,
-                           .is_added = p->c->adds[0]};
+                           .is_added = p->adds};
     const ridge_status st = p->c->m->device->ops->gemm(p->c->m->device, &g);
     give(p, &p->a);
     give(p, &p->b);
     return st;
 }
 
-static ridge_status multiply_two(ridge__call *c)
+static ridge_status multiply_operands(product *p)
 {
-    product p = {.c = c};
     matrix out;
+    sort_dims(p);
+    if (output_matrix(p, &out))
+        return multiply(p, &out);
+    /* an output whose columns are mixed: computed in order, then laid out */
+    const operand wanted = p->out;
+    const bool adds = p->adds;
+    p->out = ordered(&wanted, &p->batch, &p->m, &p->n);
+    RIDGE_TRY(ridge__scratch_take(p->c, operand_elements(&p->out), wanted.array.dtype,
+                                  &p->out.array));
+    p->adds = false;
+    operand computed = p->out;
+    ridge_status st = output_matrix(p, &out) ? multiply(p, &out) : RIDGE_E_INTERNAL;
+    if (st == RIDGE_OK)
+        st = copy_operand(p->c, &computed, &wanted, adds);
+    ridge__scratch_give(p->c, &computed.array);
+    return st;
+}
+
+static product product_of(ridge__call *c)
+{
+    product p = {.c = c, .adds = c->adds[0]};
     p.a =
         operand_of(ridge__in_tensor(c, 0), ridge__in_part(c, 0), ridge__in_array(c, 0));
     p.b =
         operand_of(ridge__in_tensor(c, 1), ridge__in_part(c, 1), ridge__in_array(c, 1));
     p.out = operand_of(ridge__out_tensor(c, 0), ridge__out_part(c, 0),
                        ridge__out_array(c, 0));
-    sort_dims(&p);
-    if (output_matrix(&p, &out))
-        return multiply(&p, &out);
-    /* an output whose columns are mixed: computed in order, then laid out */
-    const operand wanted = p.out;
-    const bool adds = c->adds[0];
-    p.out = ordered(&wanted, &p.batch, &p.m, &p.n);
-    RIDGE_TRY(ridge__scratch_take(c, operand_elements(&p.out), wanted.array.dtype,
-                                  &p.out.array));
-    c->adds[0] = false;
-    operand computed = p.out;
-    ridge_status st = output_matrix(&p, &out) ? multiply(&p, &out) : RIDGE_E_INTERNAL;
-    if (st == RIDGE_OK)
-        st = copy_operand(c, &computed, &wanted, adds);
-    ridge__scratch_give(c, &computed.array);
-    return st;
+    return p;
+}
+
+static ridge_status multiply_two(ridge__call *c)
+{
+    product p = product_of(c);
+    return multiply_operands(&p);
+}
+
+/* ---- a piece of a product ----------------------------------------------------------
+ */
+
+static void narrow(operand *o, const ridge__piece *piece, int which)
+{
+    const int at = position(o, piece->dim);
+    o->array = piece->arrays[which];
+    if (at < 0)
+        return;
+    o->array.p = (char *)o->array.p + piece->first[which] * o->strides[at] *
+                                          (int64_t)ridge_dtype_bytes(o->array.dtype);
+    o->sizes[at] = piece->length;
+}
+
+ridge_status ridge__call_einsum_piece(ridge__call *c, const ridge__piece *piece)
+{
+    product p = product_of(c);
+    p.adds = piece->is_added;
+    narrow(&p.a, piece, 0);
+    narrow(&p.b, piece, 1);
+    narrow(&p.out, piece, 2);
+    return piece->length > 0 ? multiply_operands(&p) : RIDGE_OK;
 }
 
 /* ---- one input --------------------------------------------------------------------
@@ -364,6 +400,8 @@ static ridge_status multiply_outer(ridge__call *c)
 
 ridge_status ridge__call_einsum(ridge__call *c)
 {
+    if (c->op->n_axes > 0)
+        return ridge__call_ring_product(c);
     if (c->op->n_inputs == 1)
         return reduce_one(c);
     const bool is_first = ridge__in_part(c, 0)->is_rows;

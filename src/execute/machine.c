@@ -118,9 +118,12 @@ static ridge_status open_groups(ridge__machine *m, ridge_comm *world)
         RIDGE_TRY(open_group(m, world, &a, 1, &m->axis_groups[a]));
     for (int i = 0; i < m->program->n_ops; i++) {
         const ridge_operation *op = &m->program->ops[i];
-        if (op->code == RIDGE_OPCODE_COLLECTIVE && op->n_axes == 1)
+        const bool is_ring = op->code == RIDGE_OPCODE_EINSUM && op->n_axes > 0;
+        if (op->code != RIDGE_OPCODE_COLLECTIVE && !is_ring)
+            continue;
+        if (op->n_axes == 1)
             m->groups[i] = m->axis_groups[op->axes[0]];
-        else if (op->code == RIDGE_OPCODE_COLLECTIVE)
+        else
             RIDGE_TRY(open_group(m, world, op->axes, op->n_axes, &m->groups[i]));
     }
     return RIDGE_OK;

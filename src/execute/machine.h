@@ -179,6 +179,7 @@ RIDGE_NODISCARD ridge_status ridge__scratch_take(ridge__call *c, int64_t element
 void ridge__scratch_give(ridge__call *c, ridge__array *array);
 
 RIDGE_NODISCARD ridge_status ridge__call_einsum(ridge__call *c);
+RIDGE_NODISCARD ridge_status ridge__call_ring_product(ridge__call *c);
 RIDGE_NODISCARD ridge_status ridge__call_attention(ridge__call *c);
 RIDGE_NODISCARD ridge_status ridge__call_norm(ridge__call *c);
 RIDGE_NODISCARD ridge_status ridge__call_elementwise(ridge__call *c);
@@ -192,6 +193,19 @@ RIDGE_NODISCARD ridge_status ridge__call_update(ridge__call *c);
 RIDGE_NODISCARD ridge_status ridge__call_collective(ridge__call *c);
 RIDGE_NODISCARD ridge_status ridge__call_rows_exchange(ridge__call *c);
 RIDGE_NODISCARD ridge_status ridge__call_send(ridge__call *c);
+
+/** A part of an einsum of two factors: some entries of one dim. Operands are 0 and 1,
+ * the output is 2. */
+typedef struct ridge__piece {
+    int dim;                /* program dim */
+    int64_t length;         /* entries; 0: nothing happens */
+    int64_t first[3];       /* where they begin in an operand that has the dim */
+    ridge__array arrays[3]; /* in place of the call's, laid out as these */
+    bool is_added;          /* to what the output holds */
+} ridge__piece;
+
+RIDGE_NODISCARD ridge_status ridge__call_einsum_piece(ridge__call *c,
+                                                      const ridge__piece *piece);
 
 /** Rows of experts that an operand has: by its own tokens, or as their owner. */
 const int64_t *ridge__rows_offsets(const ridge__call *c, int tensor, int *groups);

@@ -4,8 +4,8 @@
  */
 #include "strategy_run.h"
 
-#include "kernel_bf16.h"
-#include "machine.h"
+#include "held_check.h"
+#include "ring_product.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -37,8 +37,9 @@ ridge_status ridge_draw_parse(ridge_ctx *cx, const char *text, ridge_draw *out)
 typedef struct work {
     const ridge_strategy_run *run;
     ridge__expr_truth truth;
-    const ridge__strategy_program *programs; /* [n] */
-    ridge_strategy_result *results;          /* [n]: the leading rank writes */
+    const ridge__strategy_program *programs;   /* [n] */
+    const ridge__strategy_program *overlapped; /* [n]; NULL: not wanted */
+    ridge_strategy_result *results;            /* [n]: the leading rank writes */
 } work;
 
 /* One rank with one strategy. */
@@ -52,39 +53,12 @@ typedef struct rank_run {
     ridge__flight flight;
 } rank_run;
 
-/* ---- arrays in and out --------------------------------------------------------------
+/* ---- operands and result ------------------------------------------------------------
  */
 
-static void put_number(void *array, ridge_dtype dtype, int64_t i, double x)
+static ridge__checker checker_of(const rank_run *r)
 {
-    if (dtype == RIDGE_DTYPE_BF16)
-        ((uint16_t *)array)[i] = ridge__bf16_of_float((float)x);
-    else
-        ((float *)array)[i] = (float)x;
-}
-
-static double get_number(const void *array, ridge_dtype dtype, int64_t i)
-{
-    return dtype == RIDGE_DTYPE_BF16
-               ? (double)ridge__float_of_bf16(((const uint16_t *)array)[i])
-               : (double)((const float *)array)[i];
-}
-
-/* Place in the whole array of local element i; -1: padding. */
-static int64_t whole_place(const ridge__machine *m, int tensor, int64_t i)
-{
-    const ridge__tensor_part *part = &m->parts[tensor];
-    const ridge_tensor *t = &m->program->tensors[tensor];
-    int64_t place = 0, stride = 1;
-    bool is_padding = false;
-    for (int d = part->n_dims - 1; d >= 0; d--) {
-        const int64_t at = i % part->spans[d].length;
-        i /= part->spans[d].length;
-        is_padding = is_padding || at >= part->spans[d].valid;
-        place += (part->spans[d].start + at) * stride;
-        stride *= m->program->dims[t->dims[d]].size;
-    }
-    return is_padding ? -1 : place;
+    return (ridge__checker){.cx = r->cx, .world = r->world, .m = r->m};
 }
 
 /* Which of the pieces of partial sums this rank holds. */
@@ -98,173 +72,49 @@ static int64_t piece_of(const ridge__machine *m, unsigned partial)
     return piece;
 }
 
-static size_t bytes_of(const ridge__value *v)
+typedef struct operand_piece {
+    const ridge__expr_truth *truth;
+    int operand;
+    int64_t piece;
+} operand_piece;
+
+static double number_at(void *payload, int64_t place)
 {
-    return (size_t)v->elements * (size_t)ridge_dtype_bytes(v->dtype);
+    const operand_piece *p = payload;
+    return ridge__expr_value(p->truth, p->operand, place, p->piece);
 }
 
 static ridge_status fill_operand(rank_run *r, int operand)
 {
     const int tensor = r->program->inputs[operand];
-    ridge__value *v = &r->m->fixed[r->m->unrolled.first_value[tensor]];
-    ridge_arena *scratch = ridge_ctx_scratch(r->cx);
-    const ridge_mark mark = ridge_arena_mark(scratch);
-    const int64_t piece = piece_of(r->m, r->m->partition->shardings[tensor].partial);
-    char *host = ridge_new(scratch, char, bytes_of(v));
-    if (host == NULL)
-        return ridge_fail_nomem(r->cx);
-    for (int64_t i = 0; i < v->elements; i++) {
-        const int64_t place = whole_place(r->m, tensor, i);
-        put_number(host, v->dtype, i,
-                   place < 0
-                       ? 0.0
-                       : ridge__expr_value(&r->work->truth, operand, place, piece));
-    }
-    const ridge_status st = r->device->ops->upload(r->device, v->p, host, bytes_of(v));
-    ridge_arena_rewind(scratch, mark);
-    return st;
+    const ridge__checker k = checker_of(r);
+    operand_piece p = {.truth = &r->work->truth,
+                       .operand = operand,
+                       .piece =
+                           piece_of(r->m, r->m->partition->shardings[tensor].partial)};
+    return ridge__held_fill(&k, tensor,
+                            &r->m->fixed[r->m->unrolled.first_value[tensor]], false,
+                            number_at, &p);
 }
 
-/* ---- what ranks agree on ------------------------------------------------------------
- */
-
-/* Each number becomes the largest of all ranks'. */
 static ridge_status agree(rank_run *r, float *numbers, int n)
 {
-    const ridge__device_ops *ops = r->device->ops;
-    const size_t bytes = (size_t)n * sizeof *numbers;
-    ridge_pending pending;
-    void *p;
-    RIDGE_TRY(ops->alloc(r->device, bytes, &p));
-    RIDGE_TRY(ops->upload(r->device, p, numbers, bytes));
-    RIDGE_TRY(ops->finish(r->device));
-    RIDGE_TRY(ridge_all_reduce_start(r->cx, r->world, RIDGE_ELEMENT_F32,
-                                     RIDGE_REDUCE_MAX, n, p, p, &pending));
-    RIDGE_TRY(ridge_comm_wait(r->cx, &pending));
-    RIDGE_TRY(ops->download(r->device, numbers, p, bytes));
-    ops->release(r->device, p);
-    return RIDGE_OK;
-}
-
-/* The ranks that differ in these axes alone. */
-static ridge_status group_of(rank_run *r, unsigned axes, ridge_comm **out)
-{
-    int list[RIDGE_MESH_AXIS_MAX], n = 0;
-    for (int a = 0; a < r->m->partition->mesh.n; a++) {
-        if (axes >> a & 1u)
-            list[n++] = a;
-    }
-    return ridge_comm_axes(r->cx, r->world, &r->m->partition->mesh, list, n, out);
-}
-
-/* ---- comparing ----------------------------------------------------------------------
- */
-
-/* The result as this rank holds it. */
-typedef struct held {
-    const ridge__value *value;
-    int tensor;
-    unsigned partial;
-    char *host;   /* its bytes */
-    float errors; /* the largest */
-    bool has_dirt, differs;
-} held;
-
-/* Partial sums are wanted: what they come to, in place of the rank's own. */
-static ridge_status add_up(rank_run *r, held *h)
-{
-    const ridge__device_ops *ops = r->device->ops;
-    const ridge__value *v = h->value;
-    ridge_comm *group;
-    ridge_pending pending;
-    void *p;
-    if (h->partial == 0)
-        return RIDGE_OK;
-    RIDGE_TRY(group_of(r, h->partial, &group));
-    RIDGE_TRY(ops->alloc(r->device, bytes_of(v), &p));
-    RIDGE_TRY(ridge_all_reduce_start(r->cx, group, ridge__element_of(v->dtype),
-                                     RIDGE_REDUCE_SUM, v->elements, v->p, p, &pending));
-    RIDGE_TRY(ridge_comm_wait(r->cx, &pending));
-    RIDGE_TRY(ops->download(r->device, h->host, p, bytes_of(v)));
-    ops->release(r->device, p);
-    return RIDGE_OK;
-}
-
-/* The neighbour among those that should hold the same has the same bits; all around the
- * ring, so all do. */
-static ridge_status compare_replicas(rank_run *r, held *h)
-{
-    const ridge__device_ops *ops = r->device->ops;
-    const ridge__value *v = h->value;
-    const unsigned used = ridge_sharding_axes(&r->m->partition->shardings[h->tensor]);
-    ridge_arena *scratch = ridge_ctx_scratch(r->cx);
-    ridge_comm *group;
-    ridge_pending pending;
-    void *p;
-    RIDGE_TRY(group_of(r, ~used, &group));
-    char *other = ridge_new(scratch, char, bytes_of(v));
-    if (other == NULL)
-        return ridge_fail_nomem(r->cx);
-    RIDGE_TRY(ops->alloc(r->device, bytes_of(v), &p));
-    RIDGE_TRY(ridge_permute_start(r->cx, group, ridge__element_of(v->dtype),
-                                  v->elements, 1, v->p, p, &pending));
-    RIDGE_TRY(ridge_comm_wait(r->cx, &pending));
-    RIDGE_TRY(ops->download(r->device, other, p, bytes_of(v)));
-    ops->release(r->device, p);
-    h->differs = memcmp(other, h->host, bytes_of(v)) != 0;
-    return RIDGE_OK;
-}
-
-static void compare_padding(const rank_run *r, held *h)
-{
-    for (int64_t i = 0; i < h->value->elements; i++) {
-        if (whole_place(r->m, h->tensor, i) < 0 &&
-            !(get_number(h->host, h->value->dtype, i) == 0.0))
-            h->has_dirt = true;
-    }
-}
-
-static void compare_numbers(const rank_run *r, held *h)
-{
-    double most = 0.0;
-    for (int64_t i = 0; i < h->value->elements; i++) {
-        const int64_t place = whole_place(r->m, h->tensor, i);
-        const double got = get_number(h->host, h->value->dtype, i);
-        const double error =
-            place < 0 ? 0.0 : fabs(got - r->work->truth.product[place]);
-        most = isfinite(error) ? fmax(most, error) : HUGE_VAL;
-    }
-    h->errors = (float)most;
-}
-
-static ridge_status compare_held(rank_run *r, held *h)
-{
-    h->host = ridge_new(ridge_ctx_scratch(r->cx), char, bytes_of(h->value));
-    if (h->host == NULL)
-        return ridge_fail_nomem(r->cx);
-    RIDGE_TRY(
-        r->device->ops->download(r->device, h->host, h->value->p, bytes_of(h->value)));
-    compare_padding(r, h);
-    RIDGE_TRY(compare_replicas(r, h));
-    RIDGE_TRY(add_up(r, h));
-    compare_numbers(r, h);
-    return RIDGE_OK;
+    const ridge__checker k = checker_of(r);
+    return ridge__ranks_agree(&k, numbers, n);
 }
 
 /* The worse of what stands in the result and what this run shows. */
 static ridge_status compare(rank_run *r, ridge_strategy_result *out)
 {
     const ridge__expr_truth *truth = &r->work->truth;
-    ridge_arena *scratch = ridge_ctx_scratch(r->cx);
-    const ridge_mark mark = ridge_arena_mark(scratch);
+    const ridge__checker k = checker_of(r);
     const int tensor = r->program->output;
-    held h = {.tensor = tensor,
-              .partial = r->m->partition->shardings[tensor].partial,
-              .value = &r->flight.values[r->m->unrolled.first_value[tensor]]};
-    const ridge_status st = compare_held(r, &h);
-    ridge_arena_rewind(scratch, mark);
-    RIDGE_TRY(st);
-    float seen[] = {h.errors, h.has_dirt ? 1.0F : 0.0F, h.differs ? 1.0F : 0.0F};
+    ridge__held_check h;
+    RIDGE_TRY(ridge__held_compare(&k, tensor,
+                                  &r->flight.values[r->m->unrolled.first_value[tensor]],
+                                  truth->product, &h));
+    float seen[] = {(float)h.error, h.has_dirt ? 1.0F : 0.0F,
+                    h.is_unlike ? 1.0F : 0.0F};
     RIDGE_TRY(agree(r, seen, 3));
     out->max_abs_error = fmax(out->max_abs_error, (double)seen[0]);
     out->max_rel_error = out->max_abs_error / truth->largest;
@@ -279,7 +129,8 @@ static ridge_status compare(rank_run *r, ridge_strategy_result *out)
 /* ---- times --------------------------------------------------------------------------
  */
 
-/* Instructions first .. first + n of the forward list, all ranks starting together. */
+/* Instructions first .. first + n of the forward list: from when all ranks start to
+ * when all are done. */
 static ridge_status run_timed(rank_run *r, int first, int n, double *seconds)
 {
     ridge__list *list = &r->m->unrolled.lists[RIDGE__LIST_FORWARD];
@@ -292,55 +143,74 @@ static ridge_status run_timed(rank_run *r, int first, int n, double *seconds)
     *list = whole;
     if (st == RIDGE_OK)
         st = r->device->ops->finish(r->device);
+    if (st == RIDGE_OK)
+        st = ridge_barrier(r->cx, r->world);
     *seconds = ridge_clock_s() - start_s;
     return st;
 }
 
 static int by_size(const void *a, const void *b)
 {
-    const double x = *(const double *)a, y = *(const double *)b;
+    const float x = *(const float *)a, y = *(const float *)b;
     return (x > y) - (x < y);
 }
 
-/* The median of repeats on this rank. */
-static double median(double *seconds, int n)
+static double median(float *seconds, int n)
 {
     qsort(seconds, (size_t)n, sizeof *seconds, by_size);
-    return n % 2 ? seconds[n / 2] : (seconds[n / 2 - 1] + seconds[n / 2]) / 2.0;
+    const double low = (double)seconds[(n - 1) / 2], high = (double)seconds[n / 2];
+    return (low + high) / 2.0;
 }
+
+/* Rows of repeats: each operation, then all in one go, then nothing. */
+enum { ROWS_MOST = RIDGE__STRATEGY_OP_MAX + 2 };
 
 typedef struct timing {
     int n_ops, repeats;
-    double seconds[RIDGE__STRATEGY_OP_MAX + 1]
-                  [RIDGE_REPEAT_MAX]; /* last: all at once */
+    float seconds[ROWS_MOST][RIDGE_REPEAT_MAX];
 } timing;
+
+static ridge_status take_time(rank_run *r, timing *t, int row, int repeat)
+{
+    double seconds;
+    RIDGE_TRY(run_timed(r, row < t->n_ops ? row : 0,
+                        row < t->n_ops    ? 1
+                        : row == t->n_ops ? t->n_ops
+                                          : 0,
+                        &seconds));
+    t->seconds[row][repeat] = (float)seconds;
+    return RIDGE_OK;
+}
 
 static ridge_status take_times(rank_run *r, timing *t)
 {
     for (int i = 0; i < t->repeats; i++) {
         ridge__flight_close(r->m, &r->flight);
-        RIDGE_TRY(run_timed(r, 0, t->n_ops, &t->seconds[t->n_ops][i]));
+        RIDGE_TRY(take_time(r, t, t->n_ops, i));
+        RIDGE_TRY(take_time(r, t, t->n_ops + 1, i));
         ridge__flight_close(r->m, &r->flight);
         for (int k = 0; k < t->n_ops; k++)
-            RIDGE_TRY(run_timed(r, k, 1, &t->seconds[k][i]));
+            RIDGE_TRY(take_time(r, t, k, i));
     }
+    for (int k = 0; k < t->n_ops + 2; k++)
+        RIDGE_TRY(agree(r, t->seconds[k], t->repeats));
     return RIDGE_OK;
 }
 
-static ridge_status agree_on_times(rank_run *r, timing *t, ridge_strategy_times *out)
+/* Medians, less what starting and ending together takes. */
+static void sum_up(const rank_run *r, timing *t, ridge_strategy_times *out)
 {
-    float medians[RIDGE__STRATEGY_OP_MAX + 1];
-    for (int k = 0; k <= t->n_ops; k++)
-        medians[k] = (float)median(t->seconds[k], t->repeats);
-    RIDGE_TRY(agree(r, medians, t->n_ops + 1));
-    *out = (ridge_strategy_times){.total_s = (double)medians[t->n_ops]};
     const ridge__list *list = &r->m->unrolled.lists[RIDGE__LIST_FORWARD];
-    for (int k = 0; k < t->n_ops; k++) {
-        const int step = r->program->step_of[list->at[k].op];
-        double *sum = step < 0 ? &out->product_s : &out->steps_s[step];
-        *sum += (double)medians[k];
+    const double nothing_s = median(t->seconds[t->n_ops + 1], t->repeats);
+    *out = (ridge_strategy_times){.total_s = 0.0};
+    for (int k = 0; k <= t->n_ops; k++) {
+        const double s = fmax(0.0, median(t->seconds[k], t->repeats) - nothing_s);
+        const int step = k < t->n_ops ? r->program->step_of[list->at[k].op] : -1;
+        double *sum = k == t->n_ops ? &out->total_s
+                      : step < 0    ? &out->product_s
+                                    : &out->steps_s[step];
+        *sum += s;
     }
-    return RIDGE_OK;
 }
 
 /* As many repeats as fit the time, the same on all ranks. */
@@ -375,7 +245,8 @@ static ridge_status run_open(rank_run *r, ridge_strategy_result *result,
     RIDGE_TRY(compare(r, result));
     RIDGE_TRY(choose_repeats(r, once_s, &t->repeats));
     RIDGE_TRY(take_times(r, t));
-    return agree_on_times(r, t, times);
+    sum_up(r, t, times);
+    return RIDGE_OK;
 }
 
 /* Its own machine, closed behind it. */
@@ -397,6 +268,29 @@ static ridge_status run_program(rank_run *r, ridge_strategy_result *result,
     return st;
 }
 
+/* The steps that the product has taken over have no operands any more. */
+static bool mark_beside(const ridge__strategy_program *program, bool *is_beside)
+{
+    const ridge_program *p = program->partition->program;
+    bool any = false;
+    for (int i = 0; i < p->n_ops; i++) {
+        if (p->ops[i].n_outputs > 0 || program->step_of[i] < 0)
+            continue;
+        is_beside[program->step_of[i]] = true;
+        any = true;
+    }
+    return any;
+}
+
+static ridge_status run_overlapped(rank_run *r, int i, ridge_strategy_result *result)
+{
+    if (!r->work->overlapped)
+        return RIDGE_OK;
+    r->program = &r->work->overlapped[i];
+    result->has_overlap = mark_beside(r->program, result->is_beside);
+    return result->has_overlap ? run_program(r, result, &result->overlapped) : RIDGE_OK;
+}
+
 static ridge_status run_strategies(rank_run *r)
 {
     for (int i = 0; i < r->work->run->n; i++) {
@@ -404,6 +298,7 @@ static ridge_status run_strategies(rank_run *r)
                                         .has_equal_replicas = true};
         r->program = &r->work->programs[i];
         RIDGE_TRY(run_program(r, &result, &result.plain));
+        RIDGE_TRY(run_overlapped(r, i, &result));
         if (ridge_comm_rank(r->world) == 0 ||
             ridge_comm_engine(r->world) == RIDGE_ENGINE_MPI)
             r->work->results[i] = result;
@@ -454,19 +349,33 @@ static ridge_status check_run(ridge_ctx *cx, const ridge_strategy_run *run)
     return RIDGE_OK;
 }
 
+/* The strategies as programs, and with the collectives taken over by products. */
+static ridge_status make_programs(ridge_ctx *cx, const ridge_strategy_run *run, work *w)
+{
+    ridge_arena *arena = ridge_ctx_arena(cx);
+    const size_t n = (size_t)run->n;
+    ridge__strategy_program *programs = ridge_new(arena, ridge__strategy_program, n);
+    ridge__strategy_program *overlapped = ridge_new(arena, ridge__strategy_program, n);
+    if (!programs || !overlapped)
+        return ridge_fail_nomem(cx);
+    for (int i = 0; i < run->n; i++) {
+        RIDGE_TRY(
+            ridge__strategy_program_make(cx, run, run->strategies[i], &programs[i]));
+        overlapped[i] = programs[i];
+        RIDGE_TRY(
+            ridge__ring_products(cx, programs[i].partition, &overlapped[i].partition));
+    }
+    w->programs = programs;
+    w->overlapped = run->has_overlap ? overlapped : NULL;
+    return RIDGE_OK;
+}
+
 ridge_status ridge_strategies_run(ridge_ctx *cx, const ridge_strategy_run *run,
                                   ridge_strategy_result *results)
 {
     work w = {.run = run, .results = results};
     RIDGE_TRY(check_run(cx, run));
-    ridge__strategy_program *programs =
-        ridge_new(ridge_ctx_arena(cx), ridge__strategy_program, (size_t)run->n);
-    if (programs == NULL)
-        return ridge_fail_nomem(cx);
-    for (int i = 0; i < run->n; i++)
-        RIDGE_TRY(
-            ridge__strategy_program_make(cx, run, run->strategies[i], &programs[i]));
-    w.programs = programs;
+    RIDGE_TRY(make_programs(cx, run, &w));
     RIDGE_TRY(ridge__expr_truth_make(cx, run, &w.truth));
     return ridge_ranks_run(cx, &run->ranks, run_rank, &w);
 }

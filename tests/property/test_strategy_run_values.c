@@ -42,8 +42,12 @@ static void check_result(ridge_ctx *cx, const ridge_expr *e, const ridge_strateg
         fail_run(cx, e, s, seed, "wrong numbers");
 }
 
-/* @return strategies that were run */
-static int check_expr(uint64_t seed)
+/* What was run of an expression. */
+typedef struct counts {
+    int strategies, overlapped;
+} counts;
+
+static void check_expr(uint64_t seed, counts *run_so_far)
 {
     seeded at = seed;
     ridge_ctx *cx = ridge_ctx_open();
@@ -60,7 +64,7 @@ static int check_expr(uint64_t seed)
     int n = 0;
     if (ranks > RANKS_MOST || ridge_expr_strategies(cx, &e, all, &n) != RIDGE_OK) {
         ridge_ctx_close(cx);
-        return 0;
+        return;
     }
     for (int i = 0; i < n; i++)
         chosen[i] = &all[i];
@@ -76,20 +80,24 @@ static int check_expr(uint64_t seed)
                                     .has_overlap = true};
     if (ridge_strategies_run(cx, &run, results) != RIDGE_OK)
         fail_run(cx, &e, NULL, seed, ridge_ctx_message(cx));
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
         check_result(cx, &e, chosen[i], seed, &results[i]);
+        run_so_far->overlapped += results[i].has_overlap;
+    }
+    run_so_far->strategies += n;
     ridge_ctx_close(cx);
-    return n;
 }
 
 static void every_strategy_runs_exactly(void **state)
 {
     (void)state;
-    int run = 0;
+    counts run = {0, 0};
     for (uint64_t seed = 1; seed <= TRIALS; seed++)
-        run += check_expr(seed);
-    print_message("%d strategies of %d expressions\n", run, TRIALS);
-    assert_true(run > 2 * TRIALS);
+        check_expr(seed, &run);
+    print_message("%d strategies of %d expressions, %d of them overlapped too\n",
+                  run.strategies, TRIALS, run.overlapped);
+    assert_true(run.strategies > 2 * TRIALS);
+    assert_true(run.overlapped > TRIALS);
 }
 
 int main(void)
