@@ -3,12 +3,13 @@
  */
 #include "shard_program.h"
 
-#include "ridge/report.h"
 #include "ridge/report_shard.h"
 
 static ridge_status read_formats(cli_run *run, ridge_formats *out)
 {
-    ridge_dtype all = RIDGE_DTYPE_BF16;
+    /* what is run is fp32, so that sums are exact */
+    const bool is_run = cli_option_text(run, "run") != NULL;
+    ridge_dtype all = is_run ? RIDGE_DTYPE_FP32 : RIDGE_DTYPE_BF16;
     RIDGE_TRY(cli_option_dtype(run, "dtype", all, &all));
     RIDGE_TRY(cli_option_dtype(run, "activations", all, &out->activation));
     RIDGE_TRY(cli_option_dtype(run, "weights", all, &out->weight));
@@ -24,35 +25,12 @@ static ridge_status find_study(cli_run *run, ridge_shard_request *request,
         RIDGE_TRY(cli_slice(run, &request->slice));
     request->place = cli_option_text(run, "place");
     request->has_overlap = cli_option_text(run, "overlap") != NULL;
-    if (!request->slice && (request->place || request->has_overlap)) {
+    const bool can_overlap = request->slice || cli_option_text(run, "run");
+    if (!request->slice && (request->place || (request->has_overlap && !can_overlap))) {
         return ridge_fail(run->cx, RIDGE_E_ARG,
                           "--place and --overlap need a network: add --on SLICE");
     }
     return ridge_shard_study_find(run->cx, request, study);
-}
-
-static int write_page(cli_run *run, const ridge_shard_view *view)
-{
-    ridge_buf page;
-    ridge_buf_init(&page, ridge_ctx_arena(run->cx));
-    ridge_shard_write_html(run->cx, view, &page);
-    return cli_emit_html(run, &page);
-}
-
-static int write_study(cli_run *run, const ridge_shard_view *view)
-{
-    int code = run->html_path ? write_page(run, view) : 0;
-    if (code)
-        return code;
-    if (run->is_json) {
-        ridge_json *object = cli_json_begin(run);
-        ridge_shard_write_json(run->cx, view, object);
-        return cli_emit_json(run, object);
-    }
-    ridge_buf text;
-    ridge_buf_init(&text, ridge_ctx_arena(run->cx));
-    ridge_shard_write_text(run->cx, view, run->has_colour, &text);
-    return cli_emit_text(run, &text);
 }
 
 static int run_expr(cli_run *run)
@@ -67,8 +45,10 @@ static int run_expr(cli_run *run)
         return cli_fail_at(run, &fault);
     if (find_study(run, &request, &study) != RIDGE_OK)
         return cli_fail(run);
-    const ridge_shard_view view = {&study, cli_option_text(run, "all") != NULL};
-    return write_study(run, &view);
+    ridge_shard_view view = {.study = &study,
+                             .has_all = cli_option_text(run, "all") != NULL};
+    return cli_option_text(run, "run") ? cli_shard_prove(run, &view)
+                                       : cli_shard_write(run, &view);
 }
 
 static int run_shard(cli_run *run)
@@ -92,8 +72,15 @@ static const cli_option options[] = {
     {"on", "SLICE", "price on a slice of as many chips; without it, bytes alone"},
     {"place", "PLACES", "mesh axes on network axes, innermost first: x=ici-x,y=ici-y"},
     {"overlap", NULL, "hide what can be hidden: collective matmul, prefetch"},
-    {"all", NULL, "show every strategy"},
-    {"dtype", "DTYPE", "format of everything (bf16)"},
+    {"all", NULL, "show every strategy; with --run, run every one"},
+    {"run", NULL, "run it on ranks, and compare with the unsharded product"},
+    {"strategy", "N", "run the N-th strategy of the list (1)"},
+    {"engine", "NAME", "threads (default), mpi (default under mpirun), cuda"},
+    {"threads", "N", "that compute for each rank (processors / ranks)"},
+    {"timeout", "S", "seconds that a rank waits for another (60)"},
+    {"values", "KIND", "whole numbers, which leave no error (default), or real ones"},
+    {"seed", "N", "of the numbers (1)"},
+    {"dtype", "DTYPE", "format of everything (bf16; with --run fp32)"},
     {"activations", "DTYPE", "format of the first operand and of the output"},
     {"weights", "DTYPE", "format of the other operands"},
     {"output", "DTYPE", "format of the output"},
@@ -120,6 +107,16 @@ const cli_verb cli_verb_shard = {
         "are listed that do nothing needless.\n"
         "\n"
         "A dim that does not divide is padded; what that costs is told.\n"
+        "\n"
+        "With --run, each rank (a thread, or a process under mpirun; as many as the "
+        "mesh\n"
+        "has) holds its parts of the operands, takes the steps, multiplies, and the "
+        "result\n"
+        "is compared with the unsharded product in double precision; the times are "
+        "those\n"
+        "of this machine. With --overlap, gathers, scatters and sums beside the "
+        "product\n"
+        "run once more in chunks around the ring. Exit code 1: the numbers are wrong.\n"
         "\n"
         "With --program, the tensors that --lay names lie as it says, weights and "
         "inputs\n"

@@ -2,6 +2,7 @@
  * ridge shard --program: a program partitioned by rules, or searched.
  */
 #include "shard_program.h"
+#include "rank_options.h"
 
 #include "ridge/report.h"
 #include "ridge/report_shard.h"
@@ -54,6 +55,11 @@ static int emit_page(cli_run *run, ridge_buf *page)
 static int run_auto(cli_run *run, const ridge_partition_request *request)
 {
     ridge_chain_study study;
+    if (cli_option_text(run, "run")) {
+        const ridge_status st = ridge_fail(
+            run->cx, RIDGE_E_ARG, "--run takes rules: give --lay in place of --auto");
+        return st == RIDGE_OK ? 0 : cli_fail(run);
+    }
     const ridge_chain_request chain = {.program = request->program,
                                        .mesh = request->mesh,
                                        .rules = request->rules,
@@ -77,25 +83,52 @@ static int run_auto(cli_run *run, const ridge_partition_request *request)
     return cli_emit_text(run, &out);
 }
 
-static int run_rules(cli_run *run, const ridge_partition_request *request)
+static int write_partition(cli_run *run, const ridge_partition_view *view)
 {
-    ridge_partition_study study;
-    if (ridge_partition_study_find(run->cx, request, &study) != RIDGE_OK)
-        return cli_fail(run);
     ridge_buf out, page;
     ridge_buf_init(&out, ridge_ctx_arena(run->cx));
     ridge_buf_init(&page, ridge_ctx_arena(run->cx));
-    ridge_partition_write_html(run->cx, &study, &page);
+    ridge_partition_write_html(run->cx, view, &page);
     const int code = emit_page(run, &page);
     if (code)
         return code;
     if (run->is_json) {
         ridge_json *object = cli_json_begin(run);
-        ridge_partition_write_json(run->cx, &study, object);
+        ridge_partition_write_json(run->cx, view, object);
         return cli_emit_json(run, object);
     }
-    ridge_partition_write_text(run->cx, &study, run->has_colour, &out);
+    ridge_partition_write_text(run->cx, view, run->has_colour, &out);
     return cli_emit_text(run, &out);
+}
+
+/* With --run the exit code says whether the numbers are right. */
+static int prove_partition(cli_run *run, const ridge_program *program,
+                           ridge_partition_view *view)
+{
+    ridge_partition_run how = {.program = program, .partition = view->study->partition};
+    ridge_partition_result result;
+    double seed;
+    if (cli_option_count(run, "seed", 1, &seed) != RIDGE_OK ||
+        cli_rank_options(run, ridge_mesh_size(&how.partition->mesh), &how.ranks,
+                         &how.threads) != RIDGE_OK)
+        return cli_fail(run);
+    how.seed = (uint64_t)seed;
+    if (ridge_partition_run_check(run->cx, &how, &result) != RIDGE_OK)
+        return cli_fail(run);
+    view->run = &how;
+    view->result = &result;
+    const int code = ridge_launched_rank() == 0 ? write_partition(run, view) : 0;
+    return code == 0 && !result.is_right ? 1 : code;
+}
+
+static int run_rules(cli_run *run, const ridge_partition_request *request)
+{
+    ridge_partition_study study;
+    if (ridge_partition_study_find(run->cx, request, &study) != RIDGE_OK)
+        return cli_fail(run);
+    ridge_partition_view view = {.study = &study};
+    return cli_option_text(run, "run") ? prove_partition(run, request->program, &view)
+                                       : write_partition(run, &view);
 }
 
 int cli_shard_program(cli_run *run)

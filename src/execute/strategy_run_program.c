@@ -263,6 +263,11 @@ ridge_status ridge__strategy_program_make(ridge_ctx *cx, const ridge_strategy_ru
     for (int i = strategy->n_before; i < strategy->n_steps; i++)
         RIDGE_TRY(add_step(&d, i));
     out->output = d.now[d.expr->n_inputs];
+    if (!ridge_sharding_equal(&d.shardings[out->output], &d.expr->output.sharding))
+        return ridge_fail(cx, RIDGE_E_ARG,
+                          "the steps do not leave %s as it is wanted: take those of "
+                          "ridge_expr_strategies",
+                          d.expr->output.name);
     d.program->blocks[0] = (ridge_block){.name = "strategy",
                                          .repeat = 1,
                                          .n_ops = d.program->n_ops,

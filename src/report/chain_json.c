@@ -1,6 +1,7 @@
 /* Programs on a mesh as JSON: the keys of `ridge shard --program --json`, searched or
  * partitioned by rules. */
 #include "laid_text.h"
+#include "partition_proof.h"
 
 #include "ridge/report_shard.h"
 
@@ -126,9 +127,10 @@ static void push_block(ridge_ctx *cx, const ridge_partition_study *study, int at
         push_operation(cx, study, block->first_op + i, ops);
 }
 
-void ridge_partition_write_json(ridge_ctx *cx, const ridge_partition_study *study,
+void ridge_partition_write_json(ridge_ctx *cx, const ridge_partition_view *view,
                                 ridge_json *object)
 {
+    const ridge_partition_study *study = view->study;
     const ridge_partition *p = study->partition;
     ridge_json_set_text(object, "program", p->program->name);
     set_mesh(cx, &p->mesh, object);
@@ -146,4 +148,6 @@ void ridge_partition_write_json(ridge_ctx *cx, const ridge_partition_study *stud
         ridge_json_set_text(row, "operation", p->program->ops[p->conflicts[i].op].name);
         ridge_json_set_text(row, "text", p->conflicts[i].text);
     }
+    if (view->run)
+        ridge__partition_proof_set(cx, view, object);
 }

@@ -1,6 +1,7 @@
 /* A program partitioned by rules, for people: each operation with how its tensors lie,
  * and its time. The JSON is in chain_json.c. */
 #include "laid_text.h"
+#include "partition_proof.h"
 
 #include "ridge/report_shard.h"
 
@@ -119,10 +120,11 @@ static void add_conflicts(ridge_ctx *cx, const ridge_partition *p, ridge_section
     }
 }
 
-enum { SECTIONS_LEFT = 3 }; /* besides those of blocks */
+enum { SECTIONS_LEFT = 4 }; /* besides those of blocks */
 
-static ridge_sections sections_of(ridge_ctx *cx, const ridge_partition_study *study)
+static ridge_sections sections_of(ridge_ctx *cx, const ridge_partition_view *view)
 {
+    const ridge_partition_study *study = view->study;
     const ridge_program *program = study->partition->program;
     ridge_sections out = {.title = title_of(cx, study), .subtitle = verdict(cx, study)};
     for (int i = 0; i < program->n_blocks; i++) {
@@ -130,6 +132,8 @@ static ridge_sections sections_of(ridge_ctx *cx, const ridge_partition_study *st
             add_block(cx, study, i, &out);
     }
     add_conflicts(cx, study->partition, &out);
+    if (view->run)
+        ridge__partition_proof_add(cx, view, &out);
     if (study->slice) {
         ridge__placement_add(cx, &study->partition->mesh, &study->laid,
                              study->placements, &out);
@@ -137,17 +141,17 @@ static ridge_sections sections_of(ridge_ctx *cx, const ridge_partition_study *st
     return out;
 }
 
-void ridge_partition_write_text(ridge_ctx *cx, const ridge_partition_study *study,
+void ridge_partition_write_text(ridge_ctx *cx, const ridge_partition_view *view,
                                 bool with_colour, ridge_buf *out)
 {
-    const ridge_sections sections = sections_of(cx, study);
+    const ridge_sections sections = sections_of(cx, view);
     ridge__sections_write_text(&sections, with_colour, out);
 }
 
-void ridge_partition_write_html(ridge_ctx *cx, const ridge_partition_study *study,
+void ridge_partition_write_html(ridge_ctx *cx, const ridge_partition_view *view,
                                 ridge_buf *out)
 {
-    const ridge_sections sections = sections_of(cx, study);
+    const ridge_sections sections = sections_of(cx, view);
     ridge_html_begin(out, sections.title ? sections.title : "", sections.subtitle);
     ridge__sections_write_html(&sections, out);
     ridge_html_end(out);

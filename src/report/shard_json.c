@@ -1,5 +1,6 @@
 /* A sharded einsum as JSON: the keys of `ridge shard --json`. */
 #include "laid_text.h"
+#include "shard_proof.h"
 
 #include "ridge/report_shard.h"
 
@@ -86,9 +87,11 @@ static void set_times(const ridge_shard_study *study, const ridge_strategy *s,
     ridge_json_set_double(row, "flops_per_chip", cost->flops);
 }
 
-static void push_strategy(ridge_ctx *cx, const ridge_shard_study *study,
-                          const ridge_priced_strategy *p, ridge_json *rows)
+static void push_strategy(ridge_ctx *cx, const ridge_shard_view *view, int which,
+                          ridge_json *rows)
 {
+    const ridge_shard_study *study = view->study;
+    const ridge_priced_strategy *p = &study->strategies[which];
     ridge_json *row = ridge_json_push_object(cx, rows);
     ridge_json *steps = ridge_json_set_array(cx, row, "collectives");
     for (int i = 0; i < p->strategy.n_steps; i++)
@@ -101,6 +104,7 @@ static void push_strategy(ridge_ctx *cx, const ridge_shard_study *study,
     ridge_json_set_double(row, "sent_bytes_per_chip", p->sent_bytes);
     ridge_json_set_double(row, "padding_share",
                           ridge_strategy_padding(&study->expr, &p->strategy));
+    ridge__shard_proof_set_strategy(cx, view, which, row);
 }
 
 void ridge_shard_write_json(ridge_ctx *cx, const ridge_shard_view *view,
@@ -121,5 +125,7 @@ void ridge_shard_write_json(ridge_ctx *cx, const ridge_shard_view *view,
     ridge_json_set_bool(object, "is_overlapped", study->has_overlap);
     ridge_json *rows = ridge_json_set_array(cx, object, "strategies");
     for (int i = 0; i < study->n; i++)
-        push_strategy(cx, study, &study->strategies[i], rows);
+        push_strategy(cx, view, i, rows);
+    if (view->proof)
+        ridge__shard_proof_set(cx, view->proof, object);
 }

@@ -1,6 +1,7 @@
 /* A sharded einsum for people: the best strategy step by step, all strategies, local
  * shapes, padding, and how the mesh lies. The JSON is in shard_json.c. */
 #include "laid_text.h"
+#include "shard_proof.h"
 
 #include "ridge/report_shard.h"
 
@@ -282,6 +283,8 @@ static ridge_sections sections_of(ridge_ctx *cx, const ridge_shard_view *view)
     const ridge_shard_study *study = view->study;
     ridge_sections out = {.title = title_of(cx, study), .subtitle = verdict(cx, study)};
     add_steps(cx, study, &out);
+    if (view->proof)
+        ridge__shard_proof_add(cx, view, &out);
     if (study->n > 1)
         add_strategies(cx, view, &out);
     add_shapes(cx, study, &out);
