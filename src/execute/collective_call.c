@@ -295,7 +295,7 @@ static ridge_status run_rows(ridge__call *c)
     const bool is_width = kind == RIDGE_STEP_ALL_REDUCE ||
                           (kind != RIDGE_STEP_ALL_TO_ALL && position_of(t, dim) >= 2);
     if (!is_width)
-        return ridge__call_rows_exchange(c);
+        return ridge__call_rows_move(c);
     RIDGE_TRY(ridge__rows_make(c, 0));
     return run_kind(c);
 }

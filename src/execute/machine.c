@@ -355,6 +355,11 @@ ridge_status ridge__rows_make(ridge__call *c, int output)
     return RIDGE_OK;
 }
 
+static bool is_copy(const ridge_operation *op)
+{
+    return op->code == RIDGE_OPCODE_ELEMENTWISE && op->function == RIDGE_FUNCTION_COPY;
+}
+
 /* Sums over repetitions within a microbatch start at zero. */
 static ridge_status make_output(ridge__call *c, int output)
 {
@@ -363,7 +368,7 @@ static ridge_status make_output(ridge__call *c, int output)
     const bool is_new = v->p == NULL;
     if (c->m->parts[tensor].is_rows) /* those of a dispatch it makes itself */
         return c->op->code == RIDGE_OPCODE_DISPATCH ||
-                       c->op->code == RIDGE_OPCODE_COLLECTIVE
+                       c->op->code == RIDGE_OPCODE_COLLECTIVE || is_copy(c->op)
                    ? RIDGE_OK
                    : ridge__rows_make(c, output);
     RIDGE_TRY(ridge__value_make(c->m, v, tensor));

@@ -14,21 +14,34 @@
 
 typedef struct ridge__machine ridge__machine;
 
-/** The order of rows of experts of one dispatch, on the rank whose tokens they are and
- * on the rank whose experts they go to. Host memory; of the machine's ctx-free heap. */
-typedef struct ridge__routing {
-    /* own tokens: experts first_expert .. + experts */
-    int64_t tokens, first_expert, experts;
-    int64_t *offsets; /* [experts + 1] */
-    int32_t *token;   /* device; [offsets[experts]] */
-    /* after an all-to-all of E over a group: rows by local expert, then by source rank
-     */
-    bool is_exchanged;
+/** Rows of experts as a tensor of some sharding has them: sorted by local expert. */
+typedef struct ridge__rows_layout {
+    ridge_dim_axes experts, places; /* of E and of C */
+    int64_t n;                      /* local experts */
+    int64_t *offsets;               /* [n + 1], host memory */
+} ridge__rows_layout;
+
+/** How rows go from one layout to one farther from the tokens, and back: an all-to-all
+ * of experts, or a gather of the rows of all ranks. */
+typedef struct ridge__rows_move {
+    int from, to; /* layouts */
+    ridge_step_kind kind;
+    int axis; /* of the mesh; -1: several */
     int ranks;
-    int64_t owner_experts;     /* experts of one owner */
-    int64_t *owner_offsets;    /* [owner_experts + 1] */
-    int32_t *send, *receive;   /* rows to and from each rank, [ranks] */
-    int32_t *arrival, *resort; /* device: row of an arrived row, and the reverse */
+    int32_t *send, *receive;   /* rows to and from each rank, [ranks], host memory */
+    int32_t *arrival, *resort; /* device memory: which arrived row each row is, and the
+                                  reverse; rows arrive by rank, then by expert */
+} ridge__rows_move;
+
+enum { RIDGE__ROWS_LAYOUTS = 6 };
+
+/** Which rows a dispatch made of a rank's tokens, and where they went. */
+typedef struct ridge__routing {
+    int64_t tokens;
+    int32_t *token; /* device memory: the token of each row of the first layout */
+    int n_layouts, n_moves;
+    ridge__rows_layout layouts[RIDGE__ROWS_LAYOUTS];
+    ridge__rows_move moves[RIDGE__ROWS_LAYOUTS];
 } ridge__routing;
 
 /** A value in the device's memory. */
@@ -191,7 +204,7 @@ RIDGE_NODISCARD ridge_status ridge__call_dispatch(ridge__call *c);
 RIDGE_NODISCARD ridge_status ridge__call_combine(ridge__call *c);
 RIDGE_NODISCARD ridge_status ridge__call_update(ridge__call *c);
 RIDGE_NODISCARD ridge_status ridge__call_collective(ridge__call *c);
-RIDGE_NODISCARD ridge_status ridge__call_rows_exchange(ridge__call *c);
+RIDGE_NODISCARD ridge_status ridge__call_rows_move(ridge__call *c);
 RIDGE_NODISCARD ridge_status ridge__call_send(ridge__call *c);
 
 /** A part of an einsum of two factors: some entries of one dim. Operands are 0 and 1,
@@ -207,8 +220,13 @@ typedef struct ridge__piece {
 RIDGE_NODISCARD ridge_status ridge__call_einsum_piece(ridge__call *c,
                                                       const ridge__piece *piece);
 
-/** Rows of experts that an operand has: by its own tokens, or as their owner. */
+/** Where the rows of each local expert begin in a tensor, [groups + 1]. */
 const int64_t *ridge__rows_offsets(const ridge__call *c, int tensor, int *groups);
+/** A layout for a tensor's sharding. @errors E_NOMEM */
+RIDGE_NODISCARD ridge_status ridge__rows_layout_add(ridge__call *c, int tensor,
+                                                    int *out);
+/** Whether two tensors' rows lie alike. */
+bool ridge__rows_are_alike(const ridge__call *c, int a, int b);
 /** Room for rows that have been counted. @errors E_NOMEM */
 RIDGE_NODISCARD ridge_status ridge__rows_make(ridge__call *c, int output);
 void ridge__routing_close(ridge__machine *m, ridge__routing *r);

@@ -339,6 +339,9 @@ ridge_status ridge__call_elementwise(ridge__call *c)
     case RIDGE_FUNCTION_COPY:
         if (!ridge__out_part(c, 0)->is_rows)
             return run_copy(c);
+        if (!ridge__rows_are_alike(c, c->op->inputs[0], c->op->outputs[0]))
+            return ridge__call_rows_move(c);
+        RIDGE_TRY(ridge__rows_make(c, 0));
         break;
     default:
         break;

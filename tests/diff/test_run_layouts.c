@@ -179,6 +179,7 @@ static void train(ridge_ctx *cx, const ridge_model *model, const way *w, trail *
                            .watch = watch,
                            .payload = out};
     ridge_train_report report;
+    run.learning.rate = 1e-2;
     run.learning.epsilon = 1e-3; /* weights move smoothly with small gradients */
     run.ranks = (ridge_ranks){.engine = RIDGE_ENGINE_THREADS,
                               .ranks = (int)ridge_run_layout_ranks(&run.layout),
