@@ -228,6 +228,29 @@ static void follow_gradient(unroll_work *w, int tensor)
         w->u.kind[w->u.first_value[tensor] + (int)r] = RIDGE__VALUE_GRADIENT;
 }
 
+static bool is_read(const ridge_program *program, int tensor)
+{
+    for (int i = 0; i < program->n_ops; i++) {
+        for (int k = 0; k < program->ops[i].n_inputs; k++) {
+            if (program->ops[i].inputs[k] == tensor)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* A weight's gradient that this program makes for another one to use: that of an
+ * embedding which the first stage of a pipeline updates. */
+static bool is_handed_on(const ridge_partition *partition, int tensor)
+{
+    const ridge_program *program = partition->program;
+    const ridge_tensor *t = &program->tensors[tensor];
+    return t->role == RIDGE_ROLE_GRADIENT && t->gradient_of >= 0 &&
+           program->tensors[t->gradient_of].role == RIDGE_ROLE_WEIGHT &&
+           partition->copy_of[tensor] == tensor &&
+           ridge__tensor_maker(program, tensor) >= 0 && !is_read(program, tensor);
+}
+
 static bool is_backward_op(const ridge_program *program, int op)
 {
     return program->blocks[ridge__op_block_of(program, op)].is_backward;
@@ -275,6 +298,10 @@ static ridge_status choose_lists(unroll_work *w)
     for (int i = 0; i < program->n_ops; i++) {
         if (program->ops[i].code == RIDGE_OPCODE_UPDATE)
             follow_gradient(w, program->ops[i].inputs[1]);
+    }
+    for (int t = 0; t < program->n_tensors; t++) {
+        if (is_handed_on(w->u.partition, t))
+            follow_gradient(w, t);
     }
     if (w->how.has_weight_list)
         mark_stream(w, is_wanted);

@@ -15,7 +15,9 @@ static bool is_kept(const unroll_work *w, int op)
                                  */
         return true;
     case RIDGE_REMAT_MATMULS:
-        return o->code == RIDGE_OPCODE_EINSUM || o->code == RIDGE_OPCODE_COLLECTIVE;
+        /* rows of experts too: the order in which they were dealt goes with them */
+        return o->code == RIDGE_OPCODE_EINSUM || o->code == RIDGE_OPCODE_COLLECTIVE ||
+               o->code == RIDGE_OPCODE_DISPATCH;
     case RIDGE_REMAT_FULL:
         return false;
     }

@@ -29,6 +29,28 @@ static bool is_read(const ridge_program *program, int tensor)
     return false;
 }
 
+static bool is_of_weight(const ridge_program *program, const ridge_tensor *t)
+{
+    return t->gradient_of >= 0 &&
+           program->tensors[t->gradient_of].role == RIDGE_ROLE_WEIGHT;
+}
+
+/* The whole gradient of a tensor: one that is made here and not read, or one that is
+ * declared. */
+static int find_tied(const ridge__machine *m, int weight, bool is_made)
+{
+    for (int t = 0; t < m->program->n_tensors && weight >= 0; t++) {
+        const bool is_it = m->program->tensors[t].role == RIDGE_ROLE_GRADIENT &&
+                           m->program->tensors[t].gradient_of == weight &&
+                           m->partition->copy_of[t] == t &&
+                           (ridge__tensor_maker(m->program, t) >= 0) == is_made &&
+                           is_read(m->program, t) != is_made;
+        if (is_it)
+            return t;
+    }
+    return -1;
+}
+
 /* What another stage sends: declared, of the role, and read. */
 static int find_stream(const ridge_program *program, const ridge__chunk *chunk,
                        ridge_role role)
@@ -36,7 +58,8 @@ static int find_stream(const ridge_program *program, const ridge__chunk *chunk,
     for (int t = 0; t < program->n_tensors; t++) {
         const ridge_tensor *x = &program->tensors[t];
         if (x->role == role && t != chunk->tokens && t != chunk->labels &&
-            ridge__tensor_maker(program, t) < 0 && is_read(program, t))
+            ridge__tensor_maker(program, t) < 0 && is_read(program, t) &&
+            !is_of_weight(program, x))
             return t;
     }
     return -1;
@@ -68,6 +91,9 @@ static void find_tensors(ridge__chunk *chunk)
     chunk->stream_gradient = find_stream(program, chunk, RIDGE_ROLE_GRADIENT);
     chunk->loss = find_result(program, true);
     chunk->logits = find_result(program, false);
+    chunk->tied = ridge_program_tensor_find(program, "embedding");
+    chunk->tied_from = find_tied(chunk->m, chunk->tied, false);
+    chunk->tied_to = find_tied(chunk->m, chunk->tied, true);
 }
 
 /* ---- opening -----------------------------------------------------------------------
@@ -301,11 +327,22 @@ static ridge_status forward(ridge__runner *r, const ridge__step_hooks *hooks,
     return RIDGE_OK;
 }
 
+/* The last stage's share of a gradient comes once a step; until then there is none. */
+static ridge_status zero_tied(ridge__chunk *c, ridge__flight *f)
+{
+    ridge__value *v = &f->values[c->m->unrolled.first_value[c->tied_from]];
+    RIDGE_TRY(ridge__value_make(c->m, v, c->tied_from));
+    return c->m->device->ops->zero(
+        c->m->device, v->p, (size_t)v->elements * (size_t)ridge_dtype_bytes(v->dtype));
+}
+
 static ridge_status backward_inputs(ridge__runner *r, ridge__chunk *c, int microbatch)
 {
     ridge__flight *f = &c->flights[microbatch];
     if (c->stream_gradient >= 0)
         RIDGE_TRY(ridge__runner_receive(r, c, microbatch, true, f));
+    if (c->tied_from >= 0)
+        RIDGE_TRY(zero_tied(c, f));
     f->adds = c->has_inputs;
     c->has_inputs = true;
     return ridge__machine_run(c->m, f, RIDGE__LIST_INPUTS);

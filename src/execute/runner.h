@@ -119,8 +119,11 @@ RIDGE_NODISCARD ridge_status ridge__runner_receive(ridge__runner *r,
                                                    bool is_gradient,
                                                    ridge__flight *flight);
 RIDGE_NODISCARD ridge_status ridge__runner_settle(ridge__runner *r);
-/** Add up gradients of a weight that two stages have (a tied embedding). */
-RIDGE_NODISCARD ridge_status ridge__runner_tie(ridge__runner *r, ridge__flight *steps);
+/** The last stage's gradient of a tied embedding, added to the first one's. */
+RIDGE_NODISCARD ridge_status ridge__runner_tie_gradients(ridge__runner *r,
+                                                         ridge__flight *steps);
+/** The first stage's tied embedding, to the last one. */
+RIDGE_NODISCARD ridge_status ridge__runner_tie_weights(ridge__runner *r);
 
 /* ---- sharing numbers ---------------------------------------------------------------
  */
