@@ -19,6 +19,9 @@ typedef struct ridge__chunk {
     int tokens, labels;           /* tensors, or -1 */
     int stream, stream_gradient;  /* tensors that other stages send, or -1 */
     int loss, logits;             /* tensors, or -1 */
+    int tied, tied_from, tied_to; /* an embedding that two stages have; its gradient, as
+                                     the first awaits it, as the last makes it: tensors,
+                                     or -1 */
     ridge__flight *flights;       /* [microbatches] */
     bool *is_open;                /* [microbatches] */
     bool has_inputs, has_weights; /* lists that have run in this step */
