@@ -164,7 +164,8 @@ static ridge_status draft_open(stage_draft *d, int n_sends)
     d->out->n_tensors = d->out->n_ops = d->out->n_blocks = 0;
     d->out->tensors = ridge_new(arena, ridge_tensor, n + (size_t)n_sends);
     d->out->ops = ridge_new(arena, ridge_operation, n_ops + (size_t)n_sends);
-    d->out->blocks = ridge_new(arena, ridge_block, (size_t)(in->n_blocks + n_sends));
+    d->out->blocks =
+        ridge_new(arena, ridge_block, (size_t)(in->n_blocks + n_sends + 1));
     if (!d->out->tensors || !d->out->ops || !d->out->blocks)
         return ridge_fail_nomem(d->cx);
     return RIDGE_OK;
@@ -252,7 +253,20 @@ static void take_block(stage_draft *d, const ridge_stage_row *row)
     d->block_now[row->block] = d->out->n_blocks++;
 }
 
-/* Tensors of blocks elsewhere are received: declared in the first block. */
+/* Where a later stage declares what it receives: a block that runs once, so that each
+ * repetition of the others reads the same. */
+static void add_received(stage_draft *d)
+{
+    d->out->blocks[d->out->n_blocks++] = (ridge_block){.name = "received",
+                                                       .repeat = 1,
+                                                       .carry_in = -1,
+                                                       .carry_out = -1,
+                                                       .layer = -1,
+                                                       .forward_of = -1};
+}
+
+/* Tensors of blocks elsewhere are received: declared in the first block, which runs
+ * once. */
 static void finish_tensors(stage_draft *d)
 {
     for (int t = 0; t < d->out->n_tensors; t++) {
@@ -272,6 +286,8 @@ ridge_status ridge_pipeline_stage(ridge_ctx *cx, const ridge_program *program,
 {
     stage_draft d = {.cx = cx, .in = program};
     RIDGE_TRY(draft_open(&d, n_rows));
+    if (stage > 0)
+        add_received(&d);
     for (int i = 0; i < n_rows; i++) {
         if (rows[i].stage != stage)
             continue;
@@ -280,7 +296,7 @@ ridge_status ridge_pipeline_stage(ridge_ctx *cx, const ridge_program *program,
         if (sent >= 0)
             RIDGE_TRY(add_send(&d, sent, rows[i].block));
     }
-    if (d.out->n_blocks == 0)
+    if (d.out->n_ops == 0)
         return ridge_fail(cx, RIDGE_E_ARG, "no block runs on pipeline stage %d", stage);
     finish_tensors(&d);
     *out = d.out;

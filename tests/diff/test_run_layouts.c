@@ -17,7 +17,7 @@ enum { STEPS = 3, SEQUENCES = 16, TOKENS = 16, WEIGHTS_MOST = 1 << 16 };
 
 static const char DENSE[] =
     "{'architectures':['LlamaForCausalLM'],'model_type':'llama','hidden_size':16,"
-    "'intermediate_size':24,'num_hidden_layers':4,'num_attention_heads':4,"
+    "'intermediate_size':24,'num_hidden_layers':6,'num_attention_heads':4,"
     "'num_key_value_heads':2,'vocab_size':64,'tie_word_embeddings':false}";
 static const char TIED[] =
     "{'architectures':['Qwen2ForCausalLM'],'model_type':'qwen2','hidden_size':16,"
@@ -60,6 +60,7 @@ static const way DENSE_WAYS[] = {
     {.name = "1f1b", .pp = 4, .schedule = RIDGE_SCHEDULE_1F1B, .microbatch = 2},
     {.name = "interleaved", .pp = 2, .vpp = 2, .schedule = RIDGE_SCHEDULE_INTERLEAVED, .microbatch = 2},
     {.name = "interleaved, uneven", .pp = 2, .vpp = 2, .schedule = RIDGE_SCHEDULE_INTERLEAVED, .microbatch = 6},
+    {.name = "several layers a stage", .pp = 3, .schedule = RIDGE_SCHEDULE_1F1B, .microbatch = 4},
     {.name = "zb-h1", .pp = 4, .schedule = RIDGE_SCHEDULE_ZB_H1, .microbatch = 2},
     {.name = "zb-h2", .pp = 2, .schedule = RIDGE_SCHEDULE_ZB_H2, .microbatch = 2, .remat = RIDGE_REMAT_FULL},
     {.name = "zb-v", .pp = 2, .vpp = 2, .schedule = RIDGE_SCHEDULE_ZB_V, .microbatch = 2},
