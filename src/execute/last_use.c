@@ -30,10 +30,12 @@ static bool makes_side(const ridge_program *program, const ridge__instruction *a
             op->code == RIDGE_OPCODE_DISPATCH);
 }
 
-/* Results that nobody reads stay for the caller: the loss, the logits. */
+/* Results that nobody reads stay for the caller: the loss, the logits, the gradient of
+ * an embedding that another stage updates. */
 static bool is_result(const walk *k, ridge__list_kind kind, int value)
 {
-    return kind == RIDGE__LIST_FORWARD && !k->is_read[value];
+    return (kind == RIDGE__LIST_FORWARD || kind == RIDGE__LIST_REDUCE) &&
+           !k->is_read[value];
 }
 
 static void visit(walk *k, ridge__list_kind kind, int index, int *n)
