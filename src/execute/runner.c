@@ -122,6 +122,24 @@ static ridge_status open_full(opening *x)
                                &x->n_rows);
 }
 
+/* Gradients lie as states would, also where the stage that updates is another. */
+static ridge_status lay_gradients(ridge_ctx *cx, const ridge_rule **rules, int *n)
+{
+    ridge_rule *all = ridge_new(ridge_ctx_arena(cx), ridge_rule, 2 * (size_t)*n + 1);
+    const int given = *n;
+    if (all == NULL)
+        return ridge_fail_nomem(cx);
+    memcpy(all, *rules, (size_t)given * sizeof *all);
+    for (int i = 0; i < given; i++) {
+        if (all[i].role != RIDGE_ROLE_STATE || all[i].tensor != NULL)
+            continue;
+        all[*n] = all[i];
+        all[(*n)++].role = RIDGE_ROLE_GRADIENT;
+    }
+    *rules = all;
+    return RIDGE_OK;
+}
+
 /* The partition of a stage, and its mesh. */
 static ridge_status cut_stage(opening *x, int stage, const ridge_partition **out)
 {
@@ -135,6 +153,8 @@ static ridge_status cut_stage(opening *x, int stage, const ridge_partition **out
         RIDGE_TRY(
             ridge_pipeline_stage(cx, x->full, x->rows, x->n_rows, stage, &program));
     RIDGE_TRY(ridge_parallelism_rules(cx, program, degrees, &mesh, &rules, &n));
+    if (x->rows)
+        RIDGE_TRY(lay_gradients(cx, &rules, &n));
     RIDGE_TRY(ridge_partition_build(cx, program, &mesh, rules, n, NULL, NULL, out));
     if (degrees->cp > 1 && degrees->context == RIDGE_CONTEXT_GATHER &&
         x->o->lowering.phase == RIDGE_PHASE_TRAIN)
