@@ -58,8 +58,8 @@ static int find_stream(const ridge_program *program, const ridge__chunk *chunk,
     for (int t = 0; t < program->n_tensors; t++) {
         const ridge_tensor *x = &program->tensors[t];
         if (x->role == role && t != chunk->tokens && t != chunk->labels &&
-            ridge__tensor_maker(program, t) < 0 && is_read(program, t) &&
-            !is_of_weight(program, x))
+            t != chunk->positions && ridge__tensor_maker(program, t) < 0 &&
+            is_read(program, t) && !is_of_weight(program, x))
             return t;
     }
     return -1;
@@ -87,6 +87,7 @@ static void find_tensors(ridge__chunk *chunk)
     const ridge_program *program = chunk->m->program;
     chunk->tokens = find_input(program, "tokens");
     chunk->labels = find_input(program, "labels");
+    chunk->positions = find_input(program, "positions");
     chunk->stream = find_stream(program, chunk, RIDGE_ROLE_INPUT);
     chunk->stream_gradient = find_stream(program, chunk, RIDGE_ROLE_GRADIENT);
     chunk->loss = find_result(program, true);
@@ -259,6 +260,10 @@ static ridge_status open_chunk(opening *x, int chunk, const ridge_partition *par
     if (!c->flights || !c->is_open)
         return ridge_fail_nomem(r->cx);
     find_tensors(c);
+    if (c->stage == 0 && c->stream >= 0)
+        return ridge_fail(r->cx, RIDGE_E_ARG,
+                          "%s cannot be run: it takes %s, and text alone is given",
+                          x->full->name, c->m->program->tensors[c->stream].name);
     return RIDGE_OK;
 }
 
@@ -330,12 +335,35 @@ static ridge_status open_flight(ridge__chunk *c, int microbatch, ridge__flight *
     return RIDGE_OK;
 }
 
+/* Places of the tokens in the text, for a table of learned ones. */
+static ridge_status feed_positions(ridge__chunk *c, ridge__flight *f)
+{
+    ridge__machine *m = c->m;
+    if (c->positions < 0)
+        return RIDGE_OK;
+    ridge__value *v = &f->values[m->unrolled.first_value[c->positions]];
+    const ridge_mark mark = ridge_arena_mark(ridge_ctx_scratch(m->cx));
+    RIDGE_TRY(ridge__value_make(m, v, c->positions));
+    int32_t *at = ridge_new(ridge_ctx_scratch(m->cx), int32_t, (size_t)v->elements);
+    if (at == NULL)
+        return ridge_fail_nomem(m->cx);
+    const ridge__tensor_part *part = &m->parts[c->positions];
+    const ridge__span tokens = part->spans[part->n_dims - 1];
+    for (int64_t i = 0; i < v->elements; i++)
+        at[i] = (int32_t)(m->position + tokens.start + i % tokens.length);
+    const ridge_status st =
+        m->device->ops->upload(m->device, v->p, at, (size_t)v->elements * sizeof *at);
+    ridge_arena_rewind(ridge_ctx_scratch(m->cx), mark);
+    return st;
+}
+
 static ridge_status forward(ridge__runner *r, const ridge__step_hooks *hooks,
                             ridge__chunk *c, int microbatch)
 {
     ridge__flight *f;
     RIDGE_TRY(open_flight(c, microbatch, &f));
     RIDGE_TRY(hooks->feed(hooks->payload, r, c, microbatch, f));
+    RIDGE_TRY(feed_positions(c, f));
     if (c->stream >= 0)
         RIDGE_TRY(ridge__runner_receive(r, c, microbatch, false, f));
     RIDGE_TRY(ridge__machine_run(c->m, f, RIDGE__LIST_FORWARD));
