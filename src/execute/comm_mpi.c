@@ -94,6 +94,8 @@ static ridge_status split(ridge_ctx *cx, ridge__mpi_world *world, const int *mem
         "making a group"));
     RIDGE_TRY(ridge__mpi_check(cx, MPI_Comm_dup(comm->data, &comm->checks),
                                "making a group"));
+    RIDGE_TRY(
+        ridge__mpi_check(cx, MPI_Comm_dup(comm->data, &comm->later), "making a group"));
     int size = 0;
     RIDGE_TRY(ridge__mpi_check(cx, MPI_Comm_size(comm->data, &size), "making a group"));
     if (size == comm->base.size)
@@ -198,6 +200,7 @@ static void close_world(ridge__mpi_world *world)
     ridge__notices_close(world);
     for (ridge__mpi_comm *c = world->comms; c != NULL; c = c->next) {
         MPI_Comm_free(&c->checks);
+        MPI_Comm_free(&c->later);
         MPI_Comm_free(&c->data);
     }
     MPI_Comm_free(&world->notices);

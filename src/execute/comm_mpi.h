@@ -57,7 +57,10 @@ struct ridge__mpi_comm {
     ridge_comm base;
     ridge__mpi_world *world;
     MPI_Comm data, checks;
-    int64_t number;        /* of the call that made it */
+    MPI_Comm
+        later;      /* second steps: MPI wants the collectives of a communicator to be
+                       started in one order, and when first ones end is left to chance */
+    int64_t number; /* of the call that made it */
     int64_t tickets, sent; /* collectives, and sends and receives, started so far */
     ridge__mpi_comm *next;
     ridge__mpi_operation operations[RIDGE__MPI_OPERATION_MAX];
@@ -135,6 +138,9 @@ void ridge__mpi_release(ridge__mpi_operation *op);
 
 /** Begin a call's first step. @errors E_ARG too large for MPI; E_NOMEM; E_IO */
 RIDGE_NODISCARD ridge_status ridge__mpi_begin(ridge_ctx *cx, ridge__mpi_operation *op);
+/** Whether its second step has to wait for those of earlier calls in the group: all
+ * ranks start them in the same order. */
+bool ridge__mpi_has_to_wait(ridge__mpi_operation *op);
 /** Its step's requests are done: do what follows. @param is_over  out: that was all */
 RIDGE_NODISCARD ridge_status ridge__mpi_step(ridge_ctx *cx, ridge__mpi_operation *op,
                                              bool *is_over);

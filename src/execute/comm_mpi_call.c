@@ -267,8 +267,8 @@ static ridge_status reduce_gather(ridge_ctx *cx, const step *s)
     sum_received(s, op->counts[s->rank], slice);
     return ridge__mpi_check(cx,
                             MPI_Iallgatherv(MPI_IN_PLACE, 0, s->type, s->call->dst,
-                                            op->counts, op->places, s->type, s->data,
-                                            op->requests),
+                                            op->counts, op->places, s->type,
+                                            op->comm->later, op->requests),
                             "all-reduce");
 }
 
@@ -425,6 +425,23 @@ ridge_status ridge__mpi_begin(ridge_ctx *cx, ridge__mpi_operation *op)
     RIDGE_TRY(exchange_signatures(cx, &s));
     op->step = 1;
     return begin(cx, &s);
+}
+
+static bool has_two_steps(ridge__mpi_operation *op)
+{
+    const step s = step_of(op);
+    return op->call.kind == RIDGE__CALL_ALL_REDUCE && !is_small(&s);
+}
+
+bool ridge__mpi_has_to_wait(ridge__mpi_operation *op)
+{
+    if (op->step != 1 || !has_two_steps(op))
+        return false;
+    for (ridge__mpi_operation *o = op->previous; o != NULL; o = o->previous) {
+        if (o->comm == op->comm && o->step == 1 && has_two_steps(o))
+            return true;
+    }
+    return false;
 }
 
 ridge_status ridge__mpi_step(ridge_ctx *cx, ridge__mpi_operation *op, bool *is_over)

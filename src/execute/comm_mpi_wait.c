@@ -123,7 +123,7 @@ static ridge_status advance(ridge_ctx *cx, ridge__mpi_operation *op)
                            MPI_STATUSES_IGNORE);
     if (code != MPI_SUCCESS)
         return explain(cx, op, code);
-    if (!is_done || !op->is_checked)
+    if (!is_done || !op->is_checked || ridge__mpi_has_to_wait(op))
         return RIDGE_OK;
     bool is_over = false;
     RIDGE_TRY(ridge__mpi_step(cx, op, &is_over));
