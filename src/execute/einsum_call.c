@@ -309,6 +309,29 @@ ridge_status ridge__call_einsum_piece(ridge__call *c, const ridge__piece *piece)
 /* ---- one input --------------------------------------------------------------------
  */
 
+/* The sum over the leading dims, which are as many as `summed` has. */
+static ridge_status sum_leading(ridge__call *c, const operand *in, const operand *out,
+                                const group *summed, const group *kept)
+{
+    ridge__array sum = out->array;
+    if (c->adds[0])
+        RIDGE_TRY(
+            ridge__scratch_take(c, operand_elements(out), RIDGE_DTYPE_FP32, &sum));
+    const ridge__sum how = {.outer = 1,
+                            .middle = group_size(in, summed),
+                            .inner = group_size(in, kept),
+                            .x = in->array,
+                            .y = sum};
+    ridge_status st = c->m->device->ops->sum(c->m->device, &how);
+    if (!c->adds[0])
+        return st;
+    operand from = *out;
+    from.array = sum;
+    st = st == RIDGE_OK ? copy_operand(c, &from, out, true) : st;
+    ridge__scratch_give(c, &sum);
+    return st;
+}
+
 /* A sum over some dims, or a transposition. */
 static ridge_status reduce_one(ridge__call *c)
 {
@@ -327,25 +350,12 @@ static ridge_status reduce_one(ridge__call *c)
     if (summed.n == 0)
         return copy_operand(c, &in, &out, c->adds[0]);
     operand fresh = ordered(&in, &none, &summed, &kept);
-    ridge__array sum = out.array;
+    if (memcmp(fresh.dims, in.dims, (size_t)in.n * sizeof *in.dims) == 0)
+        return sum_leading(c, &in, &out, &summed, &kept);
     RIDGE_TRY(
         ridge__scratch_take(c, operand_elements(&fresh), in.array.dtype, &fresh.array));
     RIDGE_TRY(copy_operand(c, &in, &fresh, false));
-    if (c->adds[0])
-        RIDGE_TRY(
-            ridge__scratch_take(c, operand_elements(&out), RIDGE_DTYPE_FP32, &sum));
-    const ridge__sum how = {.outer = 1,
-                            .middle = group_size(&fresh, &summed),
-                            .inner = group_size(&fresh, &kept),
-                            .x = fresh.array,
-                            .y = sum};
-    ridge_status st = c->m->device->ops->sum(c->m->device, &how);
-    if (c->adds[0]) {
-        operand from = out;
-        from.array = sum;
-        st = st == RIDGE_OK ? copy_operand(c, &from, &out, true) : st;
-        ridge__scratch_give(c, &sum);
-    }
+    const ridge_status st = sum_leading(c, &fresh, &out, &summed, &kept);
     ridge__scratch_give(c, &fresh.array);
     return st;
 }

@@ -457,18 +457,40 @@ ridge_status ridge__machine_run(ridge__machine *m, ridge__flight *flight,
     return RIDGE_OK;
 }
 
+/* Whether an instruction is the first of a microbatch that writes a value. */
+static bool is_first_writer(const ridge__machine *m, ridge__list_kind kind, int index,
+                            int value)
+{
+    for (int l = 0; l <= (int)kind; l++) {
+        const ridge__list *list = &m->unrolled.lists[l];
+        const int end = l == (int)kind ? index : list->n;
+        for (int i = 0; i < end; i++) {
+            const ridge_operation *op = &m->program->ops[list->at[i].op];
+            for (int o = 0; o < op->n_outputs; o++) {
+                if (list->at[i].out[o] == value)
+                    return false;
+            }
+        }
+    }
+    return true;
+}
+
+static ridge_status zero_value(ridge__machine *m, const ridge__value *v)
+{
+    return m->device->ops->zero(
+        m->device, v->p, (size_t)v->elements * (size_t)ridge_dtype_bytes(v->dtype));
+}
+
 ridge_status ridge__machine_begin(ridge__machine *m)
 {
     for (int l = 0; l < RIDGE__LIST_REDUCE; l++) {
         const ridge__list *list = &m->unrolled.lists[l];
         for (int i = 0; i < list->n; i++) {
             const ridge_operation *op = &m->program->ops[list->at[i].op];
-            const ridge__value *v = &m->fixed[list->at[i].out[0]];
-            if (op->is_added &&
-                m->unrolled.kind[list->at[i].out[0]] == RIDGE__VALUE_GRADIENT)
-                RIDGE_TRY(m->device->ops->zero(
-                    m->device, v->p,
-                    (size_t)v->elements * (size_t)ridge_dtype_bytes(v->dtype)));
+            const int value = op->n_outputs > 0 ? list->at[i].out[0] : -1;
+            if (op->is_added && m->unrolled.kind[value] == RIDGE__VALUE_GRADIENT &&
+                is_first_writer(m, (ridge__list_kind)l, i, value))
+                RIDGE_TRY(zero_value(m, &m->fixed[value]));
         }
     }
     return RIDGE_OK;

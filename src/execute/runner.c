@@ -2,6 +2,7 @@
 #include "runner.h"
 
 #include "ring_attention.h"
+#include "shared_sum.h"
 
 #include <string.h>
 
@@ -160,7 +161,7 @@ static ridge_status cut_stage(opening *x, int stage, const ridge_partition **out
     if (degrees->cp > 1 && degrees->context == RIDGE_CONTEXT_GATHER &&
         x->o->lowering.phase == RIDGE_PHASE_TRAIN)
         RIDGE_TRY(ridge__ring_attention(cx, *out, out));
-    return RIDGE_OK;
+    return ridge__shared_sum(cx, *out, out);
 }
 
 static ridge_status open_numbers(opening *x)
