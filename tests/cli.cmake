@@ -13,6 +13,18 @@ endfunction()
 ridge_program_test(markup --chart $<TARGET_FILE:test_unit_chart>)
 ridge_program_test(shell)
 
+# Training and generation, on threads and under mpirun.
+set(mpirun)
+if(RIDGE_HAS_MPI)
+    find_program(RIDGE_MPIRUN mpirun)
+    mark_as_advanced(RIDGE_MPIRUN)
+    if(RIDGE_MPIRUN)
+        set(mpirun --mpirun ${RIDGE_MPIRUN})
+    endif()
+endif()
+ridge_program_test(run_cli ${mpirun})
+set_tests_properties(unit.run_cli PROPERTIES TIMEOUT 300)
+
 # Hostile files are refused soon; sanitizers get more time.
 set(refusal_s 2)
 if(CMAKE_C_FLAGS MATCHES "-fsanitize")

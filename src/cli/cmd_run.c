@@ -70,7 +70,7 @@ const cli_verb cli_verb_run = {
         "checkpoint goes on on any other layout.\n"
         "\n"
         "The report holds step time and memory against the plan's prediction.",
-    .example = "ridge run llama-3-8b --generate --help",
+    .example = "ridge run examples/tiny-llama --data README.md --steps 20 tp=2",
     .options = options,
     .min_args = 1,
     .max_args = 1,
