@@ -46,7 +46,8 @@ static ridge_status choose(cli_run *run, const ridge_shard_study *study, int *fi
     const bool is_chosen = cli_option_text(run, "strategy") != NULL;
     RIDGE_TRY(cli_option_count(run, "strategy", 1, &number));
     if (number < 1 || number > study->n || floor(number) != number)
-        return ridge_fail(run->cx, RIDGE_E_ARG, "--strategy: there are %d, from 1",
+        return ridge_fail(run->cx, RIDGE_E_ARG,
+                          "--strategy: expected 1 to %d, as --all lists them",
                           study->n);
     *first = (int)number - 1;
     *n = !is_chosen && cli_option_text(run, "all") ? study->n : 1;
