@@ -43,6 +43,8 @@ const char *ridge_engine_lacks(ridge_engine engine);
 /** Ranks that the launcher of this process started (mpirun); 1 without one. Reads the
  * launcher's environment; starts nothing. */
 int ridge_launched_ranks(void);
+/** Of these, the ranks on this machine. */
+int ridge_launched_here(void);
 /** Rank of this process among them; 0 without a launcher. */
 int ridge_launched_rank(void);
 

@@ -69,6 +69,13 @@ int ridge_launched_ranks(void)
     return find_number(names, RIDGE_COUNT_OF(names), 1, 1);
 }
 
+int ridge_launched_here(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_SIZE",
+                                        "MPI_LOCALNRANKS"};
+    return find_number(names, RIDGE_COUNT_OF(names), 1, ridge_launched_ranks());
+}
+
 int ridge_launched_rank(void)
 {
     static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK"};

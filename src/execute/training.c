@@ -323,7 +323,24 @@ static ridge_status begin(rank_state *s)
     return ridge__runner_read_source(s->r, source, &run->numerics);
 }
 
-/* All ranks measure at once: they may share a processor. */
+static int threads_of(const ridge_train_run *run)
+{
+    const int ranks = run->ranks.ranks < 1 ? 1 : run->ranks.ranks;
+    const int share = ridge_processor_count() / ranks;
+    return run->threads > 0 ? run->threads : share > 0 ? share : 1;
+}
+
+/* What a thread has of a processor: more threads than processors take turns, and the
+ * fastest moment of each, which a peak is, would count some processors twice. */
+static double processor_share(const ridge_train_run *run)
+{
+    const int here = run->ranks.engine == RIDGE_ENGINE_MPI ? ridge_launched_here()
+                                                           : run->ranks.ranks;
+    const double threads = (double)here * (double)threads_of(run);
+    return fmin(1.0, (double)ridge_processor_count() / threads);
+}
+
+/* All ranks measure at once. */
 static ridge_status measure_peak(rank_state *s)
 {
     double own = 0.0;
@@ -331,7 +348,7 @@ static ridge_status measure_peak(rank_state *s)
         ridge_comm_engine(s->r->world) == RIDGE_ENGINE_CUDA)
         return RIDGE_OK;
     RIDGE_TRY(ridge_barrier(s->r->cx, s->r->world));
-    own = ridge__peak_flops_per_s(s->r->device);
+    own = ridge__peak_flops_per_s(s->r->device) * processor_share(s->run);
     return ridge__share_sum(s->r, own, &s->peak_flops_per_s);
 }
 
@@ -397,13 +414,6 @@ static ridge_status run_steps(rank_state *s, training *t)
         RIDGE_TRY(after_step(s, &report));
     }
     return finish_report(s, t, &report);
-}
-
-static int threads_of(const ridge_train_run *run)
-{
-    const int ranks = run->ranks.ranks < 1 ? 1 : run->ranks.ranks;
-    const int share = ridge_processor_count() / ranks;
-    return run->threads > 0 ? run->threads : share > 0 ? share : 1;
 }
 
 static ridge_status train_rank(ridge_ctx *cx, ridge_comm *world, void *payload)
