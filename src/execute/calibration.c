@@ -68,19 +68,18 @@ static ridge_status time_span(ridge__calibrator *c, ridge__measure_fn *fn,
 ridge_status ridge__measure(ridge__calibrator *c, ridge__measure_fn *fn, void *payload,
                             double *out)
 {
-    enum { SAMPLES_MOST = 5 };
+    enum { SAMPLES = 3 };
     const bool is_quick = c->request->is_quick;
-    const int samples = is_quick || c->is_crowded ? 3 : SAMPLES_MOST;
-    const double span_s = (c->is_crowded ? 20e-3 : 2e-3) * (is_quick ? 0.5 : 1.0);
-    double times[SAMPLES_MOST];
+    const double span_s = (c->is_crowded ? 8e-3 : 2e-3) * (is_quick ? 0.5 : 1.0);
+    double times[SAMPLES];
     if (ridge_ctx_is_cancelled(c->cx))
         return ridge_fail(c->cx, RIDGE_E_CANCELLED, "calibration was stopped");
     RIDGE_TRY(fn(payload));
     RIDGE_TRY(ridge_barrier(c->cx, c->world));
-    for (int i = 0; i < samples; i++)
+    for (int i = 0; i < SAMPLES; i++)
         RIDGE_TRY(time_span(c, fn, payload, span_s, &times[i]));
-    qsort(times, (size_t)samples, sizeof *times, compare);
-    *out = times[samples / 2];
+    qsort(times, SAMPLES, sizeof *times, compare);
+    *out = times[SAMPLES / 2];
     return ridge__mean_over_ranks(c, out, 1);
 }
 

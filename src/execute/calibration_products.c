@@ -9,32 +9,39 @@
 
 enum { FORMS = 3 };
 
-/* Sizes; those whose product takes more FLOPs than FLOPS_MOST have the rate of the next
- * smaller m, k or n. */
-static const double sizes_m[] = {8, 32, 128, 512, 2048};
-static const double sizes_k[] = {32, 128, 512, 2048};
+/* Sizes, away from powers of two, whose rows fall on the same lines of a cache; those
+ * whose product takes more FLOPs than FLOPS_MOST have the rate of the next smaller m, k
+ * or n. */
+static const double sizes_m[] = {16, 128, 512, 2048};
+static const double sizes_k[] = {16, 64, 192, 576, 1728};
 static const double quick_m[] = {16, 128, 1024};
-static const double quick_k[] = {64, 256, 1024};
+static const double quick_k[] = {16, 128, 1152};
 static const double FLOPS_MOST = 9e9;
 
-enum { POOL_BYTES = 96 << 20 };
+enum { POOL_BYTES = 24 << 20 };
+
+/* Memory that operands pass through. Results have one of their own: read again as
+ * operands they would soon be too small or too large for numbers. */
+typedef struct operand_pool {
+    char *p;
+    int64_t at;
+} operand_pool;
 
 typedef struct product_load {
     ridge__calibrator *c;
-    char *pool;
-    int64_t at; /* bytes into the pool */
+    operand_pool in, out;
     ridge_dtype dtype;
     ridge__gemm g;
 } product_load;
 
-static void *next_operand(product_load *l, int64_t elements)
+static void *next_operand(const product_load *l, operand_pool *pool, int64_t elements)
 {
     const int64_t bytes =
         (elements * (int64_t)ridge_dtype_bytes(l->dtype) + 63) / 64 * 64;
-    if (l->at + bytes > POOL_BYTES)
-        l->at = 0;
-    void *p = l->pool + l->at;
-    l->at += bytes;
+    if (pool->at + bytes > POOL_BYTES)
+        pool->at = 0;
+    void *p = pool->p + pool->at;
+    pool->at += bytes;
     return p;
 }
 
@@ -42,9 +49,9 @@ static ridge_status multiply(void *payload)
 {
     product_load *l = payload;
     ridge__gemm *g = &l->g;
-    g->a.p = next_operand(l, g->m * g->k);
-    g->b.p = next_operand(l, g->k * g->n);
-    g->c.p = next_operand(l, g->m * g->n);
+    g->a.p = next_operand(l, &l->in, g->m * g->k);
+    g->b.p = next_operand(l, &l->in, g->k * g->n);
+    g->c.p = next_operand(l, &l->out, g->m * g->n);
     return l->c->device->ops->gemm(l->c->device, g);
 }
 
@@ -58,7 +65,6 @@ static void set_form(ridge__gemm *g, int form)
     g->ldc = g->n;
 }
 
-/* Results would grow without end if they were read again as they are. */
 static ridge_status measure_size(product_load *l, const double at[3], double *out)
 {
     double sum = 0.0;
@@ -108,7 +114,7 @@ static ridge_status add_size(product_load *l, const double at[3])
 
 static ridge_status measure_format(product_load *l, double from)
 {
-    const bool is_quick = l->c->request->is_quick;
+    const bool is_quick = l->c->request->is_quick || l->c->is_crowded;
     const double *m = is_quick ? quick_m : sizes_m, *k = is_quick ? quick_k : sizes_k;
     const size_t n_m = is_quick ? RIDGE_COUNT_OF(quick_m) : RIDGE_COUNT_OF(sizes_m);
     const size_t n_k = is_quick ? RIDGE_COUNT_OF(quick_k) : RIDGE_COUNT_OF(sizes_k);
@@ -121,18 +127,24 @@ static ridge_status measure_format(product_load *l, double from)
     return RIDGE_OK;
 }
 
+static ridge_status measure_formats(product_load *l)
+{
+    l->dtype = RIDGE_DTYPE_FP32;
+    RIDGE_TRY(measure_format(l, 0.0));
+    l->dtype = RIDGE_DTYPE_BF16;
+    return measure_format(l, 0.5);
+}
+
 ridge_status ridge__calibrate_products(ridge__calibrator *c)
 {
     product_load l = {.c = c};
-    void *pool;
-    RIDGE_TRY(ridge__filled_take(c, POOL_BYTES, &pool));
-    l.pool = pool;
-    l.dtype = RIDGE_DTYPE_FP32;
-    ridge_status st = measure_format(&l, 0.0);
-    if (st == RIDGE_OK) {
-        l.dtype = RIDGE_DTYPE_BF16;
-        st = measure_format(&l, 0.5);
-    }
-    c->device->ops->release(c->device, pool);
+    void *in, *out;
+    RIDGE_TRY(ridge__filled_take(c, POOL_BYTES, &in));
+    RIDGE_TRY(ridge__filled_take(c, POOL_BYTES, &out));
+    l.in.p = in;
+    l.out.p = out;
+    ridge_status st = measure_formats(&l);
+    c->device->ops->release(c->device, in);
+    c->device->ops->release(c->device, out);
     return st;
 }

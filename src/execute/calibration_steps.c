@@ -1,7 +1,7 @@
 /*
  * Every operation of a training step as the machine runs it: small models of the usual
- * kinds take some steps on each rank by itself, all ranks at once, and the trace says
- * what each operation took. Products are measured elsewhere, by size.
+ * kinds take some steps, each rank on sequences of its own, and the trace says what
+ * each operation took. Products are measured elsewhere, by size.
  */
 #include "calibration.h"
 
@@ -41,8 +41,8 @@ typedef struct step_row {
 /* Attention's grid wants each context with both head dims. */
 static const step_row rows[] = {
     {narrow_heads, 128, 1, true},   {narrow_heads, 512, 2, true},
-    {narrow_heads, 2048, 3, false}, {wide_heads, 128, 1, true},
-    {wide_heads, 512, 2, true},     {wide_heads, 2048, 1, false},
+    {narrow_heads, 2048, 2, false}, {wide_heads, 128, 1, false},
+    {wide_heads, 512, 2, false},    {wide_heads, 2048, 1, false},
     {experts, 128, 1, true},        {experts, 512, 2, true},
     {experts, 512, 8, false},       {gelu, 128, 1, false},
     {gelu, 512, 4, false},
@@ -113,7 +113,7 @@ static ridge_status run_step(ridge__runner *r)
 typedef struct op_times {
     int n;
     double sum_s;
-    double s[64];
+    double s[256];
 } op_times;
 
 typedef struct step_load {
@@ -122,25 +122,25 @@ typedef struct step_load {
     ridge_dtype dtype;
     ridge__runner *r;
     op_times *ops; /* [n_ops] */
-    double gap_s;  /* between instructions, in all */
-    int n_gaps;
+    op_times gaps; /* between instructions */
 } step_load;
+
+static void times_add(op_times *t, double s)
+{
+    t->sum_s += s;
+    if (t->n < (int)RIDGE_COUNT_OF(t->s))
+        t->s[t->n] = s;
+    t->n++;
+}
 
 static void read_trace(step_load *l)
 {
     const ridge__machine *m = l->r->chunks[0].m;
     for (int64_t i = 0; i < m->n_trace; i++) {
         const ridge__trace_event *e = &m->trace[i];
-        op_times *t = &l->ops[e->op];
-        const double s = e->end_s - e->start_s;
-        t->sum_s += s;
-        if (t->n < (int)RIDGE_COUNT_OF(t->s))
-            t->s[t->n] = s;
-        t->n++;
-        if (i > 0 && e->repetition == m->trace[i - 1].repetition) {
-            l->gap_s += e->start_s - m->trace[i - 1].end_s;
-            l->n_gaps++;
-        }
+        times_add(&l->ops[e->op], e->end_s - e->start_s);
+        if (i > 0 && e->repetition == m->trace[i - 1].repetition)
+            times_add(&l->gaps, e->start_s - m->trace[i - 1].end_s);
     }
 }
 
@@ -167,8 +167,9 @@ static ridge_status add_attention(step_load *l, int op, double seconds)
     const ridge_operation *o = &p->ops[op];
     const ridge_operation *forward = o->is_backward ? &p->ops[o->forward_of] : o;
     ridge_attention_shape shape;
-    ridge__sample s = {.seconds = seconds,
-                       .work = ridge_operation_count(p, forward).matmul_flops};
+    ridge__sample s = {.seconds = seconds};
+    s.work = ridge_operation_count(p, forward).matmul_flops /
+             (double)ridge_comm_size(l->c->world);
     if (!ridge_attention_shape_of(p, forward, &shape))
         return RIDGE_OK;
     s.at[0] = (double)p->dims[shape.s].size;
@@ -194,6 +195,8 @@ static ridge_status add_op(step_load *l, int op)
 {
     const ridge_operation *o = &l->r->chunks[0].m->program->ops[op];
     double seconds = typical_s(l->c, &l->ops[op]);
+    if (o->code == RIDGE_OPCODE_COLLECTIVE || o->code == RIDGE_OPCODE_SEND)
+        return RIDGE_OK;
     RIDGE_TRY(ridge__mean_over_ranks(l->c, &seconds, 1));
     if (seconds <= 0.0)
         return RIDGE_OK;
@@ -204,21 +207,63 @@ static ridge_status add_op(step_load *l, int op)
     return add_stream(l, op, seconds);
 }
 
+/* ---- weights --------------------------------------------------------------------- */
+
+/* Small numbers all over; norms' weights are 1. */
+static ridge_status fill(step_load *l, const ridge__value *v, bool is_vector)
+{
+    ridge__device *d = l->r->device;
+    const int64_t n = v->elements;
+    void *p;
+    uint32_t bits = 12345;
+    RIDGE_TRY(d->ops->alloc(d, (size_t)n * sizeof(float), &p));
+    float *x = p;
+    for (int64_t i = 0; i < n; i++) {
+        bits = bits * 1664525U + 1013904223U;
+        x[i] = is_vector ? 1.0f : 0.1f * ((float)(bits >> 8) * 0x1p-24f - 0.5f);
+    }
+    const ridge__copy copy = {.n_dims = 1,
+                              .sizes = {n},
+                              .x_strides = {1},
+                              .y_strides = {1},
+                              .x = {p, RIDGE_DTYPE_FP32},
+                              .y = {v->p, v->dtype}};
+    const ridge_status st = d->ops->copy(d, &copy);
+    d->ops->release(d, p);
+    return st;
+}
+
+/* A weight, and its master copy where there is one. */
+static ridge_status fill_weights(step_load *l)
+{
+    ridge__machine *m = l->r->chunks[0].m;
+    const ridge__list *list = &m->unrolled.lists[RIDGE__LIST_UPDATE];
+    for (int i = 0; i < list->n; i++) {
+        const ridge__instruction *at = &list->at[i];
+        const ridge_operation *op = &m->program->ops[at->op];
+        if (op->code != RIDGE_OPCODE_UPDATE)
+            continue;
+        const bool is_vector = m->parts[op->inputs[0]].n_dims < 2;
+        RIDGE_TRY(fill(l, &m->fixed[at->in[0]], is_vector));
+        if (op->n_inputs == 5)
+            RIDGE_TRY(fill(l, &m->fixed[at->in[2]], is_vector));
+    }
+    return RIDGE_OK;
+}
+
 /* ---- a model --------------------------------------------------------------------- */
 
 static ridge_status open_runner(step_load *l, const ridge_model *model,
                                 ridge_run_layout *layout)
 {
     ridge__calibrator *c = l->c;
-    const ridge_mesh mesh = {.n = 1, .axes = {{"ranks", ridge_comm_size(c->world)}}};
     const ridge_numerics numerics = ridge_numerics_default();
-    ridge_comm *alone;
     const ridge__runner_options options = {
         .model = model,
         .numerics = &numerics,
         .layout = layout,
         .lowering = {.phase = RIDGE_PHASE_TRAIN,
-                     .sequences = l->row->sequences,
+                     .sequences = ridge_run_layout_sequences(layout),
                      .query_tokens = l->row->seq_tokens,
                      .context_tokens = l->row->seq_tokens,
                      .weight = l->dtype,
@@ -227,13 +272,12 @@ static ridge_status open_runner(step_load *l, const ridge_model *model,
         .threads = c->threads,
         .microbatches = 1,
         .trace_most = TRACE_MOST};
-    RIDGE_TRY(ridge_comm_axes(c->cx, c->world, &mesh, NULL, 0, &alone));
-    RIDGE_TRY(ridge__runner_open(c->cx, alone, &options, &l->r));
+    RIDGE_TRY(ridge__runner_open(c->cx, c->world, &options, &l->r));
     l->ops = ridge_new(ridge_ctx_arena(c->cx), op_times,
                        (size_t)l->r->chunks[0].m->program->n_ops);
     if (l->ops == NULL)
         return ridge_fail_nomem(c->cx);
-    return ridge__runner_init(l->r, 1, 0.0);
+    return fill_weights(l);
 }
 
 static ridge_status run_steps(step_load *l)
@@ -260,6 +304,7 @@ static ridge_status measure_model(ridge__calibrator *c, const step_row *row,
     ridge_run_layout layout = ridge_run_layout_single();
     const ridge_model *model;
     ridge_node config;
+    layout.degrees.dp = ridge_comm_size(c->world);
     layout.microbatch_seqs = row->sequences;
     layout.weight = dtype;
     layout.has_master = dtype == RIDGE_DTYPE_BF16;
@@ -270,7 +315,7 @@ static ridge_status measure_model(ridge__calibrator *c, const step_row *row,
     ridge__runner_close(l.r);
     RIDGE_TRY(st);
     if (row == rows && dtype == RIDGE_DTYPE_FP32)
-        c->launch_s = l.n_gaps > 0 ? l.gap_s / l.n_gaps : 0.0;
+        c->launch_s = typical_s(c, &l.gaps);
     return RIDGE_OK;
 }
 
