@@ -165,12 +165,17 @@ typedef struct loops {
     int64_t count;
 } loops;
 
-/* A product of two arrays: an item is a line of the result along its last dim. */
+/* A product of two arrays: lines of the result along its last dim, several of which
+ * meet the same line of b where b lacks the dim before. */
 typedef struct product {
     const whole *a, *b, *out;
     loops lines, sums;
     int64_t n, a_step, b_step; /* along the line */
+    int64_t inner;             /* lines that differ in the dim before alone */
+    int64_t together;          /* of these in an item */
 } product;
+
+enum { LINES_TOGETHER = 8, LINE_PIECE = 2048 }; /* what a cache holds */
 
 static void add_loop(const ridge_expr *e, const product *p, int dim, loops *l)
 {
@@ -190,10 +195,11 @@ static void offsets_at(const loops *l, int64_t index, int64_t *a, int64_t *b)
     }
 }
 
-/* z += x y along a line; x stands still or y does, where products are matrices'. */
-static void add_line(const product *p, const double *x, const double *y, double *z)
+/* z += x y along a line; x stands still where products are matrices'. */
+static void add_line(const product *p, int64_t n, const double *x, const double *y,
+                     double *z)
 {
-    const int64_t n = p->n, x_step = p->a_step, y_step = p->b_step;
+    const int64_t x_step = p->a_step, y_step = p->b_step;
     if (x_step == 0 && y_step == 1) {
         const double by = *x;
         for (int64_t i = 0; i < n; i++)
@@ -204,16 +210,32 @@ static void add_line(const product *p, const double *x, const double *y, double 
         z[i] += x[i * x_step] * y[i * y_step];
 }
 
-static void multiply_line(void *payload, int64_t item, int worker)
+/* A piece of some lines, all terms of the sums. */
+static void multiply_piece(const product *p, int64_t first_line, int64_t lines,
+                           int64_t from, int64_t n)
 {
-    const product *p = payload;
-    int64_t a0, b0, a, b;
-    (void)worker;
-    offsets_at(&p->lines, item, &a0, &b0);
+    int64_t a0[LINES_TOGETHER], b0 = 0, a, b;
+    for (int64_t r = 0; r < lines; r++)
+        offsets_at(&p->lines, first_line + r, &a0[r], &b0);
     for (int64_t k = 0; k < p->sums.count; k++) {
         offsets_at(&p->sums, k, &a, &b);
-        add_line(p, p->a->p + a0 + a, p->b->p + b0 + b, p->out->p + item * p->n);
+        for (int64_t r = 0; r < lines; r++)
+            add_line(p, n, p->a->p + a0[r] + a + from * p->a_step,
+                     p->b->p + b0 + b + from * p->b_step,
+                     p->out->p + (first_line + r) * p->n + from);
     }
+}
+
+static void multiply_lines(void *payload, int64_t item, int worker)
+{
+    const product *p = payload;
+    const int64_t groups = ridge_ceil_div(p->inner, p->together);
+    const int64_t first = item % groups * p->together, left = p->inner - first;
+    (void)worker;
+    for (int64_t from = 0; from < p->n; from += LINE_PIECE)
+        multiply_piece(p, item / groups * p->inner + first,
+                       left < p->together ? left : p->together, from,
+                       p->n - from < LINE_PIECE ? p->n - from : LINE_PIECE);
 }
 
 static bool has_dim(const whole *w, int dim)
@@ -234,13 +256,12 @@ static void add_sums(const ridge_expr *e, product *p, const whole *from)
     }
 }
 
-static ridge_status multiply(ridge_ctx *cx, const ridge_expr *e, const whole *a,
-                             const whole *b, whole *out)
+static product product_of(const ridge_expr *e, const whole *a, const whole *b,
+                          const whole *out)
 {
     product p = {
         .a = a, .b = b, .out = out, .lines = {.count = 1}, .sums = {.count = 1}};
     const int last = out->n - 1;
-    RIDGE_TRY(whole_make(cx, e, out));
     for (int i = 0; i < last; i++)
         add_loop(e, &p, out->dims[i], &p.lines);
     add_sums(e, &p, a);
@@ -248,14 +269,25 @@ static ridge_status multiply(ridge_ctx *cx, const ridge_expr *e, const whole *a,
     p.n = last < 0 ? 1 : e->dims[out->dims[last]].size;
     p.a_step = last < 0 ? 0 : stride_of(e, a, out->dims[last]);
     p.b_step = last < 0 ? 0 : stride_of(e, b, out->dims[last]);
+    const bool is_shared = last > 0 && p.lines.b[last - 1] == 0;
+    p.inner = last > 0 ? p.lines.sizes[last - 1] : 1;
+    p.together = is_shared ? LINES_TOGETHER : 1;
+    return p;
+}
+
+static ridge_status multiply(ridge_ctx *cx, const ridge_expr *e, const whole *a,
+                             const whole *b, whole *out)
+{
+    RIDGE_TRY(whole_make(cx, e, out));
+    product p = product_of(e, a, b, out);
     const double work = (double)out->elements * (double)p.sums.count;
     if (work > PRODUCTS_MOST)
         return ridge_fail(cx, RIDGE_E_ARG,
                           "checking this product takes %.0e multiplications, at most "
                           "%.0e: choose smaller sizes",
                           work, PRODUCTS_MOST);
-    return ridge_parallel(cx, ridge_processor_count(), p.lines.count, multiply_line,
-                          &p);
+    const int64_t items = p.lines.count / p.inner * ridge_ceil_div(p.inner, p.together);
+    return ridge_parallel(cx, ridge_processor_count(), items, multiply_lines, &p);
 }
 
 /* Whether an operand behind @p input or the output has a dim. */
