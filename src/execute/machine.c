@@ -78,6 +78,25 @@ static ridge_status borrow(ridge__machine *m, int tensor, int value)
     return RIDGE_OK;
 }
 
+/* Told before anything is taken: a machine that is short of memory does not say so. */
+static ridge_status check_memory(ridge__machine *m)
+{
+    double bytes = 0.0;
+    for (int v = 0; v < m->unrolled.n_values; v++) {
+        const int tensor = m->unrolled.tensor_of[v];
+        if (m->unrolled.kind[v] != RIDGE__VALUE_FLIGHT)
+            bytes += (double)m->parts[tensor].elements *
+                     ridge_dtype_bytes(m->formats[tensor]);
+    }
+    if (m->options.memory_bytes <= 0.0 || bytes <= m->options.memory_bytes)
+        return RIDGE_OK;
+    return ridge_fail(
+        m->cx, RIDGE_E_NOMEM,
+        "weights, gradients and optimizer state take %s a rank, and %s are "
+        "there for each: cut them over more ranks",
+        ridge_format_bytes(bytes).s, ridge_format_bytes(m->options.memory_bytes).s);
+}
+
 /* Weights, states and caches at zero; gradients too. */
 static ridge_status make_fixed(ridge__machine *m)
 {
@@ -85,6 +104,8 @@ static ridge_status make_fixed(ridge__machine *m)
                          (size_t)m->unrolled.n_values + 1);
     if (m->fixed == NULL)
         return ridge_fail_nomem(m->cx);
+    if (!m->options.lender)
+        RIDGE_TRY(check_memory(m));
     for (int v = 0; v < m->unrolled.n_values; v++) {
         const int tensor = m->unrolled.tensor_of[v];
         if (m->unrolled.kind[v] == RIDGE__VALUE_FLIGHT)

@@ -99,6 +99,7 @@ typedef struct ridge__machine_options {
     ridge__numbers numbers;
     ridge_dtype gradient; /* of sums over microbatches: FP32, or as the gradient is */
     int64_t trace_most;   /* events to keep; 0: none */
+    double memory_bytes;  /* that weights, states and gradients may take; 0: any */
     ridge__send_fn *send; /* of pipelines; NULL: programs without sends */
     void *send_payload;
     const ridge__machine *lender; /* of the same model: its weights and caches are used;

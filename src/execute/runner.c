@@ -5,6 +5,7 @@
 #include "shared_sum.h"
 
 #include <string.h>
+#include <unistd.h>
 
 /* ---- tensors of a chunk ------------------------------------------------------------
  */
@@ -224,6 +225,16 @@ static ridge_status open_schedule(opening *x)
     return r->sent && r->local ? RIDGE_OK : ridge_fail_nomem(r->cx);
 }
 
+/* A rank's share of this machine's memory; 0: the device has its own. */
+static double memory_share(const ridge__runner *r)
+{
+    const ridge_engine engine = ridge_comm_engine(r->world);
+    const double all = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    const int here =
+        engine == RIDGE_ENGINE_MPI ? ridge_launched_here() : ridge_comm_size(r->world);
+    return engine == RIDGE_ENGINE_CUDA || all <= 0.0 ? 0.0 : all / here;
+}
+
 static ridge__machine_options machine_options(const opening *x)
 {
     const ridge_run_layout *l = x->o->layout;
@@ -235,6 +246,7 @@ static ridge__machine_options machine_options(const opening *x)
         .numbers = x->numbers,
         .gradient = l->gradient,
         .trace_most = x->o->trace_most,
+        .memory_bytes = memory_share(x->r),
         .send = ridge__runner_send,
         .send_payload = x->r};
 }
