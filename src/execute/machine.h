@@ -138,6 +138,9 @@ RIDGE_NODISCARD ridge_status ridge__machine_open(ridge_ctx *cx, ridge__device *d
                                                  const ridge__machine_options *options,
                                                  ridge__machine **out);
 void ridge__machine_close(ridge__machine *m);
+/** Weights, states, caches and gradients at zero, or those of the lender.
+ * @errors E_NOMEM more than options.memory_bytes, or than there is */
+RIDGE_NODISCARD ridge_status ridge__machine_make_fixed(ridge__machine *m);
 
 /** @errors E_NOMEM */
 RIDGE_NODISCARD ridge_status ridge__flight_open(ridge__machine *m, ridge__flight *out);
