@@ -22,6 +22,8 @@ typedef struct ridge_run_view {
 /** As tables for people. */
 void ridge_run_write_text(ridge_ctx *cx, const ridge_run_view *view, bool with_colour,
                           ridge_buf *out);
+/** The same as a page, with the losses as a chart. */
+void ridge_run_write_html(ridge_ctx *cx, const ridge_run_view *view, ridge_buf *out);
 /** Keys: model, layout, engine, ranks, steps[]{step, loss, gradient_norm, rate, step_s,
  * tokens_per_s}, evaluations[]{step, loss}, checkpoints[], measured{step_time_s,
  * tokens_per_s, mfu, peak_flops_per_s, peak_memory_bytes[], weight_bytes[]},

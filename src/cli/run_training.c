@@ -167,6 +167,13 @@ static ridge_status read_run(cli_run *run, const run_plan *p, ridge_train_run *t
 static int emit_report(cli_run *run, const ridge_run_view *view)
 {
     ridge_buf text;
+    ridge_buf_init(&text, ridge_ctx_arena(run->cx));
+    if (run->html_path) {
+        ridge_run_write_html(run->cx, view, &text);
+        const int code = cli_emit_html(run, &text);
+        if (code)
+            return code;
+    }
     if (run->is_json) {
         ridge_json *object = cli_json_begin(run);
         ridge_run_write_json(run->cx, view, object);

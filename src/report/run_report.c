@@ -86,8 +86,7 @@ static void add_losses(ridge_ctx *cx, const ridge_run_view *v, ridge_sections *s
     }
 }
 
-void ridge_run_write_text(ridge_ctx *cx, const ridge_run_view *v, bool with_colour,
-                          ridge_buf *out)
+static ridge_sections sections_of(ridge_ctx *cx, const ridge_run_view *v)
 {
     ridge_sections s = {.title = ridge_sprintf(ridge_ctx_arena(cx), "%s on %d %s of %s",
                                                v->run->model->name, v->report->ranks,
@@ -97,7 +96,61 @@ void ridge_run_write_text(ridge_ctx *cx, const ridge_run_view *v, bool with_colo
     add_losses(cx, v, &s);
     add_measured(cx, v, &s);
     add_ranks(cx, v, &s);
+    return s;
+}
+
+void ridge_run_write_text(ridge_ctx *cx, const ridge_run_view *v, bool with_colour,
+                          ridge_buf *out)
+{
+    const ridge_sections s = sections_of(cx, v);
     ridge__sections_write_text(&s, with_colour, out);
+}
+
+/* ---- HTML --------------------------------------------------------------------------
+ */
+
+/* Points of steps, or of evaluations. @return how many */
+static size_t loss_points(const ridge_run_view *v, bool is_evaluation, double *x,
+                          double *y)
+{
+    size_t n = 0;
+    for (int64_t i = 0; i < v->n_events; i++) {
+        const ridge_run_event *e = &v->events[i];
+        if (e->checkpoint || e->is_evaluation != is_evaluation)
+            continue;
+        x[n] = (double)e->step;
+        y[n++] = e->loss;
+    }
+    return n;
+}
+
+static bool loss_chart(ridge_ctx *cx, const ridge_run_view *v, ridge_chart *out)
+{
+    static const char *const names[] = {"training", "evaluation"};
+    *out = (ridge_chart){.title = "Loss", .x_label = "step", .y_label = "nats a token"};
+    for (int i = 0; i < 2; i++) {
+        const size_t most = (size_t)v->n_events + 1;
+        double *x = ridge_new(ridge_ctx_arena(cx), double, most);
+        double *y = ridge_new(ridge_ctx_arena(cx), double, most);
+        if (!x || !y)
+            return false;
+        const size_t n = loss_points(v, i == 1, x, y);
+        if (n > 1)
+            out->series[out->n_series++] =
+                (ridge_series){.name = names[i], .x = x, .y = y, .n = n};
+    }
+    return out->n_series > 0;
+}
+
+void ridge_run_write_html(ridge_ctx *cx, const ridge_run_view *v, ridge_buf *out)
+{
+    const ridge_sections s = sections_of(cx, v);
+    ridge_chart chart;
+    ridge_html_begin(out, s.title ? s.title : "", s.subtitle);
+    if (loss_chart(cx, v, &chart))
+        ridge_html_chart(out, &chart);
+    ridge__sections_write_html(&s, out);
+    ridge_html_end(out);
 }
 
 /* ---- JSON --------------------------------------------------------------------------
