@@ -45,8 +45,8 @@ static int run_expr(cli_run *run)
         return cli_fail_at(run, &fault);
     if (find_study(run, &request, &study) != RIDGE_OK)
         return cli_fail(run);
-    ridge_shard_view view = {.study = &study,
-                             .has_all = cli_option_text(run, "all") != NULL};
+    const ridge_shard_view view = {.study = &study,
+                                   .has_all = cli_option_text(run, "all") != NULL};
     return cli_option_text(run, "run") ? cli_shard_prove(run, &view)
                                        : cli_shard_write(run, &view);
 }

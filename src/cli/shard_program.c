@@ -103,9 +103,9 @@ static int write_partition(cli_run *run, const ridge_partition_view *view)
 
 /* With --run the exit code says whether the numbers are right. */
 static int prove_partition(cli_run *run, const ridge_program *program,
-                           ridge_partition_view *view)
+                           const ridge_partition_study *study)
 {
-    ridge_partition_run how = {.program = program, .partition = view->study->partition};
+    ridge_partition_run how = {.program = program, .partition = study->partition};
     ridge_partition_result result;
     double seed;
     if (cli_option_count(run, "seed", 1, &seed) != RIDGE_OK ||
@@ -115,9 +115,8 @@ static int prove_partition(cli_run *run, const ridge_program *program,
     how.seed = (uint64_t)seed;
     if (ridge_partition_run_check(run->cx, &how, &result) != RIDGE_OK)
         return cli_fail(run);
-    view->run = &how;
-    view->result = &result;
-    const int code = ridge_launched_rank() == 0 ? write_partition(run, view) : 0;
+    const ridge_partition_view view = {study, &how, &result};
+    const int code = ridge_launched_rank() == 0 ? write_partition(run, &view) : 0;
     return code == 0 && !result.is_right ? 1 : code;
 }
 
@@ -126,8 +125,8 @@ static int run_rules(cli_run *run, const ridge_partition_request *request)
     ridge_partition_study study;
     if (ridge_partition_study_find(run->cx, request, &study) != RIDGE_OK)
         return cli_fail(run);
-    ridge_partition_view view = {.study = &study};
-    return cli_option_text(run, "run") ? prove_partition(run, request->program, &view)
+    const ridge_partition_view view = {.study = &study};
+    return cli_option_text(run, "run") ? prove_partition(run, request->program, &study)
                                        : write_partition(run, &view);
 }
 

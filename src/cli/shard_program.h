@@ -12,9 +12,9 @@ int cli_shard_program(cli_run *run);
 
 /** Write a sharded einsum as text, JSON and HTML. @return exit code */
 int cli_shard_write(cli_run *run, const ridge_shard_view *view);
-/** Run what --run asks for, into the view, and write it. @return exit code: 1 if the
+/** Run what --run asks for and write it with the view. @return exit code: 1 if the
  * numbers are wrong */
-int cli_shard_prove(cli_run *run, ridge_shard_view *view);
+int cli_shard_prove(cli_run *run, const ridge_shard_view *view);
 
 /** Print the message, and the line that is wrong with a caret. @return exit code 2 */
 int cli_fail_at(cli_run *run, const ridge_expr_fault *fault);

@@ -42,13 +42,14 @@ int cli_shard_write(cli_run *run, const ridge_shard_view *view)
 static ridge_status choose(cli_run *run, const ridge_shard_study *study, int *first,
                            int *n)
 {
-    double number;
+    double number = 1;
     const bool is_chosen = cli_option_text(run, "strategy") != NULL;
     RIDGE_TRY(cli_option_count(run, "strategy", 1, &number));
-    if (number < 1 || number > study->n || floor(number) != number)
+    if (number < 1 || number > study->n || floor(number) != number) {
         return ridge_fail(run->cx, RIDGE_E_ARG,
                           "--strategy: expected 1 to %d, as --all lists them",
                           study->n);
+    }
     *first = (int)number - 1;
     *n = !is_chosen && cli_option_text(run, "all") ? study->n : 1;
     return RIDGE_OK;
@@ -58,7 +59,7 @@ static ridge_status read_run(cli_run *run, const ridge_shard_study *study,
                              ridge_strategy_run *out)
 {
     const char *draw = cli_option_text(run, "values");
-    double seed;
+    double seed = 1;
     *out = (ridge_strategy_run){.expr = &study->expr,
                                 .formats = study->formats,
                                 .has_overlap = study->has_overlap};
@@ -92,12 +93,12 @@ static ridge_status run_strategies(cli_run *run, const ridge_shard_study *study,
     return ridge_strategies_run(run->cx, &how, results);
 }
 
-int cli_shard_prove(cli_run *run, ridge_shard_view *view)
+int cli_shard_prove(cli_run *run, const ridge_shard_view *view)
 {
-    ridge_shard_proof proof;
+    ridge_shard_proof proof = {.n = 0};
     if (run_strategies(run, view->study, &proof) != RIDGE_OK)
         return cli_fail(run);
-    view->proof = &proof;
-    const int code = ridge_launched_rank() == 0 ? cli_shard_write(run, view) : 0;
+    const ridge_shard_view proven = {view->study, view->has_all, &proof};
+    const int code = ridge_launched_rank() == 0 ? cli_shard_write(run, &proven) : 0;
     return code == 0 && !ridge_shard_proof_holds(&proof) ? 1 : code;
 }

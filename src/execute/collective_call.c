@@ -58,9 +58,10 @@ static bool is_even(const ridge__call *c, int64_t chunk, int64_t full)
 static void nested_lengths(const ridge__call *c, int64_t full, int64_t *lengths)
 {
     lengths[0] = full;
-    for (int i = 0; i < c->op->n_axes; i++)
+    for (int i = 0; i < c->op->n_axes; i++) {
         lengths[i + 1] =
             ridge_ceil_div(lengths[i], c->m->partition->mesh.axes[c->op->axes[i]].size);
+    }
 }
 
 /* Gathers go from the innermost axis outwards, scatters from the outermost inwards. */
@@ -76,11 +77,12 @@ static ridge_status step_by_axis(move *x, bool is_gather, int64_t full)
         x->group = x->c->m->axis_groups[x->c->op->axes[axis]];
         x->cut.full = lengths[axis];
         x->dst = last;
-        if (i + 1 < n)
+        if (i + 1 < n) {
             RIDGE_TRY(ridge__scratch_take(
                 x->c,
                 x->cut.outer * lengths[is_gather ? axis : axis + 1] * x->cut.inner,
                 was.dtype, &x->dst));
+        }
         RIDGE_TRY(is_gather ? gather(x) : scatter(x));
         if (i > 0)
             ridge__scratch_give(x->c, &was);
@@ -329,9 +331,10 @@ ridge_status ridge__call_send(ridge__call *c)
     const ridge_tensor *t = ridge__in_tensor(c, 0);
     ridge__message message = {.elements = v->elements,
                               .is_gradient = t->role == RIDGE_ROLE_GRADIENT};
-    if (c->m->options.send == NULL)
+    if (c->m->options.send == NULL) {
         return ridge_fail(c->m->cx, RIDGE_E_INTERNAL, "%s has nowhere to send",
                           c->op->name);
+    }
     RIDGE_TRY(ridge__scratch_take(c, v->elements, v->dtype, &message.array));
     const ridge__copy copy = {.n_dims = 1,
                               .sizes = {v->elements},

@@ -98,10 +98,11 @@ static bool group_stride(const operand *o, const group *g, int64_t *out)
         const int at = position(o, g->dims[i]);
         if (o->sizes[at] == 1)
             continue;
-        if (expected == 0)
+        if (expected == 0) {
             *out = o->strides[at];
-        else if (o->strides[at] != expected)
+        } else if (o->strides[at] != expected) {
             return false;
+        }
         expected = o->strides[at] * o->sizes[at];
     }
     return true;
@@ -314,9 +315,10 @@ static ridge_status sum_leading(ridge__call *c, const operand *in, const operand
                                 const group *summed, const group *kept)
 {
     ridge__array sum = out->array;
-    if (c->adds[0])
+    if (c->adds[0]) {
         RIDGE_TRY(
             ridge__scratch_take(c, operand_elements(out), RIDGE_DTYPE_FP32, &sum));
+    }
     const ridge__sum how = {.outer = 1,
                             .middle = group_size(in, summed),
                             .inner = group_size(in, kept),
@@ -380,10 +382,11 @@ static ridge_status multiply_rows(ridge__call *c, int rows)
     g.n = ridge__tensor_part_product(out, 2, out->n_dims);
     const bool is_wanted = in->n_dims == 3 && out->n_dims == 3 && w->n_dims == 3 &&
                            w_tensor->dims[0] == ridge__in_tensor(c, rows)->dims[0];
-    if (!is_wanted)
+    if (!is_wanted) {
         return ridge_fail(c->m->cx, RIDGE_E_ARG,
                           "experts' rows times %s: only matrices of experts can be run",
                           w_tensor->name);
+    }
     g.is_w_transposed = w_tensor->dims[1] != ridge__in_tensor(c, rows)->dims[2];
     return c->m->device->ops->grouped_gemm(c->m->device, &g);
 }
@@ -392,10 +395,11 @@ static ridge_status multiply_rows(ridge__call *c, int rows)
 static ridge_status multiply_outer(ridge__call *c)
 {
     const ridge_tensor *out = ridge__out_tensor(c, 0);
-    if (out->n_dims != 3 || ridge__in_part(c, 0)->n_dims != 3)
+    if (out->n_dims != 3 || ridge__in_part(c, 0)->n_dims != 3) {
         return ridge_fail(c->m->cx, RIDGE_E_ARG,
                           "the gradient of %s: only matrices of experts can be run",
                           out->name);
+    }
     const int first = ridge__in_tensor(c, 0)->dims[2] == out->dims[1] ? 0 : 1;
     ridge__grouped_gemm g = {.in = ridge__in_array(c, first),
                              .w = ridge__in_array(c, 1 - first),

@@ -3,6 +3,7 @@
 
 #include "kernel_bf16.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -16,10 +17,11 @@ size_t ridge__value_bytes(const ridge__value *v)
 
 static void put_number(void *array, ridge_dtype dtype, int64_t i, double x)
 {
-    if (dtype == RIDGE_DTYPE_BF16)
+    if (dtype == RIDGE_DTYPE_BF16) {
         ((uint16_t *)array)[i] = ridge__bf16_of_float((float)x);
-    else
+    } else {
         ((float *)array)[i] = (float)x;
+    }
 }
 
 static double get_number(const void *array, ridge_dtype dtype, int64_t i)
@@ -57,10 +59,11 @@ ridge_status ridge__held_fill(const ridge__checker *k, int tensor,
     for (int64_t i = 0; i < v->elements; i++) {
         const int64_t place = ridge__whole_place(k->m, tensor, i);
         const double x = place < 0 ? 0.0 : fn(payload, place);
-        if (is_ids)
+        if (is_ids) {
             ((int32_t *)(void *)host)[i] = (int32_t)x;
-        else
+        } else {
             put_number(host, v->dtype, i, x);
+        }
     }
     ridge__device *d = k->m->device;
     const ridge_status st = d->ops->upload(d, v->p, host, ridge__value_bytes(v));
@@ -185,11 +188,12 @@ static ridge_status compare(const ridge__checker *k, int tensor, const ridge__va
                             const double *whole, ridge__held_check *out)
 {
     const ridge_sharding *s = &k->m->partition->shardings[tensor];
-    double *numbers;
+    double *numbers = NULL;
     *out = (ridge__held_check){.error = 0.0};
     RIDGE_TRY(k->m->device->ops->finish(k->m->device));
     RIDGE_TRY(compare_replicas(k, ridge_sharding_axes(s), v, out));
     RIDGE_TRY(read_sums(k, s->partial, v, &numbers));
+    assert(numbers != NULL);
     compare_numbers(k, tensor, v->elements, numbers, whole, out);
     return RIDGE_OK;
 }

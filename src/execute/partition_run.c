@@ -118,10 +118,11 @@ static ridge_status run_lists(rank_pass *p, double *seconds)
     RIDGE_TRY(ridge__machine_begin(m));
     RIDGE_TRY(ridge_barrier(p->k.cx, p->k.world));
     const double start_s = ridge_clock_s();
-    for (int l = 0; l < RIDGE__LIST_COUNT; l++)
+    for (int l = 0; l < RIDGE__LIST_COUNT; l++) {
         RIDGE_TRY(
             ridge__machine_run(m, l < (int)RIDGE__LIST_REDUCE ? &p->flight : &p->step,
                                (ridge__list_kind)l));
+    }
     RIDGE_TRY(m->device->ops->finish(m->device));
     *seconds = ridge_clock_s() - start_s;
     return RIDGE_OK;
@@ -165,14 +166,15 @@ static ridge_status run_pass(ridge_ctx *cx, ridge_comm *world, program_proof *pr
     const int threads = ridge_processor_count() / ridge_comm_size(world);
     ridge__device *device;
     double seconds = 0.0;
-    if (ridge_comm_engine(world) == RIDGE_ENGINE_CUDA)
+    if (ridge_comm_engine(world) == RIDGE_ENGINE_CUDA) {
         RIDGE_TRY(ridge__device_open_cuda(cx, ridge_comm_rank(world), &device));
-    else
+    } else {
         RIDGE_TRY(ridge__device_open_cpu(cx,
                                          given > 0     ? given
                                          : threads > 0 ? threads
                                                        : 1,
                                          &device));
+    }
     ridge_status st = open_pass(&p, partition, device);
     st = st == RIDGE_OK ? run_lists(&p, &seconds) : st;
     st = st == RIDGE_OK ? after(&p, seconds) : st;
@@ -256,9 +258,10 @@ static ridge_status check_tensor(rank_pass *p, int tensor, ridge_tensor_check *o
         const double *whole = p->proof->truth[tensor][i];
         const ridge__value *v = made(p, tensor, i);
         ridge__held_check h;
-        if (v->p == NULL)
+        if (v->p == NULL) {
             return ridge_fail(p->k.cx, RIDGE_E_INTERNAL, "%s has not been made",
                               program->tensors[tensor].name);
+        }
         RIDGE_TRY(ridge__held_compare(&p->k, tensor, v, whole, &h));
         seen[0] = fmaxf(seen[0], (float)h.error);
         seen[1] = fmaxf(seen[1], (float)(h.error / largest_of(whole, elements)));
@@ -290,7 +293,7 @@ static ridge_status check_all(rank_pass *p, double seconds)
     int place = 0;
     RIDGE_TRY(ridge__ranks_agree(&p->k, &slowest, 1));
     for (int t = 0; t < proof->run->program->n_tensors; t++) {
-        ridge_tensor_check check;
+        ridge_tensor_check check = {.tensor = t};
         if (!proof->truth[t])
             continue;
         RIDGE_TRY(check_tensor(p, t, &check));
@@ -339,11 +342,12 @@ static ridge_status find_frequencies(ridge_ctx *cx, program_proof *proof)
             continue;
         const ridge_tensor *t = &p->tensors[op->outputs[0]];
         const int64_t h = p->dims[t->dims[t->n_dims - 1]].size;
-        if ((known != 0 && h != known) || h / 2 > FREQUENCIES_MOST)
+        if ((known != 0 && h != known) || h / 2 > FREQUENCIES_MOST) {
             return ridge_fail(cx, RIDGE_E_ARG,
                               "%s turns %lld numbers: one length of heads, at most "
                               "%d, can be run",
                               op->name, (long long)h, 2 * FREQUENCIES_MOST);
+        }
         known = h;
         for (int64_t k = 0; k < h / 2; k++)
             proof->frequencies[k] = (float)pow(10000.0, -2.0 * (double)k / (double)h);
@@ -416,15 +420,17 @@ static ridge_status check_run(ridge_ctx *cx, const ridge_partition_run *run)
 {
     const int64_t ranks = ridge_mesh_size(&run->partition->mesh);
     for (int i = 0; i < run->program->n_ops; i++) {
-        if (run->program->ops[i].code == RIDGE_OPCODE_SEND)
+        if (run->program->ops[i].code == RIDGE_OPCODE_SEND) {
             return ridge_fail(cx, RIDGE_E_ARG,
                               "%s sends to another stage: run the program whole",
                               run->program->ops[i].name);
+        }
     }
-    if (ranks != run->ranks.ranks)
+    if (ranks != run->ranks.ranks) {
         return ridge_fail(cx, RIDGE_E_ARG,
                           "a mesh of %lld runs on as many ranks, not %d",
                           (long long)ranks, run->ranks.ranks);
+    }
     return ridge__machine_check(cx, run->partition);
 }
 

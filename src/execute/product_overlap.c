@@ -166,8 +166,8 @@ static ridge_status copy_partition(ridge_ctx *cx, const ridge_partition *from,
 ridge_status ridge__ring_products(ridge_ctx *cx, const ridge_partition *partition,
                                   const ridge_partition **out)
 {
-    ridge_partition *p;
-    rewriting w;
+    ridge_partition *p = NULL;
+    rewriting w = {.program = NULL};
     RIDGE_TRY(copy_partition(cx, partition, &p, &w.program));
     w.partition = p;
     for (int i = 0; i < w.program->n_ops; i++) {

@@ -311,14 +311,15 @@ static ridge_status run_rank(ridge_ctx *cx, ridge_comm *world, void *payload)
     rank_run r = {.cx = cx, .work = payload, .world = world};
     const ridge_strategy_run *run = r.work->run;
     const int threads = ridge_processor_count() / run->ranks.ranks;
-    if (ridge_comm_engine(world) == RIDGE_ENGINE_CUDA)
+    if (ridge_comm_engine(world) == RIDGE_ENGINE_CUDA) {
         RIDGE_TRY(ridge__device_open_cuda(cx, ridge_comm_rank(world), &r.device));
-    else
+    } else {
         RIDGE_TRY(ridge__device_open_cpu(cx,
                                          run->threads > 0 ? run->threads
                                          : threads > 0    ? threads
                                                           : 1,
                                          &r.device));
+    }
     const ridge_status st = run_strategies(&r);
     ridge__device_close(r.device);
     return st;
@@ -342,10 +343,11 @@ static ridge_status check_run(ridge_ctx *cx, const ridge_strategy_run *run)
     RIDGE_TRY(check_format(cx, run->formats.activation));
     RIDGE_TRY(check_format(cx, run->formats.weight));
     RIDGE_TRY(check_format(cx, run->formats.output));
-    if (ranks != run->ranks.ranks)
+    if (ranks != run->ranks.ranks) {
         return ridge_fail(cx, RIDGE_E_ARG,
                           "a mesh of %lld runs on as many ranks, not %d",
                           (long long)ranks, run->ranks.ranks);
+    }
     return RIDGE_OK;
 }
 

@@ -192,11 +192,12 @@ static ridge_status add_product(draft *d)
         b = sum_alone(d, b, wanted | in_a);
         const int n =
             append_dims(d, b, wanted, dims, append_dims(d, a, wanted, dims, 0));
-        if (n > RIDGE_TENSOR_DIM_MAX)
+        if (n > RIDGE_TENSOR_DIM_MAX) {
             return ridge_fail(d->cx, RIDGE_E_ARG,
                               "the product of the first %d operands has %d dims, at "
                               "most %d: order them so that sums come earlier",
                               i + 1, n, RIDGE_TENSOR_DIM_MAX);
+        }
         a = i + 1 < e->n_inputs ? add_einsum(d, a, b, n, dims)
                                 : add_einsum(d, a, b, out->n_dims, out->dims);
     }
@@ -231,9 +232,10 @@ static ridge_status open_draft(draft *d)
     if (!p->dims || !p->tensors || !p->ops || !p->blocks)
         return ridge_fail_nomem(d->cx);
     /* letters have a meaning in models, but none here */
-    for (int i = 0; i < e->n_dims; i++)
+    for (int i = 0; i < e->n_dims; i++) {
         p->dims[i] = (ridge_program_dim){.name = ridge_sprintf(arena, "d%d", i),
                                          .size = e->dims[i].size};
+    }
     *partition = (ridge_partition){.program = p,
                                    .mesh = e->mesh,
                                    .shardings = d->shardings,
@@ -263,11 +265,12 @@ ridge_status ridge__strategy_program_make(ridge_ctx *cx, const ridge_strategy_ru
     for (int i = strategy->n_before; i < strategy->n_steps; i++)
         RIDGE_TRY(add_step(&d, i));
     out->output = d.now[d.expr->n_inputs];
-    if (!ridge_sharding_equal(&d.shardings[out->output], &d.expr->output.sharding))
+    if (!ridge_sharding_equal(&d.shardings[out->output], &d.expr->output.sharding)) {
         return ridge_fail(cx, RIDGE_E_ARG,
                           "the steps do not leave %s as it is wanted: take those of "
                           "ridge_expr_strategies",
                           d.expr->output.name);
+    }
     d.program->blocks[0] = (ridge_block){.name = "strategy",
                                          .repeat = 1,
                                          .n_ops = d.program->n_ops,

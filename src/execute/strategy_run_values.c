@@ -43,9 +43,10 @@ double ridge__expr_value(const ridge__expr_truth *truth, int operand, int64_t pl
     const uint64_t array = mixed(run->seed + (uint64_t)operand);
     const uint64_t bits = mixed(mixed(array + (uint64_t)piece) + (uint64_t)place);
     const bool is_bf16 = ridge__expr_format(run, operand) == RIDGE_DTYPE_BF16;
-    if (run->draw == RIDGE_DRAW_WHOLE)
+    if (run->draw == RIDGE_DRAW_WHOLE) {
         return (double)((int64_t)(bits % (uint64_t)(2 * truth->most + 1)) -
                         truth->most);
+    }
     const int64_t steps = is_bf16 ? 1 << 7 : 1 << 23;
     return (double)((int64_t)(bits % (uint64_t)(2 * steps + 1)) - steps) /
            (double)steps;
@@ -78,9 +79,10 @@ static void choose_range(ridge__expr_truth *truth)
     const double most = floor(pow(limit / (terms * pieces), 1.0 / e->n_inputs));
     truth->most = most < 1.0 ? 1 : most > 8.0 ? 8 : (int64_t)most;
     bool is_small = true; /* operands that are sums themselves */
-    for (int i = 0; i < e->n_inputs; i++)
+    for (int i = 0; i < e->n_inputs; i++) {
         is_small = is_small && (ridge__expr_format(run, i) != RIDGE_DTYPE_BF16 ||
                                 (double)(truth->most * pieces_of(e, i)) <= EXACT_BF16);
+    }
     truth->is_exact = run->draw == RIDGE_DRAW_WHOLE && most >= 1.0 && is_small;
     const bool has_bf16 = is_bf16 || run->formats.activation == RIDGE_DTYPE_BF16 ||
                           run->formats.weight == RIDGE_DTYPE_BF16;
@@ -219,10 +221,11 @@ static void multiply_piece(const product *p, int64_t first_line, int64_t lines,
         offsets_at(&p->lines, first_line + r, &a0[r], &b0);
     for (int64_t k = 0; k < p->sums.count; k++) {
         offsets_at(&p->sums, k, &a, &b);
-        for (int64_t r = 0; r < lines; r++)
+        for (int64_t r = 0; r < lines; r++) {
             add_line(p, n, p->a->p + a0[r] + a + from * p->a_step,
                      p->b->p + b0 + b + from * p->b_step,
                      p->out->p + (first_line + r) * p->n + from);
+        }
     }
 }
 
@@ -232,10 +235,11 @@ static void multiply_lines(void *payload, int64_t item, int worker)
     const int64_t groups = ridge_ceil_div(p->inner, p->together);
     const int64_t first = item % groups * p->together, left = p->inner - first;
     (void)worker;
-    for (int64_t from = 0; from < p->n; from += LINE_PIECE)
+    for (int64_t from = 0; from < p->n; from += LINE_PIECE) {
         multiply_piece(p, item / groups * p->inner + first,
                        left < p->together ? left : p->together, from,
                        p->n - from < LINE_PIECE ? p->n - from : LINE_PIECE);
+    }
 }
 
 static bool has_dim(const whole *w, int dim)
@@ -281,11 +285,12 @@ static ridge_status multiply(ridge_ctx *cx, const ridge_expr *e, const whole *a,
     RIDGE_TRY(whole_make(cx, e, out));
     product p = product_of(e, a, b, out);
     const double work = (double)out->elements * (double)p.sums.count;
-    if (work > PRODUCTS_MOST)
+    if (work > PRODUCTS_MOST) {
         return ridge_fail(cx, RIDGE_E_ARG,
                           "checking this product takes %.0e multiplications, at most "
                           "%.0e: choose smaller sizes",
                           work, PRODUCTS_MOST);
+    }
     const int64_t items = p.lines.count / p.inner * ridge_ceil_div(p.inner, p.together);
     return ridge_parallel(cx, ridge_processor_count(), items, multiply_lines, &p);
 }

@@ -82,18 +82,19 @@ static const char *verdict(ridge_ctx *cx, const ridge_shard_proof *proof)
                      : proof->run.ranks.engine == RIDGE_ENGINE_MPI   ? "MPI ranks"
                                                                      : "GPUs",
                      draw_text(proof->run.draw));
-    if (wrong > 0)
+    if (wrong > 0) {
         ridge_buf_printf(&b, ": WRONG in %d of %d.", wrong, proof->n);
-    else if (proof->n == 1)
+    } else if (proof->n == 1) {
         ridge_buf_printf(&b,
                          ": largest error %s. Padding is zero, replicas agree bit for "
                          "bit.",
                          error_text(cx, &proof->results[0]));
-    else
+    } else {
         ridge_buf_printf(&b,
                          ": all %d right, largest error %.2g. Padding is zero, "
                          "replicas agree bit for bit.",
                          proof->n, most);
+    }
     return ridge_buf_text(&b);
 }
 
@@ -119,22 +120,24 @@ static void add_times(const ridge_shard_view *view, const row_times *times,
     seconds_cell(t, times->measured_s);
     if (!view->proof->run.has_overlap)
         return;
-    if (times->is_beside)
+    if (times->is_beside) {
         ridge_table_cell(t, "beside");
-    else
+    } else {
         seconds_cell(t, times->overlapped_s);
+    }
 }
 
 static const char *columns_of(const ridge_shard_view *view, bool is_list)
 {
     const bool has_slice = view->study->slice,
                has_overlap = view->proof->run.has_overlap;
-    if (is_list)
+    if (is_list) {
         return has_slice     ? has_overlap
                                    ? "strategy|error|>predicted|>measured|>overlapped"
                                    : "strategy|error|>predicted|>measured"
                : has_overlap ? "strategy|error|>measured|>overlapped"
                              : "strategy|error|>measured";
+    }
     return has_slice     ? has_overlap
                                ? "step|>array of a group|>predicted|>measured|>overlapped"
                                : "step|>array of a group|>predicted|>measured"

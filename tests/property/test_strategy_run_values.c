@@ -19,9 +19,10 @@ static void fail_run(ridge_ctx *cx, const ridge_expr *e, const ridge_strategy *s
     ridge_expr_write(e, &b);
     for (int d = 0; d < e->n_dims; d++)
         ridge_buf_printf(&b, " %s=%lld", e->dims[d].name, (long long)e->dims[d].size);
-    for (int a = 0; a < e->mesh.n; a++)
+    for (int a = 0; a < e->mesh.n; a++) {
         ridge_buf_printf(&b, " %s=%lld", e->mesh.axes[a].name,
                          (long long)e->mesh.axes[a].size);
+    }
     if (s) {
         ridge_buf_puts(&b, ": ");
         ridge_strategy_write(e, s, &b);

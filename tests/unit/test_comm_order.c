@@ -27,12 +27,14 @@ static ridge_status start(ridge_ctx *cx, ridge_comm *world, sums *s, int i)
 static ridge_status check(ridge_ctx *cx, ridge_comm *world, sums *s, int i)
 {
     const int n = ridge_comm_size(world);
-    const float want = (float)(n * (n + 1) / 2 * (i + 1));
+    const int ranks = n * (n + 1) / 2; /* 1 + 2 + .. n */
+    const float want = (float)(ranks * (i + 1));
     RIDGE_TRY(ridge_comm_wait(cx, &s->pending[i]));
     for (int k = 0; k < ELEMENTS; k++) {
-        if (s->out[i][k] < want || s->out[i][k] > want)
+        if (s->out[i][k] < want || s->out[i][k] > want) {
             return ridge_fail(cx, RIDGE_E_INTERNAL, "sum %d is %g at %d, not %g", i,
                               (double)s->out[i][k], k, (double)want);
+        }
     }
     return RIDGE_OK;
 }
