@@ -472,7 +472,7 @@ ridge_status ridge__reader_statement(ridge__reader *r)
 {
     results made = {.n = 0};
     const char *name;
-    ridge_role role;
+    ridge_role role = RIDGE_ROLE_INPUT;
     RIDGE_TRY(read_label(r, &name));
     do {
         RIDGE_TRY(read_result(r, &made, &role));
