@@ -368,9 +368,9 @@ static ridge_status slice(ridge__call *c, const ridge__rows_move *m)
 
 ridge_status ridge__call_rows_move(ridge__call *c)
 {
-    ridge__rows_move *m;
+    ridge__rows_move *m = NULL;
     ridge__array between;
-    bool is_back;
+    bool is_back = false;
     RIDGE_TRY(move_find(c, &m, &is_back));
     RIDGE_TRY(ridge__rows_make(c, 0));
     if (c->op->code != RIDGE_OPCODE_COLLECTIVE)
