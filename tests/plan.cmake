@@ -12,7 +12,7 @@ ridge_test(unit train_explain LAYER plan SOURCES ${train_fixture})
 
 ridge_test(property train_laws LAYER plan SOURCES ${train_fixture} TIMEOUT 120)
 ridge_test(diff layout_timeline LAYER plan SOURCES ${train_fixture})
-ridge_test(diff train_brute LAYER plan SOURCES ${train_fixture} TIMEOUT 300)
+ridge_test(diff train_brute LAYER plan SOURCES ${train_fixture} TIMEOUT 600)
 set(published_row ${CMAKE_SOURCE_DIR}/tests/support/published_row.c)
 ridge_test(golden training_cases LAYER plan SOURCES ${train_fixture} ${published_row})
 ridge_test(golden training_gpu_cases LAYER plan

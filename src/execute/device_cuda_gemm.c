@@ -248,7 +248,7 @@ static ridge_status plan_find(ridge__device *d, const ridge__gemm *g, plan **out
 static ridge_status multiply(ridge__device *d, const ridge__gemm *g)
 {
     ridge__device_cuda *cuda = ridge__cuda_of(d);
-    plan *p;
+    plan *p = NULL;
     RIDGE_TRY(plan_find(d, g, &p));
     const float one = 1.0f, kept = g->is_added ? 1.0f : 0.0f;
     return blas_check(d,

@@ -132,7 +132,8 @@ static ridge_status lay_gradients(ridge_ctx *cx, const ridge_rule **rules, int *
     const int given = *n;
     if (all == NULL)
         return ridge_fail_nomem(cx);
-    memcpy(all, *rules, (size_t)given * sizeof *all);
+    if (given > 0)
+        memcpy(all, *rules, (size_t)given * sizeof *all);
     for (int i = 0; i < given; i++) {
         if (all[i].role != RIDGE_ROLE_STATE || all[i].tensor != NULL)
             continue;
