@@ -3,7 +3,7 @@
  * of fp32 multiply-adds. `bench_gemm [threads ...]`, else 1 and 2. */
 #include "stopwatch.h"
 
-#include "../src/execute/device_cpu.h"
+#include "../src/execute/device/device_cpu.h"
 
 #include "ridge/base.h"
 

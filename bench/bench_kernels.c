@@ -2,7 +2,7 @@
  * 124M parameters in FLOPs, the rest in bytes, beside a memcpy of such bytes. */
 #include "stopwatch.h"
 
-#include "../src/execute/device.h"
+#include "../src/execute/device/device.h"
 
 #include <stdio.h>
 #include <string.h>

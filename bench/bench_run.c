@@ -3,7 +3,7 @@
  * matrix products alone through the library, against the measured peak of multiply-adds
  * by 6ND, and tensor parallelism on two ranks of one thread against one rank with two.
  */
-#include "../src/execute/device_cpu.h"
+#include "../src/execute/device/device_cpu.h"
 
 #include "ridge/execute.h"
 

@@ -49,7 +49,8 @@ if(RIDGE_CUDA)
 endif()
 
 set(ridge_cuda_flags -std=c++17 -O3 -I${CMAKE_SOURCE_DIR}/include
-    -I${CMAKE_SOURCE_DIR}/src/execute
+    -I${CMAKE_SOURCE_DIR}/src/execute/device
+    -I${CMAKE_SOURCE_DIR}/src/execute/ranks
     -Xcompiler=-fPIC,-Wall,-Wextra,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics)
 if(CMAKE_COMPILE_WARNING_AS_ERROR)
     list(APPEND ridge_cuda_flags -Werror=all-warnings -Xcompiler=-Werror)
@@ -86,17 +87,17 @@ endfunction()
 
 if(RIDGE_HAS_CUDA)
     file(GLOB ridge_cuda_kernels CONFIGURE_DEPENDS
-         ${CMAKE_SOURCE_DIR}/src/execute/device_cuda_*.cu)
+         ${CMAKE_SOURCE_DIR}/src/execute/device/device_cuda_*.cu)
     foreach(source ${ridge_cuda_kernels})
         ridge_cuda_object(${source})
     endforeach()
     file(GLOB ridge_cuda_sources CONFIGURE_DEPENDS
-         ${CMAKE_SOURCE_DIR}/src/execute/device_cuda*.c
-         ${CMAKE_SOURCE_DIR}/src/execute/comm_nccl*.c)
+         ${CMAKE_SOURCE_DIR}/src/execute/device/device_cuda*.c
+         ${CMAKE_SOURCE_DIR}/src/execute/ranks/comm_nccl*.c)
     ridge_cuda_name(${RIDGE_CUBLASLT} cublaslt_name)
     ridge_cuda_name(${RIDGE_NCCL} nccl_name)
     set_source_files_properties(
-        ${CMAKE_SOURCE_DIR}/src/execute/device_cuda_library.c
+        ${CMAKE_SOURCE_DIR}/src/execute/device/device_cuda_library.c
         PROPERTIES COMPILE_DEFINITIONS
                    "RIDGE_CUBLASLT_NAME=\"${cublaslt_name}\";RIDGE_CUBLASLT_FILE=\"${RIDGE_CUBLASLT}\";RIDGE_NCCL_NAME=\"${nccl_name}\";RIDGE_NCCL_FILE=\"${RIDGE_NCCL}\"")
     add_library(ridge_cuda_headers INTERFACE)
@@ -107,7 +108,7 @@ if(RIDGE_HAS_CUDA)
          ${CMAKE_DL_LIBS})
     message(STATUS "CUDA engine: ${RIDGE_NVCC} ${CUDAToolkit_VERSION}, ${RIDGE_NCCL}")
 else()
-    list(APPEND RIDGE_EXECUTE_SOURCES ${CMAKE_SOURCE_DIR}/src/execute/device_no_cuda.c)
+    list(APPEND RIDGE_EXECUTE_SOURCES ${CMAKE_SOURCE_DIR}/src/execute/device/device_no_cuda.c)
     message(STATUS "CUDA engine: none (RIDGE_CUDA=${RIDGE_CUDA}; "
                    "missing: ${ridge_cuda_lacks})")
 endif()

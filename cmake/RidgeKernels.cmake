@@ -4,7 +4,7 @@
 include(CheckCCompilerFlag)
 include(CheckCSourceCompiles)
 
-file(GLOB kernel_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/execute/kernel_*.c)
+file(GLOB kernel_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/execute/kernels/kernel_*.c)
 list(FILTER kernel_sources EXCLUDE REGEX "/kernel_choice_[a-z]*\\.c$")
 # Their numbers are held to a float64 reference, not to one order of rounding; so they
 # may be contracted. They are optimised in every build: tests run them at full width.
@@ -17,11 +17,13 @@ endif()
 set_source_files_properties(${kernel_sources} PROPERTIES COMPILE_OPTIONS
                                                          "${kernel_flags}")
 
+ridge_layer_folders(execute execute_folders)
+
 function(ridge_kernels isa)
     add_library(ridge_kernels_${isa} OBJECT ${kernel_sources})
     target_link_libraries(ridge_kernels_${isa} PRIVATE ridge_flags)
     target_include_directories(ridge_kernels_${isa}
-                               PRIVATE ${CMAKE_SOURCE_DIR}/src/execute)
+                               PRIVATE ${execute_folders})
     target_compile_definitions(ridge_kernels_${isa} PRIVATE RIDGE__ISA=${isa})
     target_compile_options(ridge_kernels_${isa} PRIVATE ${ARGN})
     # One unit must not be optimised with another's instruction set.
@@ -37,10 +39,10 @@ if(RIDGE_HAS_X86_64_V4 AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     ridge_kernels(v3 -march=x86-64-v3)
     ridge_kernels(v4 -march=x86-64-v4 -mprefer-vector-width=512)
     list(APPEND RIDGE_EXECUTE_SOURCES
-         ${CMAKE_SOURCE_DIR}/src/execute/kernel_choice_cpuid.c)
+         ${CMAKE_SOURCE_DIR}/src/execute/kernels/kernel_choice_cpuid.c)
 else()
     list(APPEND RIDGE_EXECUTE_SOURCES
-         ${CMAKE_SOURCE_DIR}/src/execute/kernel_choice_single.c)
+         ${CMAKE_SOURCE_DIR}/src/execute/kernels/kernel_choice_single.c)
 endif()
 
 # oneDNN (version 2, whose interface the third changed) is called from the team's
@@ -78,5 +80,5 @@ if(RIDGE_DNNL AND RIDGE_DNNL_INCLUDE AND RIDGE_DNNL_LIBRARY)
     endif()
 endif()
 message(STATUS "Matrix products: ${RIDGE_GEMM_SOURCES}")
-list(TRANSFORM RIDGE_GEMM_SOURCES PREPEND ${CMAKE_SOURCE_DIR}/src/execute/)
+list(TRANSFORM RIDGE_GEMM_SOURCES PREPEND ${CMAKE_SOURCE_DIR}/src/execute/device/)
 list(APPEND RIDGE_EXECUTE_SOURCES ${RIDGE_GEMM_SOURCES})

@@ -6,7 +6,7 @@ list(FILTER RIDGE_EXECUTE_SOURCES EXCLUDE REGEX
 # comm_combine.c is compiled once for each instruction set; one unit must not be
 # optimised with another's. Optimised in every build, so that tests run it at full width.
 function(ridge_combine isa)
-    add_library(ridge_combine_${isa} OBJECT ${CMAKE_SOURCE_DIR}/src/execute/comm_combine.c)
+    add_library(ridge_combine_${isa} OBJECT ${CMAKE_SOURCE_DIR}/src/execute/ranks/comm_combine.c)
     target_link_libraries(ridge_combine_${isa} PRIVATE ridge_flags)
     target_compile_definitions(ridge_combine_${isa} PRIVATE RIDGE__ISA=${isa})
     target_compile_options(ridge_combine_${isa} PRIVATE -O3 ${ARGN})
@@ -17,7 +17,7 @@ function(ridge_combine isa)
 endfunction()
 
 check_c_compiler_flag(-march=x86-64-v4 RIDGE_HAS_X86_64_V4)
-set(execute_folder ${CMAKE_SOURCE_DIR}/src/execute)
+set(execute_folder ${CMAKE_SOURCE_DIR}/src/execute/ranks)
 ridge_combine(base)
 if(RIDGE_HAS_X86_64_V4 AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     ridge_combine(v3 -march=x86-64-v3)

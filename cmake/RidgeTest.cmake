@@ -10,8 +10,8 @@ function(ridge_test kind noun)
     set(target test_${kind}_${noun})
     add_executable(${target} ${CMAKE_SOURCE_DIR}/tests/${kind}/test_${noun}.c
                              ${ARG_SOURCES})
-    target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/tests/support
-                                                 ${CMAKE_SOURCE_DIR}/src/${ARG_LAYER})
+    ridge_layer_folders(${ARG_LAYER} folders)
+    target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/tests/support ${folders})
     target_compile_definitions(
         ${target} PRIVATE RIDGE_TEST_DIR="${CMAKE_SOURCE_DIR}/tests"
                           RIDGE_DATA_DIR="${CMAKE_SOURCE_DIR}/data"
@@ -45,6 +45,7 @@ function(ridge_fuzz noun)
         set_tests_properties(fuzz.${noun} PROPERTIES TIMEOUT 120 LABELS "fuzz;quick")
     endif()
     add_dependencies(ridge_fuzzers fuzz_${noun})
-    target_include_directories(fuzz_${noun} PRIVATE ${CMAKE_SOURCE_DIR}/src/${ARG_LAYER})
+    ridge_layer_folders(${ARG_LAYER} folders)
+    target_include_directories(fuzz_${noun} PRIVATE ${folders})
     target_link_libraries(fuzz_${noun} PRIVATE ridge_${ARG_LAYER})
 endfunction()

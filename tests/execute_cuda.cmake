@@ -2,6 +2,7 @@
 # have, twice: on a GPU, where the build has CUDA (skipped where none is found), and
 # everywhere on support/cuda, which runs a GPU's blocks on the CPU.
 include(CheckLanguage)
+ridge_layer_folders(execute execute_test_folders)
 check_language(CXX)
 set(cuda_emulator ${CMAKE_CURRENT_SOURCE_DIR}/support/cuda)
 set(cuda_fixture ${CMAKE_CURRENT_SOURCE_DIR}/support/kernel_fixture_cuda.c
@@ -40,7 +41,7 @@ endfunction()
 # What every test of this file is built with.
 function(ridge_cuda_target target name)
     target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/support
-                                                 ${CMAKE_SOURCE_DIR}/src/execute)
+                                                 ${execute_test_folders})
     target_link_libraries(${target} PRIVATE ridge_test_support ridge_execute
                                             Threads::Threads ${CMOCKA_LIBRARIES})
     add_test(NAME ${name} COMMAND ${target})
@@ -49,9 +50,9 @@ endfunction()
 
 if(CMAKE_CXX_COMPILER)
     enable_language(CXX)
-    file(GLOB cuda_kernels CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/execute/device_cuda_*.cu)
-    file(GLOB cuda_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/execute/device_cuda*.c
-         ${CMAKE_SOURCE_DIR}/src/execute/comm_nccl*.c)
+    file(GLOB cuda_kernels CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/execute/device/device_cuda_*.cu)
+    file(GLOB cuda_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/execute/device/device_cuda*.c
+         ${CMAKE_SOURCE_DIR}/src/execute/ranks/comm_nccl*.c)
     list(FILTER cuda_sources EXCLUDE REGEX device_cuda_library)
     file(GLOB cuda_emulation CONFIGURE_DEPENDS ${cuda_emulator}/*.cpp)
     list(APPEND cuda_emulation ${CMAKE_CURRENT_SOURCE_DIR}/support/cuda_calls.c)
@@ -60,7 +61,7 @@ if(CMAKE_CXX_COMPILER)
     add_library(ridge_cuda_emulated OBJECT ${cuda_kernels} ${cuda_sources}
                                            ${cuda_emulation})
     target_include_directories(
-        ridge_cuda_emulated PRIVATE ${cuda_emulator} ${CMAKE_SOURCE_DIR}/src/execute)
+        ridge_cuda_emulated PRIVATE ${cuda_emulator} ${execute_test_folders})
     target_compile_features(ridge_cuda_emulated PRIVATE cxx_std_17)
     target_include_directories(ridge_cuda_emulated PRIVATE ${CMAKE_SOURCE_DIR}/include)
     target_compile_definitions(ridge_cuda_emulated PRIVATE _POSIX_C_SOURCE=200809L)

@@ -102,13 +102,25 @@ def check_include(table, report, root, path, layer, number, quote, name):
     check_private(report, root, path, layer, number, name)
 
 
+def layer_folders(root: str, layer: str) -> list:
+    """A layer's folder, and those in it."""
+    own = f"src/{layer}"
+    if not os.path.isdir(os.path.join(root, own)):
+        return []
+    inner = sorted(os.listdir(os.path.join(root, own)))
+    return [own] + [f"{own}/{name}" for name in inner
+                    if os.path.isdir(os.path.join(root, own, name))]
+
+
 def check_private(report, root, path, layer, number, name):
     """A quoted name without ridge/: beside the file, the tested layer's, or support."""
     folders = [os.path.dirname(path)]
     if path.startswith("bench/"):
         folders.append("bench/support")
     if path.startswith("tests/"):
-        folders += ["tests/support"] + ([f"src/{layer}"] if layer else [])
+        folders += ["tests/support"]
+    if layer and path.split("/")[0] in ("src", "tests"):
+        folders += layer_folders(root, layer)
     if any(os.path.exists(os.path.join(root, folder, name)) for folder in folders):
         return
     report.fail(path, number, f'"{name}" is not beside this file: private headers stay there')

@@ -33,7 +33,8 @@ def check_built(report, root, paths):
         folder, name = os.path.split(path)
         if not path.startswith("src/") or not name.endswith(".c"):
             continue
-        lists = os.path.join(folder, "CMakeLists.txt")
+        layer = "/".join(folder.split("/")[:2])  # a layer's inner folders are built by it
+        lists = os.path.join(layer, "CMakeLists.txt")
         if not os.path.exists(os.path.join(root, lists)):
             report.fail(path, 1, f"there is no {lists} to build it")
         elif not is_named(name, tree.read(root, lists)):

@@ -1,0 +1,226 @@
+/* How a product is cut in tiles, and one tile by one thread. */
+#include "gemm.h"
+
+#include <string.h>
+
+enum {
+    TILE = 512,              /* small enough to share out, large for the library */
+    CONVERTED_TILE = 1024,   /* each element converted is used that many times */
+    CONVERTED_STRETCH = 256, /* of k: converted operands stay in the L2 cache */
+    FEW_ROWS = 16, /* of bf16: the library reads fp32 as fast as memory gives it */
+    FEW_TILE = 256,
+    FEW_STRETCH = 2048,
+    TILES_EACH = 4, /* of a worker, so that late ones are made up for */
+    TILE_GRAIN = 64,
+    SMALL_FLOPS = 200000 /* less than a team takes to wake up */
+};
+
+static bool is_bf16(ridge__matrix x)
+{
+    return x.array.dtype == RIDGE_DTYPE_BF16;
+}
+
+static ridge__tile_way way_of(const ridge__device_cpu *cpu, const ridge__product *p)
+{
+    bool is_all_fp32 = !is_bf16(p->a) && !is_bf16(p->b) && !is_bf16(p->c);
+    if (is_bf16(p->b) && p->m <= FEW_ROWS)
+        return RIDGE__TILE_FEW_ROWS;
+    if (is_all_fp32)
+        return RIDGE__TILE_LIBRARY;
+    bool is_taken =
+        is_bf16(p->a) && is_bf16(p->b) && ridge__gemm_library_has_bf16(cpu->library);
+    return is_taken ? RIDGE__TILE_LIBRARY : RIDGE__TILE_CONVERTED;
+}
+
+/* ---- sizes ----------------------------------------------------------------------- */
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/** n in parts of at most `most`, all about as large, on multiples of the grain. */
+static int64_t even_part(int64_t n, int64_t most)
+{
+    int64_t parts = (n - 1) / most + 1;
+    int64_t part = (n - 1) / parts + 1;
+    return least((part + TILE_GRAIN - 1) / TILE_GRAIN * TILE_GRAIN, n);
+}
+
+static void cut(const ridge__product *p, int64_t m, int64_t n, ridge__tiling *tiling)
+{
+    tiling->m = m;
+    tiling->n = n;
+    tiling->rows = (p->m - 1) / m + 1;
+    tiling->columns = (p->n - 1) / n + 1;
+}
+
+/** Cut the longer side until there are enough tiles for all. */
+static void cut_for(const ridge__product *p, int64_t wanted, ridge__tiling *tiling)
+{
+    while (tiling->rows * tiling->columns < wanted) {
+        int64_t m = tiling->m, n = tiling->n;
+        int64_t *side = n >= m ? &n : &m;
+        if (*side <= TILE_GRAIN)
+            return;
+        *side = even_part(*side, (*side + 1) / 2);
+        cut(p, m, n, tiling);
+    }
+}
+
+static size_t scratch_bytes(const ridge__product *p, const ridge__tiling *t)
+{
+    bool is_few = t->way == RIDGE__TILE_FEW_ROWS;
+    int64_t stretch = least(p->k, is_few ? FEW_STRETCH : CONVERTED_STRETCH);
+    int64_t operands = is_few ? t->m : t->m + t->n;
+    int64_t floats = operands * stretch + t->m * t->n;
+    return t->way == RIDGE__TILE_LIBRARY ? 0 : (size_t)floats * sizeof(float);
+}
+
+ridge__tiling ridge__tiling_of(const ridge__device_cpu *cpu, const ridge__product *p,
+                               int64_t copies)
+{
+    int64_t workers = ridge__team_workers(cpu->team);
+    ridge__tiling tiling = {.way = way_of(cpu, p)};
+    if (tiling.way == RIDGE__TILE_FEW_ROWS) {
+        int64_t share = p->n / (workers * TILES_EACH);
+        cut(p, p->m, even_part(p->n, share > FEW_TILE ? share : FEW_TILE), &tiling);
+    } else {
+        int64_t most = tiling.way == RIDGE__TILE_LIBRARY ? TILE : CONVERTED_TILE;
+        cut(p, even_part(p->m, most), even_part(p->n, most), &tiling);
+        cut_for(p, (workers + copies - 1) / copies, &tiling);
+    }
+    tiling.scratch_bytes = scratch_bytes(p, &tiling);
+    return tiling;
+}
+
+/* ---- the ways -------------------------------------------------------------------- */
+
+/** Rows of a matrix as they are stored, in fp32, without gaps. */
+static ridge__matrix converted(const ridge__kernel_table *kernels, ridge__matrix x,
+                               int64_t rows, int64_t columns, float *room)
+{
+    int64_t lines = x.is_transposed ? columns : rows;
+    int64_t length = x.is_transposed ? rows : columns;
+    ridge__array to = {room, RIDGE_DTYPE_FP32};
+    for (int64_t i = 0; i < lines; i++)
+        kernels->convert(ridge__array_at(x.array, i * x.ld),
+                         ridge__array_at(to, i * length), length, false);
+    return (ridge__matrix){to, length, x.is_transposed};
+}
+
+static void store(const ridge__kernel_table *kernels, const float *from,
+                  const ridge__product *p)
+{
+    ridge__array x = {(void *)(uintptr_t)from, RIDGE_DTYPE_FP32};
+    for (int64_t i = 0; i < p->m; i++)
+        kernels->convert(ridge__array_at(x, i * p->n),
+                         ridge__array_at(p->c.array, i * p->c.ld), p->n, p->is_added);
+}
+
+static bool run_converted(ridge__device_cpu *cpu, int worker, const ridge__product *p)
+{
+    float *room_a = ridge__team_scratch(cpu->team, worker);
+    int64_t stretch = least(p->k, CONVERTED_STRETCH);
+    float *room_b = room_a + p->m * stretch, *sum = room_b + p->n * stretch;
+    for (int64_t at = 0; at < p->k; at += stretch) {
+        ridge__product part = *p;
+        part.k = least(stretch, p->k - at);
+        part.a = ridge__matrix_at(p->a, 0, at);
+        part.b = ridge__matrix_at(p->b, at, 0);
+        if (is_bf16(p->a))
+            part.a = converted(cpu->kernels, part.a, p->m, part.k, room_a);
+        if (is_bf16(p->b))
+            part.b = converted(cpu->kernels, part.b, part.k, p->n, room_b);
+        if (is_bf16(p->c))
+            part.c = (ridge__matrix){{sum, RIDGE_DTYPE_FP32}, p->n, false};
+        part.is_added = at > 0 || (p->is_added && !is_bf16(p->c));
+        if (!ridge__gemm_library_run(cpu->library, worker, &part))
+            return false;
+    }
+    if (is_bf16(p->c))
+        store(cpu->kernels, sum, p);
+    return true;
+}
+
+/** a in fp32, row by row, whichever way it is stored. */
+static void gather_rows(const ridge__kernel_table *kernels, ridge__matrix a, int64_t m,
+                        int64_t k, float *room)
+{
+    float line[FEW_ROWS];
+    for (int64_t i = 0; !a.is_transposed && i < m; i++)
+        kernels->convert(ridge__array_at(a.array, i * a.ld),
+                         (ridge__array){room + i * k, RIDGE_DTYPE_FP32}, k, false);
+    for (int64_t j = 0; a.is_transposed && j < k; j++) {
+        kernels->convert(ridge__array_at(a.array, j * a.ld),
+                         (ridge__array){line, RIDGE_DTYPE_FP32}, m, false);
+        for (int64_t i = 0; i < m; i++)
+            room[i * k + j] = line[i];
+    }
+}
+
+static bool run_few_rows(ridge__device_cpu *cpu, int worker, const ridge__product *p)
+{
+    float *room = ridge__team_scratch(cpu->team, worker);
+    int64_t stretch = least(p->k, FEW_STRETCH);
+    float *sum = room + p->m * stretch;
+    memset(sum, 0, (size_t)(p->m * p->n) * sizeof *sum);
+    for (int64_t at = 0; at < p->k; at += stretch) {
+        int64_t k = least(stretch, p->k - at);
+        gather_rows(cpu->kernels, ridge__matrix_at(p->a, 0, at), p->m, k, room);
+        ridge__matrix b = ridge__matrix_at(p->b, at, 0);
+        cpu->kernels->few_rows(&(ridge__few_rows){.m = p->m,
+                                                  .n = p->n,
+                                                  .k = k,
+                                                  .a = room,
+                                                  .b = b.array,
+                                                  .ldb = b.ld,
+                                                  .is_b_transposed = b.is_transposed,
+                                                  .c = sum});
+    }
+    store(cpu->kernels, sum, p);
+    return true;
+}
+
+bool ridge__tile_run(ridge__device_cpu *cpu, int worker, const ridge__product *p,
+                     const ridge__tiling *tiling, int64_t at)
+{
+    int64_t row = at % tiling->rows * tiling->m;
+    int64_t column = at / tiling->rows * tiling->n;
+    ridge__product part = *p;
+    part.m = least(tiling->m, p->m - row);
+    part.n = least(tiling->n, p->n - column);
+    part.a = ridge__matrix_at(p->a, row, 0);
+    part.b = ridge__matrix_at(p->b, 0, column);
+    part.c = ridge__matrix_at(p->c, row, column);
+    switch (tiling->way) {
+    case RIDGE__TILE_LIBRARY:
+        return ridge__gemm_library_run(cpu->library, worker, &part);
+    case RIDGE__TILE_CONVERTED:
+        return run_converted(cpu, worker, &part);
+    case RIDGE__TILE_FEW_ROWS:
+        return run_few_rows(cpu, worker, &part);
+    }
+    return false;
+}
+
+/* ---- the queue ------------------------------------------------------------------- */
+
+ridge_status ridge__tile_queue_run(ridge__device_cpu *cpu, ridge__tile_queue *queue,
+                                   ridge__team_fn *fn, double flops,
+                                   size_t scratch_bytes)
+{
+    RIDGE_TRY(ridge__team_reserve(cpu->team, cpu->base.cx, scratch_bytes));
+    atomic_init(&queue->next, 0);
+    atomic_init(&queue->is_out_of_memory, false);
+    if (flops < SMALL_FLOPS || queue->count == 1)
+        fn(queue, 0, 1);
+    else
+        ridge__team_run(cpu->team, fn, queue);
+    if (atomic_load(&queue->is_out_of_memory))
+        return ridge_fail(cpu->base.cx, RIDGE_E_NOMEM,
+                          "%s has no memory for a matrix product: use more ranks, or a "
+                          "smaller batch",
+                          ridge__gemm_library_name());
+    return RIDGE_OK;
+}

@@ -1,0 +1,84 @@
+/*
+ * What a remat policy does not keep of a layer is computed again in front of the
+ * layer's backward pass, as far as that needs it.
+ * @source chen2016-sublinear; korthikanti2022 section 5 (selective)
+ */
+#include "unroll_work.h"
+
+/* Whether the policy keeps what an operation of a layer makes. */
+static bool is_kept(const unroll_work *w, int op)
+{
+    const ridge_operation *o = &w->u.partition->program->ops[op];
+    switch (w->how.remat) {
+    case RIDGE_REMAT_NONE:
+    case RIDGE_REMAT_SELECTIVE: /* scores are never kept: attention has no T x T array
+                                 */
+        return true;
+    case RIDGE_REMAT_MATMULS:
+        /* rows of experts too: the order in which they were dealt goes with them */
+        return o->code == RIDGE_OPCODE_EINSUM || o->code == RIDGE_OPCODE_COLLECTIVE ||
+               o->code == RIDGE_OPCODE_DISPATCH;
+    case RIDGE_REMAT_FULL:
+        return false;
+    }
+    return true;
+}
+
+typedef struct again {
+    unroll_work *w;
+    const ridge_block *forward;
+    int forward_index;
+    bool *is_wanted; /* [n_ops]: of the forward block */
+} again;
+
+/* Ask for the maker of a tensor, if it is of this layer and not kept. */
+static void want_tensor(again *a, int tensor)
+{
+    const ridge_program *program = a->w->u.partition->program;
+    const ridge_tensor *t = &program->tensors[tensor];
+    if (t->block != a->forward_index || tensor == a->forward->carry_out)
+        return;
+    const int maker = ridge__tensor_maker(program, tensor);
+    if (maker >= 0 && !is_kept(a->w, maker))
+        a->is_wanted[maker] = true;
+}
+
+static void want_operands(again *a, int op)
+{
+    const ridge_operation *o = &a->w->u.partition->program->ops[op];
+    for (int i = 0; i < o->n_inputs; i++)
+        want_tensor(a, o->inputs[i]);
+    const int side = a->w->side_op[op];
+    if (side >= 0 && side != op && !is_kept(a->w, side) &&
+        ridge__op_block_of(a->w->u.partition->program, side) == a->forward_index)
+        a->is_wanted[side] = true;
+}
+
+ridge_status ridge__unroll_again(unroll_work *w, int block, int64_t repetition)
+{
+    const ridge_program *program = w->u.partition->program;
+    const ridge_block *back = &program->blocks[block];
+    if (back->forward_of < 0 || program->blocks[back->forward_of].layer < 0)
+        return RIDGE_OK;
+    again a = {.w = w,
+               .forward = &program->blocks[back->forward_of],
+               .forward_index = back->forward_of};
+    const ridge_mark mark = ridge_arena_mark(ridge_ctx_scratch(w->cx));
+    a.is_wanted = ridge_new(ridge_ctx_scratch(w->cx), bool, (size_t)program->n_ops);
+    if (a.is_wanted == NULL)
+        return ridge_fail_nomem(w->cx);
+    for (int i = back->first_op; i < back->first_op + back->n_ops; i++)
+        want_operands(&a, i);
+    const int first = a.forward->first_op, end = first + a.forward->n_ops;
+    for (int i = end - 1; i >= first; i--) {
+        if (a.is_wanted[i])
+            want_operands(&a, i);
+    }
+    for (int i = first; i < end; i++) {
+        if (a.is_wanted[i])
+            ridge__unroll_emit(w, RIDGE__LIST_INPUTS, i,
+                               a.forward->repeat - 1 - repetition, true);
+    }
+    ridge_arena_rewind(ridge_ctx_scratch(w->cx), mark);
+    return RIDGE_OK;
+}

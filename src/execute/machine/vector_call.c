@@ -1,0 +1,419 @@
+/* Norms, elementwise operations, look-ups and the optimizer's update as kernels. */
+#include "machine.h"
+
+#include <string.h>
+
+/* ---- norm -------------------------------------------------------------------------
+ */
+
+/* A weight's gradient that adds to a sum is made beside it first. */
+static ridge_status add_onto(ridge__call *c, int output, ridge__array from)
+{
+    const int64_t n = c->out[output]->elements;
+    const ridge__copy copy = {.n_dims = 1,
+                              .sizes = {n},
+                              .x_strides = {1},
+                              .y_strides = {1},
+                              .x = from,
+                              .y = ridge__out_array(c, output),
+                              .is_added = true};
+    return c->m->device->ops->copy(c->m->device, &copy);
+}
+
+typedef struct sums {
+    int output[2]; /* outputs whose arrays are scratch; -1: none */
+    ridge__array array[2];
+    int n;
+} sums;
+
+/* The array for the gradient of an input; nothing if it is not wanted. */
+static ridge_status gradient_array(ridge__call *c, int input, sums *s,
+                                   ridge__array *out)
+{
+    const int output = ridge__gradient_output(c, input);
+    *out = (ridge__array){.p = NULL};
+    if (output < 0)
+        return RIDGE_OK;
+    *out = ridge__out_array(c, output);
+    if (!c->adds[output])
+        return RIDGE_OK;
+    RIDGE_TRY(ridge__scratch_take(c, c->out[output]->elements, out->dtype, out));
+    s->output[s->n] = output;
+    s->array[s->n++] = *out;
+    return RIDGE_OK;
+}
+
+static ridge_status finish_sums(ridge__call *c, sums *s)
+{
+    for (int i = 0; i < s->n; i++) {
+        RIDGE_TRY(add_onto(c, s->output[i], s->array[i]));
+        ridge__scratch_give(c, &s->array[i]);
+    }
+    return RIDGE_OK;
+}
+
+static ridge_status norm_backward(ridge__call *c, ridge__norm *n)
+{
+    const int last = c->op->n_inputs - 1;
+    sums s = {.n = 0};
+    n->d_y = ridge__in_array(c, last);
+    RIDGE_TRY(gradient_array(c, 0, &s, &n->d_x));
+    if (last > 1)
+        RIDGE_TRY(gradient_array(c, 1, &s, &n->d_w));
+    if (last > 2)
+        RIDGE_TRY(gradient_array(c, 2, &s, &n->d_b));
+    if (n->d_x.p == NULL)
+        return ridge_fail(c->m->cx, RIDGE_E_ARG,
+                          "%s has a weight's gradient alone: this cannot be run",
+                          c->op->name);
+    RIDGE_TRY(c->m->device->ops->norm_backward(c->m->device, n));
+    return finish_sums(c, &s);
+}
+
+ridge_status ridge__call_norm(ridge__call *c)
+{
+    const ridge__tensor_part *x = ridge__in_part(c, 0);
+    const int n_weights = c->op->n_inputs - (c->op->is_backward ? 1 : 0);
+    const int normed = n_weights > 1 ? ridge__in_part(c, 1)->n_dims : 1;
+    ridge__norm n = {.rows = ridge__tensor_part_product(x, 0, x->n_dims - normed),
+                     .d = ridge__tensor_part_product(x, x->n_dims - normed, x->n_dims),
+                     .epsilon = c->m->options.numbers.norm_epsilon,
+                     .x = ridge__in_array(c, 0)};
+    if (n_weights > 1)
+        n.w = ridge__in_array(c, 1);
+    if (n_weights > 2)
+        n.b = ridge__in_array(c, 2);
+    if (c->op->is_backward)
+        return norm_backward(c, &n);
+    n.y = ridge__out_array(c, 0);
+    return c->m->device->ops->norm(c->m->device, &n);
+}
+
+/* ---- elementwise ------------------------------------------------------------------
+ */
+
+/* Strides of the output's dims in an input, 0 where it lacks one. @return where its
+ * part begins in the input's array, if that holds more (a slice) */
+static int64_t strides_of(const ridge__call *c, int input, int64_t *strides)
+{
+    const ridge_tensor *out = ridge__out_tensor(c, 0), *in = ridge__in_tensor(c, input);
+    const ridge__tensor_part *to = ridge__out_part(c, 0),
+                             *from = ridge__in_part(c, input);
+    int64_t first = 0;
+    for (int i = 0; i < out->n_dims; i++) {
+        const int at = ridge__tensor_position(in, out->dims[i]);
+        strides[i] =
+            at < 0 ? 0 : ridge__tensor_part_product(from, at + 1, from->n_dims);
+        if (at >= 0)
+            first += (to->spans[i].start - from->spans[at].start) * strides[i];
+    }
+    return first;
+}
+
+/* Padding stays zero: behind a slice the input goes on with what others have. */
+static void clip(const ridge__call *c, int64_t *sizes)
+{
+    const ridge_tensor *out = ridge__out_tensor(c, 0), *in = ridge__in_tensor(c, 0);
+    const ridge__tensor_part *to = ridge__out_part(c, 0);
+    for (int i = 0; i < out->n_dims; i++) {
+        if (ridge__tensor_position(in, out->dims[i]) >= 0)
+            sizes[i] = to->spans[i].valid;
+    }
+}
+
+static ridge__array behind(ridge__array a, int64_t elements)
+{
+    a.p = (char *)a.p + elements * (int64_t)ridge_dtype_bytes(a.dtype);
+    return a;
+}
+
+static ridge_status run_copy(ridge__call *c)
+{
+    const ridge__tensor_part *to = ridge__out_part(c, 0);
+    ridge__copy copy = {
+        .n_dims = to->n_dims, .y = ridge__out_array(c, 0), .is_added = c->adds[0]};
+    for (int i = 0; i < to->n_dims; i++) {
+        copy.sizes[i] = to->spans[i].length;
+        copy.y_strides[i] = ridge__tensor_part_product(to, i + 1, to->n_dims);
+    }
+    const int64_t first = strides_of(c, 0, copy.x_strides);
+    copy.x = behind(ridge__in_array(c, 0), first);
+    const int64_t whole = ridge__tensor_part_product(to, 0, to->n_dims);
+    clip(c, copy.sizes);
+    int64_t n = 1;
+    for (int i = 0; i < to->n_dims; i++)
+        n *= copy.sizes[i];
+    if (n < whole && !c->adds[0])
+        RIDGE_TRY(c->m->device->ops->zero(c->m->device, copy.y.p,
+                                          (size_t)whole *
+                                              (size_t)ridge_dtype_bytes(copy.y.dtype)));
+    return c->m->device->ops->copy(c->m->device, &copy);
+}
+
+/* Add, multiply, copy and scale compute the same in a backward block. */
+static bool is_derivative(const ridge_operation *op)
+{
+    switch ((int)op->function) {
+    case RIDGE_FUNCTION_ADD:
+    case RIDGE_FUNCTION_MULTIPLY:
+    case RIDGE_FUNCTION_COPY:
+    case RIDGE_FUNCTION_SCALE:
+        return false;
+    default:
+        return op->is_backward;
+    }
+}
+
+static ridge_status run_dense(ridge__call *c, ridge__elementwise *e)
+{
+    int64_t sizes[RIDGE_TENSOR_DIM_MAX];
+    const int n = ridge__call_sizes(c, false, 0, sizes);
+    e->n_dims = 1;
+    e->sizes[0] = 1;
+    for (int i = 0; i < n; i++)
+        e->sizes[0] *= sizes[i];
+    e->a_strides[0] = e->b_strides[0] = 1;
+    if (!is_derivative(c->op))
+        return c->m->device->ops->elementwise(c->m->device, e);
+    const int factors = ridge_function_inputs(c->op->function);
+    const int a = ridge__gradient_output(c, 0);
+    const int b = factors > 1 ? ridge__gradient_output(c, 1) : -1;
+    e->d_y = ridge__in_array(c, c->op->n_inputs - 1);
+    if (a >= 0)
+        e->d_a = ridge__out_array(c, a);
+    if (b >= 0)
+        e->d_b = ridge__out_array(c, b);
+    return c->m->device->ops->elementwise_backward(c->m->device, e);
+}
+
+static bool is_alike(const ridge__call *c)
+{
+    const ridge__tensor_part *out = ridge__out_part(c, 0);
+    for (int i = 0; i < c->op->n_inputs; i++) {
+        if (ridge__in_part(c, i)->n_dims != out->n_dims ||
+            ridge__in_part(c, i)->elements != out->elements ||
+            memcmp(ridge__in_tensor(c, i)->dims, ridge__out_tensor(c, 0)->dims,
+                   (size_t)out->n_dims * sizeof(int)) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* An operand that lacks dims is repeated. */
+static ridge_status run_repeated(ridge__call *c, ridge__elementwise *e)
+{
+    const ridge__tensor_part *out = ridge__out_part(c, 0);
+    e->n_dims = out->n_dims;
+    for (int i = 0; i < out->n_dims; i++)
+        e->sizes[i] = out->spans[i].length;
+    e->a = behind(e->a, strides_of(c, 0, e->a_strides));
+    if (e->b.p)
+        e->b = behind(e->b, strides_of(c, 1, e->b_strides));
+    return c->m->device->ops->elementwise(c->m->device, e);
+}
+
+/* ADD and the like into a sum: through scratch. */
+static ridge_status run_function(ridge__call *c)
+{
+    ridge__elementwise e = {.function = c->op->function,
+                            .scale = (float)c->op->scale,
+                            .a = ridge__in_array(c, 0),
+                            .y = ridge__out_array(c, 0)};
+    const bool adds = c->adds[0];
+    if (ridge_function_inputs(c->op->function) > 1)
+        e.b = ridge__in_array(c, 1);
+    if (adds)
+        RIDGE_TRY(ridge__scratch_take(c, c->out[0]->elements, e.y.dtype, &e.y));
+    const bool is_dense =
+        ridge__out_part(c, 0)->is_rows || is_derivative(c->op) || is_alike(c);
+    RIDGE_TRY(is_dense ? run_dense(c, &e) : run_repeated(c, &e));
+    if (!adds)
+        return RIDGE_OK;
+    RIDGE_TRY(add_onto(c, 0, e.y));
+    ridge__scratch_give(c, &e.y);
+    return RIDGE_OK;
+}
+
+/* ---- rotary, append ----------------------------------------------------------------
+ */
+
+static ridge_status run_rotary(ridge__call *c)
+{
+    const int input = c->op->n_inputs - 1;
+    const ridge__tensor_part *x = ridge__in_part(c, input);
+    const int t =
+        ridge__tensor_position(ridge__in_tensor(c, input), c->op->position_dim);
+    if (t < 0)
+        return ridge_fail(c->m->cx, RIDGE_E_INTERNAL, "%s has no positions",
+                          c->op->name);
+    const ridge__rotary r = {.outer = ridge__tensor_part_product(x, 0, t),
+                             .t = x->spans[t].length,
+                             .inner =
+                                 ridge__tensor_part_product(x, t + 1, x->n_dims - 1),
+                             .h = x->spans[x->n_dims - 1].length,
+                             .start = x->spans[t].start + c->m->position,
+                             .frequencies = c->m->options.numbers.frequencies,
+                             .magnitude = c->m->options.numbers.magnitude,
+                             .is_back = c->op->is_backward,
+                             .x = ridge__in_array(c, input),
+                             .y = ridge__out_array(c, 0)};
+    return c->m->device->ops->rotary(c->m->device, &r);
+}
+
+/* Move what a full cache keeps to its front. */
+static ridge_status shift_cache(ridge__call *c, const ridge__tensor_part *cache, int s,
+                                int64_t by)
+{
+    const int64_t outer = ridge__tensor_part_product(cache, 0, s);
+    const int64_t inner = ridge__tensor_part_product(cache, s + 1, cache->n_dims);
+    const int64_t length = cache->spans[s].length, keep = length - by;
+    ridge__array was = ridge__out_array(c, 0), spare;
+    if (keep <= 0)
+        return RIDGE_OK;
+    RIDGE_TRY(ridge__scratch_take(c, outer * keep * inner, was.dtype, &spare));
+    ridge__copy out = {.n_dims = 2,
+                       .sizes = {outer, keep * inner},
+                       .x_strides = {length * inner, 1},
+                       .y_strides = {keep * inner, 1},
+                       .x = behind(was, by * inner),
+                       .y = spare};
+    const ridge__copy back = {.n_dims = 2,
+                              .sizes = {outer, keep * inner},
+                              .x_strides = {keep * inner, 1},
+                              .y_strides = {length * inner, 1},
+                              .x = spare,
+                              .y = was};
+    RIDGE_TRY(c->m->device->ops->copy(c->m->device, &out));
+    RIDGE_TRY(c->m->device->ops->copy(c->m->device, &back));
+    ridge__scratch_give(c, &spare);
+    return RIDGE_OK;
+}
+
+static int differing_dim(const ridge__call *c)
+{
+    const ridge_tensor *x = ridge__in_tensor(c, 0), *cache = ridge__out_tensor(c, 0);
+    for (int i = 0; i < cache->n_dims; i++) {
+        if (x->dims[i] != cache->dims[i])
+            return i;
+    }
+    return -1;
+}
+
+/* A cache holds the tokens before, then gets those of now; what does not fit drops out
+ * in front. */
+static ridge_status run_append(ridge__call *c)
+{
+    const ridge__tensor_part *x = ridge__in_part(c, 0), *cache = ridge__out_part(c, 0);
+    const int s = differing_dim(c);
+    if (s < 0)
+        return ridge_fail(c->m->cx, RIDGE_E_INTERNAL, "%s appends to itself",
+                          c->op->name);
+    const int64_t inner = ridge__tensor_part_product(cache, s + 1, cache->n_dims);
+    const int64_t length = cache->spans[s].length, t = x->spans[s].length;
+    const int64_t taken = t < length ? t : length;
+    int64_t at = c->m->position;
+    if (c->m->program->phase != RIDGE_PHASE_DECODE)
+        at = length - taken;
+    if (at + taken > length) {
+        const int64_t held = at < length ? at : length;
+        RIDGE_TRY(shift_cache(c, cache, s, held + taken - length));
+        at = length - taken;
+    }
+    const ridge__copy copy = {
+        .n_dims = 2,
+        .sizes = {ridge__tensor_part_product(cache, 0, s), taken * inner},
+        .x_strides = {t * inner, 1},
+        .y_strides = {length * inner, 1},
+        .x = behind(ridge__in_array(c, 0), (t - taken) * inner),
+        .y = behind(ridge__out_array(c, 0), at * inner)};
+    return c->m->device->ops->copy(c->m->device, &copy);
+}
+
+ridge_status ridge__call_elementwise(ridge__call *c)
+{
+    switch ((int)c->op->function) {
+    case RIDGE_FUNCTION_ROTARY:
+        return run_rotary(c);
+    case RIDGE_FUNCTION_APPEND:
+        return run_append(c);
+    case RIDGE_FUNCTION_COPY:
+        if (!ridge__out_part(c, 0)->is_rows)
+            return run_copy(c);
+        if (!ridge__rows_are_alike(c, c->op->inputs[0], c->op->outputs[0]))
+            return ridge__call_rows_move(c);
+        RIDGE_TRY(ridge__rows_make(c, 0));
+        break;
+    default:
+        break;
+    }
+    return run_function(c);
+}
+
+/* ---- look-ups ----------------------------------------------------------------------
+ */
+
+ridge_status ridge__call_gather(ridge__call *c)
+{
+    const bool is_back = c->op->is_backward;
+    const ridge__tensor_part *table =
+        is_back ? ridge__out_part(c, 0) : ridge__in_part(c, 0);
+    const int ids = is_back ? 0 : 1;
+    ridge__gather g = {.rows = ridge__in_part(c, ids)->elements,
+                       .d = ridge__tensor_part_product(table, 1, table->n_dims),
+                       .words = table->spans[0].valid,
+                       .first = table->spans[0].start,
+                       .ids = c->in[ids]->p,
+                       .is_backward = is_back};
+    g.table = is_back ? ridge__out_array(c, 0) : ridge__in_array(c, 0);
+    g.y = is_back ? ridge__in_array(c, 1) : ridge__out_array(c, 0);
+    if (is_back && !c->adds[0])
+        RIDGE_TRY(c->m->device->ops->zero(
+            c->m->device, g.table.p,
+            (size_t)c->out[0]->elements * (size_t)ridge_dtype_bytes(g.table.dtype)));
+    return c->m->device->ops->gather(c->m->device, &g);
+}
+
+/* ---- update ------------------------------------------------------------------------
+ */
+
+/* In place on the inputs; where an output is another array it gets a copy. */
+static ridge_status hand_on(ridge__call *c, int input, int output)
+{
+    const int64_t n = c->in[input]->elements;
+    if (c->in[input] == c->out[output])
+        return RIDGE_OK;
+    const ridge__copy copy = {.n_dims = 1,
+                              .sizes = {n},
+                              .x_strides = {1},
+                              .y_strides = {1},
+                              .x = ridge__in_array(c, input),
+                              .y = ridge__out_array(c, output)};
+    return c->m->device->ops->copy(c->m->device, &copy);
+}
+
+ridge_status ridge__call_update(ridge__call *c)
+{
+    const ridge__optimizer *o = &c->m->optimizer;
+    const bool has_master = c->op->n_inputs == 5;
+    const int first = has_master ? 3 : 2;
+    const bool is_vector = ridge__in_part(c, 0)->n_dims < 2;
+    const ridge__update u = {.n = c->in[0]->elements,
+                             .weight = ridge__in_array(c, 0),
+                             .gradient = ridge__in_array(c, 1),
+                             .master = has_master ? c->in[2]->p : NULL,
+                             .m = c->in[first]->p,
+                             .v = c->in[first + 1]->p,
+                             .rate = o->rate,
+                             .beta1 = o->beta1,
+                             .beta2 = o->beta2,
+                             .epsilon = o->epsilon,
+                             .decay = is_vector ? 0.0F : o->decay,
+                             .correction1 = o->correction1,
+                             .correction2 = o->correction2,
+                             .scale = o->scale};
+    RIDGE_TRY(c->m->device->ops->update(c->m->device, &u));
+    RIDGE_TRY(hand_on(c, 0, 0));
+    for (int i = 1; i < c->op->n_outputs; i++)
+        RIDGE_TRY(hand_on(c, i + 1, i));
+    return RIDGE_OK;
+}

@@ -1,0 +1,88 @@
+/* Layouts of a run: their size, their text, the words of rates. */
+#include "ridge/execute.h"
+
+ridge_run_layout ridge_run_layout_single(void)
+{
+    return (ridge_run_layout){
+        .degrees = {.dp = 1, .fsdp = 1, .ep = 1, .cp = 1, .tp = 1},
+        .pp = 1,
+        .vpp = 1,
+        .schedule = RIDGE_SCHEDULE_1F1B,
+        .microbatch_seqs = 1,
+        .remat = RIDGE_REMAT_NONE,
+        .weight = RIDGE_DTYPE_FP32,
+        .gradient = RIDGE_DTYPE_FP32};
+}
+
+int64_t ridge_run_layout_ranks(const ridge_run_layout *l)
+{
+    const ridge_parallelism *d = &l->degrees;
+    return d->dp * d->fsdp * d->ep * d->cp * d->tp * l->pp;
+}
+
+int64_t ridge_run_layout_sequences(const ridge_run_layout *l)
+{
+    const ridge_parallelism *d = &l->degrees;
+    return l->microbatch_seqs * d->dp * d->fsdp * d->ep;
+}
+
+static void add_degree(ridge_buf *b, const char *name, int64_t n)
+{
+    if (n > 1)
+        ridge_buf_printf(b, "%s=%lld ", name, (long long)n);
+}
+
+const char *ridge_run_layout_text(ridge_ctx *cx, const ridge_run_layout *l)
+{
+    const ridge_parallelism *d = &l->degrees;
+    ridge_buf b;
+    ridge_buf_init(&b, ridge_ctx_arena(cx));
+    add_degree(&b, "dp", d->dp);
+    add_degree(&b, "fsdp", d->fsdp);
+    if (d->fsdp > 1)
+        ridge_buf_printf(&b, "zero=%d ", d->zero_stage);
+    add_degree(&b, "ep", d->ep);
+    add_degree(&b, "cp", d->cp);
+    if (d->cp > 1)
+        ridge_buf_puts(&b,
+                       d->context == RIDGE_CONTEXT_GATHER ? "ring " : "all-to-all ");
+    add_degree(&b, "tp", d->tp);
+    if (d->is_sequence_parallel && d->tp > 1)
+        ridge_buf_puts(&b, "sp ");
+    add_degree(&b, "pp", l->pp);
+    add_degree(&b, "vpp", l->vpp);
+    if (l->pp > 1)
+        ridge_buf_printf(&b, "%s ", ridge_schedule_text(l->schedule));
+    ridge_buf_printf(&b, "microbatch=%lld remat=%s %s", (long long)l->microbatch_seqs,
+                     ridge_remat_text(l->remat), ridge_dtype_text(l->weight));
+    return ridge_buf_text(&b);
+}
+
+/* ---- rates -------------------------------------------------------------------------
+ */
+
+static const char *const RATE_TEXT[] = {
+#define RATE_ROW(name, text, what) text,
+    RIDGE_RATE_LIST(RATE_ROW)
+#undef RATE_ROW
+};
+
+const char *ridge_rate_kind_text(ridge_rate_kind kind)
+{
+    return RATE_TEXT[kind];
+}
+
+ridge_status ridge_rate_kind_parse(ridge_ctx *cx, const char *text,
+                                   ridge_rate_kind *out)
+{
+    const size_t n = RIDGE_COUNT_OF(RATE_TEXT);
+    for (size_t i = 0; i < n; i++) {
+        if (ridge_str_is(ridge_str_of(text), RATE_TEXT[i])) {
+            *out = (ridge_rate_kind)i;
+            return RIDGE_OK;
+        }
+    }
+    return ridge_fail(cx, RIDGE_E_NOTFOUND,
+                      "no rate schedule '%s': constant, cosine or linear %s", text,
+                      ridge_suggestion(ridge_ctx_scratch(cx), text, RATE_TEXT, n));
+}

@@ -1,0 +1,130 @@
+/*
+ * An embedding that also makes the logits is on the first stage of a pipeline and on
+ * the last. The first updates it: the last sends its gradient there once a step, and
+ * gets the new weight back.
+ * @source narayanan2021 section 4 (embeddings of the first and last stage)
+ */
+#include "runner.h"
+
+enum { TIED_TAG = 1 << 20 };
+
+/* An array of this rank that goes to another stage, or comes from it. */
+typedef struct parcel {
+    ridge__value *value;
+    int rank; /* of the pipeline, on the other side */
+} parcel;
+
+static int last_stage(const ridge__runner *r)
+{
+    return r->layout->pp * r->layout->vpp - 1;
+}
+
+static int rank_of(const ridge__runner *r, int stage)
+{
+    return ridge_pipeline_place_of(&r->schedule.pipeline, stage).rank;
+}
+
+static ridge__chunk *chunk_of_stage(ridge__runner *r, int stage)
+{
+    for (int i = 0; i < r->n_chunks; i++) {
+        if (r->chunks[i].stage == stage)
+            return &r->chunks[i];
+    }
+    return NULL;
+}
+
+static bool is_tied(const ridge__runner *r)
+{
+    return last_stage(r) > 0 && ridge__runner_is_tied(r);
+}
+
+static ridge_status copy_value(ridge__runner *r, const ridge__value *from,
+                               const ridge__value *to, bool is_added)
+{
+    const ridge__copy copy = {.n_dims = 1,
+                              .sizes = {to->elements},
+                              .x_strides = {1},
+                              .y_strides = {1},
+                              .x = {from->p, from->dtype},
+                              .y = {to->p, to->dtype},
+                              .is_added = is_added};
+    return r->device->ops->copy(r->device, &copy);
+}
+
+static ridge_status send(ridge__runner *r, const parcel *p)
+{
+    ridge_pending pending;
+    RIDGE_TRY(r->device->ops->finish(r->device));
+    RIDGE_TRY(ridge_send_start(r->cx, r->pipe_comm, ridge__element_of(p->value->dtype),
+                               p->value->elements, p->rank, TIED_TAG, p->value->p,
+                               &pending));
+    return ridge_comm_wait(r->cx, &pending);
+}
+
+static ridge_status receive(ridge__runner *r, const parcel *p, bool is_added)
+{
+    ridge__device *d = r->device;
+    ridge__value came = *p->value;
+    ridge_pending pending;
+    const size_t bytes = (size_t)came.elements * (size_t)ridge_dtype_bytes(came.dtype);
+    RIDGE_TRY(d->ops->alloc(d, bytes, &came.p));
+    RIDGE_TRY(ridge_receive_start(r->cx, r->pipe_comm, ridge__element_of(came.dtype),
+                                  came.elements, p->rank, TIED_TAG, came.p, &pending));
+    RIDGE_TRY(ridge_comm_wait(r->cx, &pending));
+    RIDGE_TRY(copy_value(r, &came, p->value, is_added));
+    d->ops->release(d, came.p);
+    return RIDGE_OK;
+}
+
+/* From one end of the pipeline to the other; on one rank it is a copy. */
+static ridge_status carry(ridge__runner *r, const parcel *from, const parcel *to,
+                          bool is_added)
+{
+    if (from->value && to->value)
+        return copy_value(r, from->value, to->value, is_added);
+    if (from->value)
+        return send(r, from);
+    return to->value ? receive(r, to, is_added) : RIDGE_OK;
+}
+
+/* The gradient that the first stage's update reads. */
+static ridge__value *updated_gradient(ridge__chunk *c, ridge__flight *step)
+{
+    const ridge__list *list = &c->m->unrolled.lists[RIDGE__LIST_UPDATE];
+    for (int i = 0; i < list->n; i++) {
+        const ridge_operation *op = &c->m->program->ops[list->at[i].op];
+        if (op->code == RIDGE_OPCODE_UPDATE &&
+            c->m->partition->copy_of[op->inputs[0]] == c->tied)
+            return ridge__machine_value(c->m, step, list->at[i].in[1]);
+    }
+    return NULL;
+}
+
+ridge_status ridge__runner_tie_gradients(ridge__runner *r, ridge__flight *steps)
+{
+    ridge__chunk *first = chunk_of_stage(r, 0),
+                 *last = chunk_of_stage(r, last_stage(r));
+    parcel from = {.rank = rank_of(r, 0)}, to = {.rank = rank_of(r, last_stage(r))};
+    if (!is_tied(r))
+        return RIDGE_OK;
+    if (last && last->tied_to >= 0)
+        from.value = ridge__machine_value(last->m, &steps[last - r->chunks],
+                                          last->m->unrolled.first_value[last->tied_to]);
+    if (first && first->tied_from >= 0)
+        to.value = updated_gradient(first, &steps[first - r->chunks]);
+    return carry(r, &from, &to, true);
+}
+
+ridge_status ridge__runner_tie_weights(ridge__runner *r)
+{
+    ridge__chunk *first = chunk_of_stage(r, 0),
+                 *last = chunk_of_stage(r, last_stage(r));
+    parcel from = {.rank = rank_of(r, last_stage(r))}, to = {.rank = rank_of(r, 0)};
+    if (!is_tied(r))
+        return RIDGE_OK;
+    if (first && first->tied >= 0)
+        from.value = &first->m->fixed[first->m->unrolled.first_value[first->tied]];
+    if (last && last->tied >= 0)
+        to.value = &last->m->fixed[last->m->unrolled.first_value[last->tied]];
+    return carry(r, &from, &to, false);
+}

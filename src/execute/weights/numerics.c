@@ -1,0 +1,214 @@
+/*
+ * Constants of a model's arithmetic out of config.json: norm epsilon, rotary base, how
+ * frequencies are stretched. Keys that are not there have the values that the model
+ * libraries take for granted.
+ */
+#include "ridge/execute_weights.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *const ROPE_TEXTS[] = {
+#define ONE_TEXT(name, text) [RIDGE_ROPE_##name] = text,
+    RIDGE_ROPE_LIST(ONE_TEXT)
+#undef ONE_TEXT
+};
+
+const char *ridge_rope_kind_text(ridge_rope_kind kind)
+{
+    return ROPE_TEXTS[kind];
+}
+
+ridge_numerics ridge_numerics_default(void)
+{
+    return (ridge_numerics){.norm_epsilon = 1e-6F,
+                            .rope_theta = 10000.0,
+                            .rope_fraction = 1.0,
+                            .rope_factor = 1.0,
+                            .low_freq_factor = 1.0,
+                            .high_freq_factor = 4.0,
+                            .original_positions = 2048.0,
+                            .beta_fast = 32.0,
+                            .beta_slow = 1.0,
+                            .is_range_truncated = true,
+                            .embedding_scale = 1.0};
+}
+
+/* ---- values ---------------------------------------------------------------------- */
+
+typedef struct reader {
+    ridge_ctx *cx;
+    ridge_node config; /* of the language model */
+    ridge_numerics n;
+} reader;
+
+/* A number if it is there. */
+static ridge_status optional(const reader *r, const ridge_node *object, const char *key,
+                             double low, double high, double *out)
+{
+    const ridge_node n = ridge_json_get(object, key);
+    if (ridge_json_is_absent(n))
+        return RIDGE_OK;
+    return ridge_json_want_double(r->cx, n, low, high, out);
+}
+
+static ridge_status read_epsilon(reader *r)
+{
+    static const char *const KEYS[] = {"layer_norm_epsilon", "layer_norm_eps",
+                                       "norm_epsilon", "norm_eps", "rms_norm_eps"};
+    double epsilon = (double)r->n.norm_epsilon;
+    for (size_t i = 0; i < RIDGE_COUNT_OF(KEYS); i++)
+        RIDGE_TRY(optional(r, &r->config, KEYS[i], 0.0, 1.0, &epsilon));
+    r->n.norm_epsilon = (float)epsilon;
+    return RIDGE_OK;
+}
+
+static bool is_type(const reader *r, const char *prefix)
+{
+    const char *type = "";
+    ridge_json_text(ridge_json_get(&r->config, "model_type"), &type);
+    return strncmp(type, prefix, strlen(prefix)) == 0;
+}
+
+/* What model_type alone tells. */
+static ridge_status read_type(reader *r)
+{
+    static const char *const PAIRED[] = {"cohere", "glm", "llama4", "ernie4_5", "gptj"};
+    double width = 0.0;
+    for (size_t i = 0; i < RIDGE_COUNT_OF(PAIRED); i++)
+        r->n.has_paired_rope = r->n.has_paired_rope || is_type(r, PAIRED[i]);
+    if (is_type(r, "glm4_moe"))
+        r->n.has_paired_rope = false;
+    if (!is_type(r, "gemma"))
+        return RIDGE_OK;
+    r->n.has_plus_one_norm = true;
+    RIDGE_TRY(optional(r, &r->config, "hidden_size", 1.0, 1e9, &width));
+    r->n.embedding_scale = width > 0.0 ? sqrt(width) : 1.0;
+    return RIDGE_OK;
+}
+
+/* ---- rotary scaling -------------------------------------------------------------- */
+
+static ridge_status read_llama3(reader *r, const ridge_node *s)
+{
+    ridge_numerics *n = &r->n;
+    RIDGE_TRY(optional(r, s, "low_freq_factor", 1e-6, 1e6, &n->low_freq_factor));
+    RIDGE_TRY(optional(r, s, "high_freq_factor", 1e-6, 1e6, &n->high_freq_factor));
+    if (n->high_freq_factor > n->low_freq_factor)
+        return RIDGE_OK;
+    return ridge_json_fail(r->cx, *s, "high_freq_factor must be above low_freq_factor");
+}
+
+static ridge_status read_yarn(reader *r, const ridge_node *s)
+{
+    ridge_numerics *n = &r->n;
+    RIDGE_TRY(optional(r, s, "beta_fast", 1e-6, 1e6, &n->beta_fast));
+    RIDGE_TRY(optional(r, s, "beta_slow", 1e-6, 1e6, &n->beta_slow));
+    RIDGE_TRY(optional(r, s, "attention_factor", 0.0, 1e3, &n->attention_factor));
+    RIDGE_TRY(optional(r, s, "mscale", 0.0, 1e3, &n->mscale));
+    RIDGE_TRY(optional(r, s, "mscale_all_dim", 0.0, 1e3, &n->mscale_all_dim));
+    ridge_json_bool(ridge_json_get(s, "truncate"), &n->is_range_truncated);
+    return RIDGE_OK;
+}
+
+static ridge_status find_kind(reader *r, ridge_node place, const char *type)
+{
+    const ridge_str s = ridge_str_of(type);
+    for (int i = 0; i < RIDGE_ROPE_COUNT; i++) {
+        if (ridge_str_is(s, ROPE_TEXTS[i])) {
+            r->n.rope = (ridge_rope_kind)i;
+            return RIDGE_OK;
+        }
+    }
+    if (ridge_str_is(s, "default"))
+        return RIDGE_OK;
+    if (ridge_str_is(s, "dynamic")) {
+        r->n.notes = "dynamic rotary scaling counts as none: right within the context "
+                     "that the model was trained on";
+        return RIDGE_OK;
+    }
+    return ridge_json_fail(
+        r->cx, place, "rotary scaling \"%s\": Ridge has linear, llama3 and yarn", type);
+}
+
+/* "rope_scaling", or "rope_parameters", which holds theta too. */
+static ridge_status read_scaling(reader *r, const ridge_node *s)
+{
+    const char *type = "none";
+    ridge_numerics *n = &r->n;
+    if (ridge_json_is_absent(*s))
+        return RIDGE_OK;
+    RIDGE_TRY(optional(r, s, "rope_theta", 1.0, 1e12, &n->rope_theta));
+    RIDGE_TRY(optional(r, s, "partial_rotary_factor", 0.0, 1.0, &n->rope_fraction));
+    ridge_node place = ridge_json_get(s, "type");
+    ridge_json_text(place, &type);
+    if (!ridge_json_is_absent(ridge_json_get(s, "rope_type")))
+        place = ridge_json_get(s, "rope_type");
+    ridge_json_text(place, &type);
+    RIDGE_TRY(find_kind(r, place, type));
+    if (n->rope == RIDGE_ROPE_NONE)
+        return RIDGE_OK;
+    RIDGE_TRY(optional(r, s, "factor", 1.0, 1e6, &n->rope_factor));
+    RIDGE_TRY(optional(r, s, "original_max_position_embeddings", 1.0, 1e12,
+                       &n->original_positions));
+    if (n->rope == RIDGE_ROPE_LLAMA3)
+        return read_llama3(r, s);
+    return n->rope == RIDGE_ROPE_YARN ? read_yarn(r, s) : RIDGE_OK;
+}
+
+static ridge_status read_rope(reader *r)
+{
+    const ridge_node scaling = ridge_json_get(&r->config, "rope_scaling");
+    ridge_node parameters = ridge_json_get(&r->config, "rope_parameters");
+    const ridge_node full = ridge_json_get(&parameters, "full_attention");
+    const ridge_node holder = parameters;
+    if (!ridge_json_is_absent(full)) /* by kind of layer */
+        parameters = ridge_json_get(&holder, "full_attention");
+    RIDGE_TRY(optional(r, &r->config, "rope_theta", 1.0, 1e12, &r->n.rope_theta));
+    RIDGE_TRY(optional(r, &r->config, "partial_rotary_factor", 0.0, 1.0,
+                       &r->n.rope_fraction));
+    RIDGE_TRY(optional(r, &r->config, "max_position_embeddings", 1.0, 1e12,
+                       &r->n.original_positions));
+    RIDGE_TRY(optional(r, &r->config, "original_max_position_embeddings", 1.0, 1e12,
+                       &r->n.original_positions));
+    RIDGE_TRY(read_scaling(r, &scaling));
+    return read_scaling(r, &parameters);
+}
+
+/* ---- all ------------------------------------------------------------------------- */
+
+ridge_status ridge_numerics_read(ridge_ctx *cx, ridge_node config, ridge_numerics *out)
+{
+    reader r = {.cx = cx, .n = ridge_numerics_default()};
+    const ridge_node text = ridge_json_get(&config, "text_config");
+    const bool is_nested = ridge_json_kind_of(text) == RIDGE_JSON_OBJECT;
+    r.config = is_nested ? text : config;
+    RIDGE_TRY(read_epsilon(&r));
+    RIDGE_TRY(read_type(&r));
+    RIDGE_TRY(read_rope(&r));
+    *out = r.n;
+    return RIDGE_OK;
+}
+
+static ridge_status load_llama2c(ridge_ctx *cx, const char *path, ridge_numerics *out)
+{
+    const ridge_model *model;
+    return ridge_llama2c_model(cx, path, &model, out);
+}
+
+ridge_status ridge_numerics_load(ridge_ctx *cx, const char *path, ridge_numerics *out)
+{
+    ridge_node root;
+    const char *file = path;
+    if (ridge_path_is_dir(path)) {
+        file = ridge_sprintf(ridge_ctx_arena(cx), "%s/config.json", path);
+        if (file == NULL)
+            return ridge_fail_nomem(cx);
+    }
+    if (ridge_llama2c_is_checkpoint(file))
+        return load_llama2c(cx, file, out);
+    RIDGE_TRY(ridge_json_read(cx, file, &root));
+    const ridge_node config = ridge_json_get(&root, "config"); /* a catalogue entry */
+    const bool is_entry = ridge_json_kind_of(config) == RIDGE_JSON_OBJECT;
+    return ridge_numerics_read(cx, is_entry ? config : root, out);
+}

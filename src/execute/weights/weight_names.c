@@ -1,0 +1,77 @@
+/*
+ * The names of Hugging Face checkpoints (LLaMA, Mistral, Mixtral, Qwen 2 and 3, Gemma,
+ * Phi-3): one table for all, as names that mean something else in another
+ * model come later in a row). Weights of latent attention, scans and towers are not
+ * among them.
+ */
+#include "weight_names.h"
+
+#define ATTENTION "layers.{l}.self_attn."
+#define MLP       "layers.{l}.mlp."
+#define MIXTRAL   "layers.{l}.block_sparse_moe."
+#define SHARED    "layers.{l}.mlp.shared_expert"
+
+/* Queries, keys and values in one tensor, gate and up in another (Phi-3). */
+#define QKV      ATTENTION "qkv_proj.weight"
+#define QKV_BIAS ATTENTION "qkv_proj.bias"
+#define GATE_UP  MLP "gate_up_proj.weight"
+
+/* clang-format off */
+static const ridge__weight_rule RULES[] = {
+    {"embedding", RIDGE__WEIGHT_SAME, 0, false, {"embed_tokens.weight"}, {0}},
+    {"unembedding", RIDGE__WEIGHT_SAME, 0, false, {"lm_head.weight"}, {0}},
+    {"unembedding_bias", RIDGE__WEIGHT_SAME, 0, false, {"lm_head.bias"}, {0}},
+    {"final_norm_weight", RIDGE__WEIGHT_SAME, 0, false, {"norm.weight"}, {0}},
+    {"h_weight", RIDGE__WEIGHT_SAME, 0, false,
+     {"layers.{l}.input_layernorm.weight"}, {0}},
+    {"h_after_weight", RIDGE__WEIGHT_SAME, 0, false,
+     {"layers.{l}.post_attention_layernorm.weight"}, {0}},
+    {"h_ffn_weight", RIDGE__WEIGHT_SAME, 0, false,
+     {"layers.{l}.pre_feedforward_layernorm.weight",
+      "layers.{l}.post_attention_layernorm.weight"}, {0}},
+    {"h_ffn_after_weight", RIDGE__WEIGHT_SAME, 0, false,
+     {"layers.{l}.post_feedforward_layernorm.weight"}, {0}},
+
+    {"wq", RIDGE__WEIGHT_LINEAR, 1, true, {ATTENTION "q_proj.weight"}, {QKV, 0, true}},
+    {"wk", RIDGE__WEIGHT_LINEAR, 1, true, {ATTENTION "k_proj.weight"}, {QKV, 1, false}},
+    {"wv", RIDGE__WEIGHT_LINEAR, 1, false, {ATTENTION "v_proj.weight"}, {QKV, 0, false}},
+    {"wo", RIDGE__WEIGHT_LINEAR, 2, false, {ATTENTION "o_proj.weight"}, {0}},
+    {"wq_bias", RIDGE__WEIGHT_SAME, 0, true, {ATTENTION "q_proj.bias"}, {QKV_BIAS, 0, true}},
+    {"wk_bias", RIDGE__WEIGHT_SAME, 0, true, {ATTENTION "k_proj.bias"}, {QKV_BIAS, 1, false}},
+    {"wv_bias", RIDGE__WEIGHT_SAME, 0, false, {ATTENTION "v_proj.bias"}, {QKV_BIAS, 0, false}},
+    {"wo_bias", RIDGE__WEIGHT_SAME, 0, false, {ATTENTION "o_proj.bias"}, {0}},
+    {"q_norm_weight", RIDGE__WEIGHT_SAME, 0, true, {ATTENTION "q_norm.weight"}, {0}},
+    {"k_norm_weight", RIDGE__WEIGHT_SAME, 0, true, {ATTENTION "k_norm.weight"}, {0}},
+    {"sinks", RIDGE__WEIGHT_SAME, 0, false, {ATTENTION "sinks"}, {0}},
+
+    {"w_gate", RIDGE__WEIGHT_LINEAR, 1, false, {MLP "gate_proj.weight"}, {GATE_UP, 0, true}},
+    {"w_up", RIDGE__WEIGHT_LINEAR, 1, false, {MLP "up_proj.weight"}, {GATE_UP, 0, false}},
+    {"w_down", RIDGE__WEIGHT_LINEAR, 1, false, {MLP "down_proj.weight"}, {0}},
+    {"w_up_bias", RIDGE__WEIGHT_SAME, 0, false, {MLP "up_proj.bias"}, {0}},
+    {"w_down_bias", RIDGE__WEIGHT_SAME, 0, false, {MLP "down_proj.bias"}, {0}},
+
+    {"router", RIDGE__WEIGHT_LINEAR, 1, false,
+     {MLP "gate.weight", MIXTRAL "gate.weight", MLP "router.weight"}, {0}},
+    {"expert_gate", RIDGE__WEIGHT_EXPERTS, 1, false,
+     {MLP "experts.{e}.gate_proj.weight", MIXTRAL "experts.{e}.w1.weight"}, {0}},
+    {"expert_up", RIDGE__WEIGHT_EXPERTS, 1, false,
+     {MLP "experts.{e}.up_proj.weight", MIXTRAL "experts.{e}.w3.weight"}, {0}},
+    {"expert_down", RIDGE__WEIGHT_EXPERTS, 1, false,
+     {MLP "experts.{e}.down_proj.weight", MIXTRAL "experts.{e}.w2.weight"}, {0}},
+    {"shared_gate", RIDGE__WEIGHT_LINEAR, 1, false,
+     {SHARED ".gate_proj.weight", SHARED "s.gate_proj.weight"}, {0}},
+    {"shared_up", RIDGE__WEIGHT_LINEAR, 1, false,
+     {SHARED ".up_proj.weight", SHARED "s.up_proj.weight"}, {0}},
+    {"shared_down", RIDGE__WEIGHT_LINEAR, 1, false,
+     {SHARED ".down_proj.weight", SHARED "s.down_proj.weight"}, {0}},
+    {"shared_scale", RIDGE__WEIGHT_SAME, 0, false, {SHARED "_gate.weight"}, {0}}};
+/* clang-format on */
+
+const ridge__weight_rule *ridge__weight_rule_find(const char *base)
+{
+    for (size_t i = 0; i < RIDGE_COUNT_OF(RULES); i++) {
+        if (ridge_str_is(ridge_str_of(base), RULES[i].base))
+            return &RULES[i];
+    }
+    return NULL;
+}

@@ -1,0 +1,352 @@
+/*
+ * A part of a program's weight out of a checkpoint of others: which tensor, how its
+ * dims lie against the program's, and rotary pairs put side by side. A program turns
+ * elements (2i, 2i+1) of a head, most checkpoints (i, i + half).
+ */
+#include "weight_names.h"
+#include "weight_source.h"
+
+#include <string.h>
+
+typedef struct weight_reader {
+    ridge_ctx *cx;
+    const ridge_weight_source *source;
+    const ridge__weight_rule *rule;
+    ridge_weight_name name;
+    const ridge_region *region;
+    float *out;
+    int64_t to[RIDGE_TENSOR_DIM_MAX];   /* steps of out, in elements */
+    int64_t from[RIDGE_TENSOR_DIM_MAX]; /* steps of the tensor */
+    int64_t rotary;                     /* elements of the last dim that turn */
+    bool is_short;                      /* a name could not be spelled: no memory */
+} weight_reader;
+
+/* ---- names ----------------------------------------------------------------------- */
+
+/* A pattern with its numbers, under the checkpoint's prefix. The head stands beside it:
+ * "model.layers..." but "lm_head.weight". NULL: no memory. */
+static const char *spell(ridge_ctx *cx, const char *prefix, const char *pattern,
+                         const ridge_weight_name *name, int64_t expert)
+{
+    ridge_buf b;
+    ridge_buf_init(&b, ridge_ctx_scratch(cx));
+    ridge_str head = ridge_str_of(prefix);
+    if (strncmp(pattern, "lm_head", 7) == 0 && head.n >= 6)
+        head.n -= 6; /* "model." */
+    ridge_buf_add(&b, head);
+    for (const char *p = pattern; *p != '\0'; p++) {
+        if (*p != '{') {
+            ridge_buf_add(&b, (ridge_str){p, 1});
+            continue;
+        }
+        ridge_buf_printf(&b, "%lld", (long long)(p[1] == 'l' ? name->layer : expert));
+        p += 2;
+    }
+    return b.is_short ? NULL : ridge_buf_text(&b);
+}
+
+static const ridge__stored_tensor *tensor_named(weight_reader *r, const char *pattern,
+                                                int64_t expert)
+{
+    const ridge_weight_source *s = r->source;
+    const char *name =
+        pattern == NULL ? NULL : spell(r->cx, s->prefix, pattern, &r->name, expert);
+    const int32_t at =
+        name == NULL ? -1 : ridge__token_table_find(&s->names, ridge_str_of(name));
+    r->is_short = r->is_short || (pattern != NULL && name == NULL);
+    return at < 0 ? NULL : &s->tensors[at];
+}
+
+/* The first pattern that the checkpoint has; NULL: none. */
+static const ridge__stored_tensor *find_tensor(weight_reader *r, int64_t expert,
+                                               bool *is_fused)
+{
+    const ridge__weight_rule *rule = r->rule;
+    const ridge__stored_tensor *t = NULL;
+    *is_fused = false;
+    for (int i = 0; t == NULL && i < RIDGE__WEIGHT_NAME_MAX; i++)
+        t = tensor_named(r, rule->patterns[i], expert);
+    if (t != NULL)
+        return t;
+    t = tensor_named(r, rule->fused.pattern, expert);
+    *is_fused = t != NULL;
+    return t;
+}
+
+static ridge_status fail_missing(const weight_reader *r, int64_t expert)
+{
+    ridge_buf b;
+    if (r->is_short)
+        return ridge_fail_nomem(r->cx);
+    ridge_buf_init(&b, ridge_ctx_scratch(r->cx));
+    for (int i = 0; i < RIDGE__WEIGHT_NAME_MAX; i++) {
+        const char *pattern = r->rule->patterns[i];
+        if (pattern == NULL)
+            continue;
+        const char *name = spell(r->cx, r->source->prefix, pattern, &r->name, expert);
+        ridge_buf_printf(&b, "%s%s", i == 0 ? "" : " or ", name == NULL ? "" : name);
+    }
+    if (r->name.layer < 0) {
+        return ridge_fail(r->cx, RIDGE_E_NOTFOUND,
+                          "%s: the checkpoint has no weight for %s: looked for %s",
+                          r->source->path, r->name.base, ridge_buf_text(&b));
+    }
+    return ridge_fail(
+        r->cx, RIDGE_E_NOTFOUND,
+        "%s: the checkpoint has no weight for %s of layer %lld: looked for %s",
+        r->source->path, r->name.base, (long long)r->name.layer, ridge_buf_text(&b));
+}
+
+/* ---- shapes ---------------------------------------------------------------------- */
+
+/* What the tensor should be: rows x columns, and where this weight's rows start. */
+typedef struct wanted {
+    int64_t rows, columns; /* columns 1 where the dims are the same */
+    int64_t first_row;
+} wanted;
+
+static int64_t product(const int64_t *shape, int from, int to)
+{
+    int64_t n = 1;
+    for (int i = from; i < to; i++) {
+        if (!ridge_mul_i64(n, shape[i], &n))
+            return -1;
+    }
+    return n;
+}
+
+/* Steps of the tensor along the program's dims, for one expert where there are. */
+static wanted lay_out(weight_reader *r)
+{
+    const ridge_region *g = r->region;
+    const int first = r->rule->order == RIDGE__WEIGHT_EXPERTS ? 1 : 0;
+    if (r->rule->order == RIDGE__WEIGHT_SAME) {
+        ridge__dense_strides(g->n_dims, g->shape, r->from);
+        return (wanted){product(g->shape, 0, g->n_dims), 1, 0};
+    }
+    const int split =
+        first + r->rule->in_dims < g->n_dims ? first + r->rule->in_dims : g->n_dims;
+    const wanted w = {product(g->shape, split, g->n_dims),
+                      product(g->shape, first, split), 0};
+    int64_t step = 1;
+    for (int i = split; i-- > first; step *= g->shape[i])
+        r->from[i] = step;
+    for (int i = g->n_dims; i-- > split; step *= g->shape[i])
+        r->from[i] = step;
+    return w;
+}
+
+static ridge_status fail_shape(const weight_reader *r, const ridge__stored_tensor *t,
+                               const wanted *w)
+{
+    ridge_buf b;
+    ridge_buf_init(&b, ridge_ctx_scratch(r->cx));
+    for (int i = 0; i < t->n_dims; i++)
+        ridge_buf_printf(&b, "%s%lld", i == 0 ? "" : ", ", (long long)t->shape[i]);
+    if (w->columns > 1) {
+        return ridge_fail(r->cx, RIDGE_E_PARSE,
+                          "%s: %s is [%s], but the model's %s needs [%lld, %lld]: take "
+                          "the checkpoint of this model",
+                          t->file, t->name, ridge_buf_text(&b), r->name.base,
+                          (long long)w->rows, (long long)w->columns);
+    }
+    return ridge_fail(r->cx, RIDGE_E_PARSE,
+                      "%s: %s is [%s], but the model's %s has %lld elements: take the "
+                      "checkpoint of this model",
+                      t->file, t->name, ridge_buf_text(&b), r->name.base,
+                      (long long)w->rows);
+}
+
+/* Rows of a fused tensor are this weight's, those behind it, and others. */
+static bool find_rows(const ridge__fused_name *fused, int64_t all, wanted *w)
+{
+    const int64_t behind = (fused->behind + 1) * w->rows;
+    if (fused->is_first)
+        return w->rows < all;
+    w->first_row = all - behind;
+    return behind < all;
+}
+
+static ridge_status check_shape(const weight_reader *r, const ridge__stored_tensor *t,
+                                bool is_fused, wanted *w)
+{
+    const bool has_columns = r->rule->order != RIDGE__WEIGHT_SAME;
+    const int64_t elements = ridge__stored_elements(t);
+    bool fits = w->rows > 0 && w->columns > 0;
+    if (fits && has_columns)
+        fits = t->n_dims == 2 && t->shape[1] == w->columns;
+    if (fits) {
+        const int64_t rows = elements / w->columns;
+        fits = is_fused ? find_rows(&r->rule->fused, rows, w) : rows == w->rows;
+    }
+    if (!fits)
+        return fail_shape(r, t, w);
+    if (!ridge__stored_converts(RIDGE__STORED_F32, t->stored)) {
+        return ridge_fail(r->cx, RIDGE_E_PARSE,
+                          "%s: %s is %s, which Ridge does not run: convert the "
+                          "checkpoint to bf16",
+                          t->file, t->name, ridge__stored_text(t->stored));
+    }
+    return RIDGE_OK;
+}
+
+/* ---- copying --------------------------------------------------------------------- */
+
+/* A run of the last dim: count elements of the program from start, which lie in the
+ * tensor at from, steps apart, or pairs of them, half apart. */
+typedef struct last_run {
+    int64_t start, count;
+    int64_t from, step;
+    int64_t half; /* > 0: pairs */
+} last_run;
+
+static void copy_run(const weight_reader *r, const ridge__stored_tensor *t,
+                     const unsigned char *base, float *out, const last_run *run)
+{
+    const ridge_region *g = r->region;
+    const int last = g->n_dims - 1;
+    const int64_t bytes = (int64_t)ridge__stored_bytes(t->stored);
+    ridge__stored_copy c = {.to_format = RIDGE__STORED_F32, .from_format = t->stored};
+    const int first = r->rule->order == RIDGE__WEIGHT_EXPERTS ? 1 : 0;
+    int64_t offset = run->from * r->from[last];
+    for (int i = first; i < last; i++) {
+        c.dims[c.n++] = (ridge__copy_dim){g->count[i], r->to[i], r->from[i]};
+        offset += g->start[i] * r->from[i];
+    }
+    const int64_t to = r->to[last], step = run->step * r->from[last];
+    if (run->half > 0) {
+        c.dims[c.n++] = (ridge__copy_dim){run->count / 2, 2 * to, step};
+        c.dims[c.n++] = (ridge__copy_dim){2, to, run->half * r->from[last]};
+    } else {
+        c.dims[c.n++] = (ridge__copy_dim){run->count, to, step};
+    }
+    c.from = base + offset * bytes;
+    c.to = (unsigned char *)(out + (run->start - g->start[last]) * to);
+    ridge__stored_copy_run(&c);
+}
+
+/* The next run at element @p at of the last dim: whole pairs, half of one, or what does
+ * not turn. */
+static last_run run_at(const weight_reader *r, int64_t at, int64_t end)
+{
+    const int64_t half = r->rotary / 2;
+    const int64_t turned = end < r->rotary ? end : r->rotary;
+    if (at >= r->rotary)
+        return (last_run){at, end - at, at, 1, 0};
+    if (at % 2 == 0 && turned - at >= 2)
+        return (last_run){at, (turned - at) / 2 * 2, at / 2, 1, half};
+    return (last_run){at, 1, at / 2 + at % 2 * half, 1, 0};
+}
+
+static void copy_tensor(const weight_reader *r, const ridge__stored_tensor *t,
+                        int64_t first_row, int64_t columns, float *out)
+{
+    const ridge_region *g = r->region;
+    const int last = g->n_dims - 1;
+    const int64_t end = g->start[last] + g->count[last];
+    const unsigned char *base =
+        t->data + (size_t)(first_row * columns) * ridge__stored_bytes(t->stored);
+    for (int64_t at = g->start[last]; at < end;) {
+        const last_run run = run_at(r, at, end);
+        copy_run(r, t, base, out, &run);
+        at += run.count;
+    }
+}
+
+static ridge_status read_one(weight_reader *r, int64_t expert, float *out)
+{
+    bool is_fused;
+    const ridge__stored_tensor *t = find_tensor(r, expert, &is_fused);
+    if (t == NULL)
+        return fail_missing(r, expert);
+    wanted w = lay_out(r);
+    RIDGE_TRY(check_shape(r, t, is_fused, &w));
+    copy_tensor(r, t, w.first_row, w.columns, out);
+    return RIDGE_OK;
+}
+
+/* ---- all ------------------------------------------------------------------------- */
+
+/* Dims that turn: all of a head, or the part that the model turns. */
+static int64_t rotary_dims(const weight_reader *r)
+{
+    const ridge_numerics *n = &r->source->numerics;
+    const int64_t h = r->region->shape[r->region->n_dims - 1];
+    if (!r->rule->is_rotary || n->has_paired_rope)
+        return 0;
+    return (int64_t)((double)h * n->rope_fraction + 0.5) / 2 * 2;
+}
+
+static ridge_status read_region(weight_reader *r)
+{
+    const ridge_region *g = r->region;
+    if (r->rule->order != RIDGE__WEIGHT_EXPERTS)
+        return read_one(r, 0, r->out);
+    for (int64_t i = 0; i < g->count[0]; i++)
+        RIDGE_TRY(read_one(r, g->start[0] + i, r->out + i * r->to[0]));
+    return RIDGE_OK;
+}
+
+static ridge_status find_rule(weight_reader *r)
+{
+    r->rule = ridge__weight_rule_find(r->name.base);
+    if (r->rule == NULL) {
+        return ridge_fail(r->cx, RIDGE_E_NOTFOUND,
+                          "%s: Ridge knows no name for the weight %s in checkpoints of "
+                          "others: it reads those of LLaMA, Qwen, Mistral and their "
+                          "like",
+                          r->source->path, r->name.base);
+    }
+    bool is_fused;
+    const bool is_tied = ridge_str_is(ridge_str_of(r->name.base), "unembedding") &&
+                         find_tensor(r, 0, &is_fused) == NULL;
+    if (is_tied)
+        r->rule = ridge__weight_rule_find("embedding");
+    return r->is_short ? ridge_fail_nomem(r->cx) : RIDGE_OK;
+}
+
+static ridge_status check_region(const weight_reader *r)
+{
+    const char *fault = r->region->n_dims == 0 ? "it has no dims"
+                                               : ridge__region_fault(r->cx, r->region);
+    if (fault == NULL)
+        return RIDGE_OK;
+    return ridge_fail(r->cx, RIDGE_E_ARG, "no region of the weight %s: %s",
+                      r->name.base, fault);
+}
+
+ridge_status ridge_weight_source_read(ridge_ctx *cx, const ridge_weight_source *source,
+                                      ridge_weight_name name,
+                                      const ridge_region *region,
+                                      const int64_t *strides, float *out)
+{
+    ridge_arena *scratch = ridge_ctx_scratch(cx);
+    const ridge_mark mark = ridge_arena_mark(scratch);
+    weight_reader r = {
+        .cx = cx, .source = source, .name = name, .region = region, .out = out};
+    ridge_status st = check_region(&r);
+    if (st == RIDGE_OK)
+        st = find_rule(&r);
+    if (st == RIDGE_OK) {
+        ridge__dense_strides(region->n_dims, region->count, r.to);
+        if (strides != NULL)
+            memcpy(r.to, strides, (size_t)region->n_dims * sizeof *strides);
+        r.rotary = rotary_dims(&r);
+        st = read_region(&r);
+    }
+    ridge_arena_rewind(scratch, mark);
+    return st;
+}
+
+bool ridge_weight_source_has(ridge_ctx *cx, const ridge_weight_source *source,
+                             ridge_weight_name name)
+{
+    ridge_arena *scratch = ridge_ctx_scratch(cx);
+    const ridge_mark mark = ridge_arena_mark(scratch);
+    weight_reader r = {.cx = cx, .source = source, .name = name};
+    bool is_fused;
+    r.rule = ridge__weight_rule_find(name.base);
+    const bool has = r.rule != NULL && find_tensor(&r, 0, &is_fused) != NULL;
+    ridge_arena_rewind(scratch, mark);
+    return has;
+}

@@ -1,0 +1,30 @@
+/* A checkpoint of others as tensors by name. */
+#ifndef RIDGE_WEIGHT_SOURCE_H
+#define RIDGE_WEIGHT_SOURCE_H
+
+#include "mapped_file.h"
+#include "stored_tensor.h"
+#include "token_table.h"
+
+struct ridge_weight_source {
+    const char *path;
+    const char *format;
+    ridge_numerics numerics;
+    size_t n;
+    ridge__stored_tensor *tensors;
+    ridge__token_table names; /* index of a tensor */
+    const char *prefix;       /* before "embed_tokens.weight": "model." */
+    double bytes;
+};
+
+/** Name the tensors of a source. @errors E_PARSE a name twice; E_NOMEM */
+RIDGE_NODISCARD ridge_status ridge__weight_source_index(ridge_ctx *cx,
+                                                        ridge_weight_source *source);
+
+/** The tensors of a llama2.c checkpoint under the names of Hugging Face.
+ * @errors E_PARSE, E_NOMEM */
+RIDGE_NODISCARD ridge_status ridge__llama2c_read(ridge_ctx *cx,
+                                                 const ridge__mapped_file *file,
+                                                 ridge_weight_source *source);
+
+#endif
