@@ -8,6 +8,8 @@ list(FILTER RIDGE_EXECUTE_SOURCES EXCLUDE REGEX
 function(ridge_combine isa)
     add_library(ridge_combine_${isa} OBJECT ${CMAKE_SOURCE_DIR}/src/execute/ranks/comm_combine.c)
     target_link_libraries(ridge_combine_${isa} PRIVATE ridge_flags)
+    target_include_directories(ridge_combine_${isa}
+                               PRIVATE ${CMAKE_SOURCE_DIR}/src/execute/kernels)
     target_compile_definitions(ridge_combine_${isa} PRIVATE RIDGE__ISA=${isa})
     target_compile_options(ridge_combine_${isa} PRIVATE -O3 ${ARGN})
     set_target_properties(ridge_combine_${isa} PROPERTIES INTERPROCEDURAL_OPTIMIZATION
