@@ -71,6 +71,9 @@ RIDGE_NODISCARD ridge_status cli_slice(cli_run *run, const ridge_slice **out);
 
 RIDGE_NODISCARD ridge_status cli_catalog(cli_run *run, const ridge_catalog **out);
 RIDGE_NODISCARD ridge_status cli_library(cli_run *run, const ridge_library **out);
+/** A model by name or path, as ridge_model_load takes it, or a llama2.c checkpoint. */
+RIDGE_NODISCARD ridge_status cli_model(cli_run *run, const char *name,
+                                       const ridge_model **out);
 
 /** Print "ridge: message" on stderr. @return exit code 2 */
 int cli_fail(cli_run *run);

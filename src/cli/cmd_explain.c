@@ -18,11 +18,9 @@ static ridge_status load_request(cli_run *run, const ridge_plan *plan,
                                  ridge_train_request *r)
 {
     const ridge_catalog *catalog;
-    const ridge_library *library;
     RIDGE_TRY(cli_catalog(run, &catalog));
-    RIDGE_TRY(cli_library(run, &library));
     RIDGE_TRY(ridge_slice_parse(run->cx, catalog, plan->slice_text, &r->slice));
-    RIDGE_TRY(ridge_model_load(run->cx, library, plan->model_name, &r->model));
+    RIDGE_TRY(cli_model(run, plan->model_name, &r->model));
     r->batch_tokens = plan->batch_tokens;
     r->seq_tokens = plan->seq_tokens;
     r->total_tokens = plan->total_tokens;

@@ -43,10 +43,10 @@ static ridge_status check_checkpoint(cli_run *run, ridge_model_view *view,
     return RIDGE_OK;
 }
 
-static ridge_status make_view(cli_run *run, const ridge_library *library,
-                              ridge_model_view *view, ridge_checkpoint *room)
+static ridge_status make_view(cli_run *run, ridge_model_view *view,
+                              ridge_checkpoint *room)
 {
-    RIDGE_TRY(ridge_model_load(run->cx, library, run->args[0], &view->model));
+    RIDGE_TRY(cli_model(run, run->args[0], &view->model));
     RIDGE_TRY(cli_option_count(run, "seq", ridge_model_view_seq(view->model),
                                &view->seq_tokens));
     if (view->seq_tokens < 1)
@@ -71,7 +71,7 @@ static int run_model(cli_run *run)
         return cli_fail(run);
     if (run->n_args == 0)
         return run_catalogue(run, library);
-    if (make_view(run, library, &view, &room) != RIDGE_OK)
+    if (make_view(run, &view, &room) != RIDGE_OK)
         return cli_fail(run);
     if (cli_option_text(run, "program"))
         return cli_model_program(run, view.model, view.seq_tokens);

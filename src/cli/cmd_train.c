@@ -47,10 +47,8 @@ static ridge_status read_numbers(cli_run *run, ridge_train_request *r)
 static ridge_status find_layouts(cli_run *run, ridge_train_request *r,
                                  ridge_train_result *result)
 {
-    const ridge_library *library;
     RIDGE_TRY(cli_slice(run, &r->slice));
-    RIDGE_TRY(cli_library(run, &library));
-    RIDGE_TRY(ridge_model_load(run->cx, library, run->args[0], &r->model));
+    RIDGE_TRY(cli_model(run, run->args[0], &r->model));
     RIDGE_TRY(read_numbers(run, r));
     RIDGE_TRY(read_knobs(run, &r->knobs));
     ridge_progress progress = ridge_progress_start(stderr);

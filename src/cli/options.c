@@ -4,6 +4,8 @@
  */
 #include "cli.h"
 
+#include "ridge/execute_weights.h"
+
 #include <string.h>
 
 const char *cli_option_text(const cli_run *run, const char *name)
@@ -84,4 +86,14 @@ ridge_status cli_library(cli_run *run, const ridge_library **out)
         RIDGE_TRY(ridge_library_open(run->cx, run->data_dir, &run->library));
     *out = run->library;
     return RIDGE_OK;
+}
+
+ridge_status cli_model(cli_run *run, const char *name, const ridge_model **out)
+{
+    const ridge_library *library;
+    ridge_numerics numerics;
+    if (ridge_llama2c_is_checkpoint(name))
+        return ridge_llama2c_model(run->cx, name, out, &numerics);
+    RIDGE_TRY(cli_library(run, &library));
+    return ridge_model_load(run->cx, library, name, out);
 }

@@ -3,9 +3,10 @@
  */
 #include "run_plan.h"
 
+#include "rank_options.h"
+
 #include "ridge/plan_timeline.h"
 
-#include <math.h>
 #include <string.h>
 
 bool cli_run_is_lead(void)
@@ -53,11 +54,9 @@ static ridge_status read_numerics(cli_run *run, run_plan *p)
 
 static ridge_status load_model(cli_run *run, run_plan *p)
 {
-    const ridge_library *library;
     if (ridge_llama2c_is_checkpoint(p->model_path))
         return ridge_llama2c_model(run->cx, p->model_path, &p->model, &p->numerics);
-    RIDGE_TRY(cli_library(run, &library));
-    RIDGE_TRY(ridge_model_load(run->cx, library, p->model_path, &p->model));
+    RIDGE_TRY(cli_model(run, p->model_path, &p->model));
     return read_numerics(run, p);
 }
 
@@ -165,30 +164,14 @@ static ridge_status make_layout(cli_run *run, run_plan *p)
 /* ---- ranks -------------------------------------------------------------------------
  */
 
-static ridge_status read_engine(cli_run *run, ridge_engine *out)
-{
-    const char *engine = cli_option_text(run, "engine");
-    *out = ridge_launched_ranks() > 1 ? RIDGE_ENGINE_MPI : RIDGE_ENGINE_THREADS;
-    return engine ? ridge_engine_parse(run->cx, engine, out) : RIDGE_OK;
-}
-
 static ridge_status read_ranks(cli_run *run, run_plan *p)
 {
-    double timeout_s, threads;
     const int64_t ranks = ridge_run_layout_ranks(&p->layout);
-    RIDGE_TRY(cli_option_count(run, "timeout", 60, &timeout_s));
-    RIDGE_TRY(cli_option_count(run, "threads", 0, &threads));
     if (ranks > RIDGE_RANK_MAX)
         return ridge_fail(run->cx, RIDGE_E_ARG,
                           "the layout takes %lld ranks: at most %d run",
                           (long long)ranks, RIDGE_RANK_MAX);
-    if (threads > 64 || floor(threads) != threads)
-        return ridge_fail(run->cx, RIDGE_E_ARG, "--threads: expected 1 to 64");
-    RIDGE_TRY(read_engine(run, &p->ranks.engine));
-    p->ranks.ranks = (int)ranks;
-    p->ranks.timeout_s = timeout_s > 0.0 ? timeout_s : 60.0;
-    p->threads = (int)threads;
-    return RIDGE_OK;
+    return cli_rank_options(run, ranks, &p->ranks, &p->threads);
 }
 
 ridge_status cli_run_plan(cli_run *run, run_plan *out)
