@@ -88,11 +88,19 @@ ridge_status cli_library(cli_run *run, const ridge_library **out)
     return RIDGE_OK;
 }
 
+static bool is_bin(const char *path)
+{
+    const size_t n = strlen(path);
+    return n > 4 && strcmp(path + n - 4, ".bin") == 0 && ridge_path_exists(path) &&
+           !ridge_path_is_dir(path);
+}
+
 ridge_status cli_model(cli_run *run, const char *name, const ridge_model **out)
 {
     const ridge_library *library;
     ridge_numerics numerics;
-    if (ridge_llama2c_is_checkpoint(name))
+    if (ridge_llama2c_is_checkpoint(name) ||
+        is_bin(name)) /* one that is broken says how */
         return ridge_llama2c_model(run->cx, name, out, &numerics);
     RIDGE_TRY(cli_library(run, &library));
     return ridge_model_load(run->cx, library, name, out);
