@@ -25,6 +25,9 @@ endif()
 ridge_program_test(run_cli ${mpirun})
 set_tests_properties(unit.run_cli PROPERTIES TIMEOUT 300)
 
+ridge_program_test(calibrate)
+set_tests_properties(unit.calibrate PROPERTIES TIMEOUT 300)
+
 # Hostile files are refused soon; sanitizers get more time.
 set(refusal_s 2)
 if(CMAKE_C_FLAGS MATCHES "-fsanitize")

@@ -4,6 +4,8 @@ set(hardware_fixture ${CMAKE_SOURCE_DIR}/tests/support/hardware_fixture.c)
 
 ridge_test(unit chip LAYER hardware)
 ridge_test(unit chip_read LAYER hardware)
+ridge_test(unit grid LAYER hardware)
+ridge_test(unit measured_read LAYER hardware SOURCES ${hardware_fixture})
 ridge_test(unit system_read LAYER hardware SOURCES ${hardware_fixture})
 ridge_test(unit catalog LAYER hardware SOURCES ${hardware_fixture})
 ridge_test(unit slice LAYER hardware SOURCES ${hardware_fixture})

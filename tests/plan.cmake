@@ -9,6 +9,7 @@ ridge_test(unit plan_file LAYER plan SOURCES ${train_fixture})
 ridge_test(unit train_check LAYER plan SOURCES ${train_fixture})
 ridge_test(unit train_price LAYER plan SOURCES ${train_fixture})
 ridge_test(unit train_explain LAYER plan SOURCES ${train_fixture})
+ridge_test(unit step_program LAYER plan SOURCES ${train_fixture})
 
 ridge_test(property train_laws LAYER plan SOURCES ${train_fixture} TIMEOUT 120)
 ridge_test(diff layout_timeline LAYER plan SOURCES ${train_fixture})

@@ -166,6 +166,8 @@ bool ridge_chip_is_fused(const ridge_chip *chip);
 bool ridge_chip_is_overlapped(const ridge_chip *chip);
 /** Whether ranks that share a causal sequence meet equal scores. */
 bool ridge_chip_is_balanced(const ridge_chip *chip);
+/** What a rank has of its processors while all ranks work; 1: they are its own. */
+double ridge_chip_processor_share(const ridge_chip *chip);
 
 /* ---- networks ------------------------------------------------------------------- */
 

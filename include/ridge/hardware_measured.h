@@ -60,6 +60,8 @@ typedef struct ridge_measured_chip {
     bool is_fused;      /* neighbours run as one kernel; weights' collectives as one */
     bool is_overlapped; /* collectives run beside compute */
     bool is_balanced;   /* ranks that share a causal sequence meet equal scores */
+    double processor_share; /* of its processors, where ranks take turns on them while
+                             * all work; those that wait leave theirs to others. 1 */
     ridge_grid_list matmul; /* FLOP/s by m, k, n; by format of the operands */
     /* FLOP/s of the forward pass's scores by context tokens and head dim:
      * "forward.fp32", "backward.fp32" */

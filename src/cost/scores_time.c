@@ -24,10 +24,14 @@ static double balanced_context(double s, double window)
 
 /* What the ranks of a ring wait for, over a balanced share: pieces of a sequence go
  * around in turns; in the first each rank meets half of its own, and in every other one
- * some rank meets all of another's. */
+ * some rank meets all of another's. Ranks that wait leave a shared processor to those
+ * that work. */
 static double turns_factor(const ridge_chip *chip, double pieces)
 {
-    return ridge_chip_is_balanced(chip) ? 1 : (2 * pieces - 1) / pieces;
+    const double waited = (2 * pieces - 1) / pieces;
+    return ridge_chip_is_balanced(chip)
+               ? 1
+               : fmax(1, ridge_chip_processor_share(chip) * waited);
 }
 
 /* Keys met by a query that a shape alone does not tell the kernel's model: an average

@@ -72,3 +72,8 @@ bool ridge_chip_is_balanced(const ridge_chip *chip)
 {
     return chip->measured == NULL || chip->measured->is_balanced;
 }
+
+double ridge_chip_processor_share(const ridge_chip *chip)
+{
+    return chip->measured == NULL ? 1 : chip->measured->processor_share;
+}

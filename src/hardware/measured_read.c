@@ -4,6 +4,7 @@
  * Of both: source, date. Of a chip: fuses, overlaps, balances (true, or
  * false: whether its software runs neighbours as one kernel, collectives beside
  * compute, and deals a causal sequence out so that ranks meet equal scores);
+ * processor_share (1: a rank has its processors to itself);
  * matmul_flops_per_s {format: grid over m, k, n}, attention_flops_per_s
  * {"forward.format": grid over context, head_dim}, stream_bytes_per_s
  * {"operation.format": grid over bytes}. Of a level: collective_bytes_per_s {kind: grid
@@ -113,14 +114,17 @@ ridge_status ridge__measured_chip_read(ridge_ctx *cx, ridge_node node,
                                           "fuses",
                                           "overlaps",
                                           "balances",
+                                          "processor_share",
                                           "matmul_flops_per_s",
                                           "attention_flops_per_s",
                                           "stream_bytes_per_s"};
     static const char *const matmul[] = {"m", "k", "n", "rates"};
     static const char *const attention[] = {"context", "head_dim", "rates"};
     static const char *const stream[] = {"bytes", "rates"};
-    ridge_measured_chip m = {
-        .is_fused = true, .is_overlapped = true, .is_balanced = true};
+    ridge_measured_chip m = {.is_fused = true,
+                             .is_overlapped = true,
+                             .is_balanced = true,
+                             .processor_share = 1.0};
     if (ridge_json_kind_of(node) != RIDGE_JSON_OBJECT)
         return ridge_json_fail(cx, node, "an object is wanted");
     RIDGE_TRY(ridge_json_only(cx, node, members, RIDGE_COUNT_OF(members)));
@@ -128,6 +132,9 @@ ridge_status ridge__measured_chip_read(ridge_ctx *cx, ridge_node node,
     RIDGE_TRY(read_flag(cx, &node, "fuses", &m.is_fused));
     RIDGE_TRY(read_flag(cx, &node, "overlaps", &m.is_overlapped));
     RIDGE_TRY(read_flag(cx, &node, "balances", &m.is_balanced));
+    const ridge_node share = ridge_json_get(&node, "processor_share");
+    if (!ridge_json_is_absent(share))
+        RIDGE_TRY(ridge_json_want_double(cx, share, 1e-4, 1.0, &m.processor_share));
     RIDGE_TRY(read_list(cx, ridge_json_get(&node, "matmul_flops_per_s"), matmul, 3,
                         &m.matmul));
     RIDGE_TRY(read_list(cx, ridge_json_get(&node, "attention_flops_per_s"), attention,

@@ -361,6 +361,19 @@ static step_times stage_times(const train_case *tc, const step_times *entries,
     return t;
 }
 
+/*
+ * Stages that wait while the pipeline fills and drains. Where ranks take turns on
+ * processors, those that wait leave them to the others: nothing is lost until fewer
+ * ranks work than there are processors, whose time alone is
+ *
+ *     share (work + bubble),  share: of its processors that a rank has while all work
+ */
+static double bubble_s(const train_case *tc, double work_s, double wait_s)
+{
+    const double share = ridge_chip_processor_share(tc->chip);
+    return fmax(0, share * (work_s + wait_s) - work_s);
+}
+
 void step_program_price(const train_case *tc, const train_terms *x,
                         const ridge_layout *l, ridge_train_price *price)
 {
@@ -386,7 +399,7 @@ void step_program_price(const train_case *tc, const train_terms *x,
     }
     price->parts = worst.once;
     add_parts(&price->parts, &worst.pass, m);
-    price->parts.bubble_s = (sum_s - worst_s) / v;
+    price->parts.bubble_s = bubble_s(tc, m * worst_s, (sum_s - worst_s) / v);
     price->hidden_communication_s = 0;
     price->step_time_s = ridge_step_total_s(&price->parts);
     price->bound_step_time_s =

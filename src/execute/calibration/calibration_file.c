@@ -84,6 +84,8 @@ static limits find_limits(const ridge_calibration *c)
                 .attention = rate_most(&c->chip.attention, NULL)};
     l.fp32 = fmax(c->peak_flops_per_s, rate_most(&c->chip.matmul, "fp32"));
     l.fp32 = fmax(l.fp32, l.attention);
+    if (l.bf16 > 0.0) /* at worst converted, and multiplied in fp32 */
+        l.bf16 = fmax(l.bf16, l.fp32);
     l.bytes_per_s = fmax(fmax(c->copy_bytes_per_s, c->read_bytes_per_s),
                          rate_most(&c->chip.stream, NULL));
     return l;
@@ -102,7 +104,8 @@ static void put_achievable(const writer *w, const limits *l, ridge_json *chip)
     put_fact(w, matmul, "fp32", share(rate_most(&c->chip.matmul, "fp32"), l->fp32),
              "the fastest product");
     if (l->bf16 > 0.0)
-        put_fact(w, matmul, "bf16", 1.0, "the fastest product");
+        put_fact(w, matmul, "bf16", share(rate_most(&c->chip.matmul, "bf16"), l->bf16),
+                 "the fastest product");
     put_fact(w, a, "attention", share(l->attention, l->bf16 > 0.0 ? l->bf16 : l->fp32),
              "the fastest attention");
     put_fact(w, a, "memory", share(c->copy_bytes_per_s, l->bytes_per_s),
@@ -116,7 +119,7 @@ static void put_facts(const writer *w, ridge_json *chip)
     ridge_json *peaks = ridge_json_set_object(w->cx, chip, "peak_flops_per_s");
     put_fact(w, peaks, "fp32", l.fp32, "multiply-adds on registers");
     if (l.bf16 > 0.0)
-        put_fact(w, peaks, "bf16", l.bf16, "the fastest product");
+        put_fact(w, peaks, "bf16", l.bf16, "the fastest product, or fp32's peak");
     put_fact(w, chip, "vector_flops_per_s", l.fp32, "multiply-adds on registers");
     put_fact(w, chip, "hbm_bytes", w->c->memory_bytes, "a rank's share");
     put_fact(w, chip, "hbm_bytes_per_s", l.bytes_per_s, "the fastest stream");
@@ -134,6 +137,7 @@ static void put_measured(const writer *w, ridge_json *chip)
     ridge_json_set_bool(measured, "fuses", m->is_fused);
     ridge_json_set_bool(measured, "overlaps", m->is_overlapped);
     ridge_json_set_bool(measured, "balances", m->is_balanced);
+    ridge_json_set_double(measured, "processor_share", m->processor_share);
     put_grids(w, measured, "matmul_flops_per_s", &m->matmul, matmul);
     put_grids(w, measured, "attention_flops_per_s", &m->attention, attention);
     put_grids(w, measured, "stream_bytes_per_s", &m->stream, stream);

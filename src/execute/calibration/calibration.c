@@ -5,6 +5,7 @@
 #include "device_cpu.h"
 #include "gemm.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -238,6 +239,8 @@ ridge_status ridge_calibrate(ridge_ctx *cx, const ridge_calibrate_request *reque
                               .memory_bytes = memory_bytes() / (double)ranks};
     RIDGE_TRY(find_month(cx, &made));
     made.threads = request->threads > 0 ? request->threads : share > 0 ? share : 1;
+    made.chip.processor_share =
+        fmin(1.0, (double)made.processors / ((double)ranks * made.threads));
     made.chip.source = made.level.source = "calibrate";
     made.chip.date = made.level.date = made.date;
     calibrating x = {
