@@ -18,7 +18,7 @@ static const double quick_m[] = {16, 128, 1024};
 static const double quick_k[] = {16, 128, 1152};
 static const double FLOPS_MOST = 9e9;
 
-enum { POOL_BYTES = 24 << 20 };
+enum { POOL_BYTES = 64 << 20 };
 
 /* Memory that operands pass through. Results have one of their own: read again as
  * operands they would soon be too small or too large for numbers. */
