@@ -156,7 +156,9 @@ def document(rows: list, machine: dict) -> None:
             f"{machine['library']}; {datetime.date.today().isoformat()}. "
             "With more threads than processors ranks take turns on them, and are",
             "calibrated so.", "",
-            *table(rows), "", summary(rows) + ".", ""]
+            *table(rows), "", summary(rows) + ".", "",
+            "Routing is taken as even. New weights do not route evenly: with ep a rank waits "
+            "for the one that got more rows, which the model leaves out.", ""]
     with open(DOCUMENT, encoding="utf-8") as f:
         old = f.read()
     start = old.find(HEADING)

@@ -17,7 +17,7 @@ extern "C" {
 typedef struct ridge_calibrate_request {
     ridge_ranks ranks; /* that measure at the same time; THREADS or MPI */
     int threads;       /* that compute for each; 0: processors / ranks, at least 1 */
-    bool is_quick;     /* about 5 s instead of 30: fewer sizes and repetitions */
+    bool is_quick;     /* about 5 s instead of 35: fewer sizes */
     ridge_progress *progress; /* or NULL */
 } ridge_calibrate_request;
 
