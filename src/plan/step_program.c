@@ -361,48 +361,69 @@ static step_times stage_times(const train_case *tc, const step_times *entries,
     return t;
 }
 
+/* All stages of a pipeline, for one microbatch. */
+typedef struct pipe_times {
+    step_times worst, sum;
+    double worst_s; /* of its pass */
+} pipe_times;
+
+static pipe_times pipe_times_of(const train_case *tc, const train_terms *x,
+                                const ridge_layout *l, const step_times *entries)
+{
+    pipe_times p = {.worst_s = -1};
+    for (int i = 0; i < x->stages->n; i++) {
+        const train_stage *stage = &x->stages->stages[i];
+        step_times t = stage_times(tc, entries, stage);
+        t.pass.pp_s += 2 * (double)l->vpp * x->send.expected_s;
+        add_times(&p.sum, &t, stage->count);
+        if (ridge_step_total_s(&t.pass) <= p.worst_s)
+            continue;
+        p.worst = t;
+        p.worst_s = ridge_step_total_s(&t.pass);
+    }
+    return p;
+}
+
 /*
- * Stages that wait while the pipeline fills and drains. Where ranks take turns on
- * processors, those that wait leave them to the others: nothing is lost until fewer
- * ranks work than there are processors, whose time alone is
+ * The slowest stage works through every microbatch, and waits while the pipeline fills
+ * and drains. Where ranks take turns on processors, those that wait leave theirs to the
+ * others, and all work is done after that of a mean stage; unless fewer ranks work than
+ * there are processors:
  *
- *     share (work + bubble),  share: of its processors that a rank has while all work
+ *     step = max(m mean, share (m worst + bubble)),  share: of its processors that a
+ *                                                    rank has while all work
  */
-static double bubble_s(const train_case *tc, double work_s, double wait_s)
+static void add_passes(const train_case *tc, const ridge_layout *l, const pipe_times *p,
+                       ridge_train_price *price)
 {
     const double share = ridge_chip_processor_share(tc->chip);
-    return fmax(0, share * (work_s + wait_s) - work_s);
+    const double m = (double)price->microbatches;
+    const double v = (double)l->vpp;
+    const double sum_s = ridge_step_total_s(&p->sum.pass);
+    const double alone_s = share * (m * p->worst_s + (sum_s - p->worst_s) / v);
+    if (share < 1) {
+        add_parts(&price->parts, &p->sum.pass, m / (double)l->pp);
+        price->parts.bubble_s = fmax(0, alone_s - m * sum_s / (double)l->pp);
+    } else {
+        add_parts(&price->parts, &p->worst.pass, m);
+        price->parts.bubble_s = (sum_s - p->worst_s) / v;
+    }
 }
 
 void step_program_price(const train_case *tc, const train_terms *x,
                         const ridge_layout *l, ridge_train_price *price)
 {
     const step_times *entries = find_times(tc, l);
-    const double m = (double)price->microbatches;
-    const double v = (double)l->vpp;
-    step_times worst = {.bound_pass_s = 0};
-    double sum_s = 0, bound_sum_s = 0, worst_s = -1;
     price->step_time_s = price->bound_step_time_s = HUGE_VAL;
     if (entries == NULL)
         return;
-    for (int i = 0; i < x->stages->n; i++) {
-        const train_stage *stage = &x->stages->stages[i];
-        step_times t = stage_times(tc, entries, stage);
-        t.pass.pp_s += 2 * v * x->send.expected_s;
-        const double s = ridge_step_total_s(&t.pass);
-        sum_s += stage->count * s;
-        bound_sum_s += stage->count * t.bound_pass_s;
-        if (s > worst_s) {
-            worst = t;
-            worst_s = s;
-        }
-    }
-    price->parts = worst.once;
-    add_parts(&price->parts, &worst.pass, m);
-    price->parts.bubble_s = bubble_s(tc, m * worst_s, (sum_s - worst_s) / v);
+    const pipe_times p = pipe_times_of(tc, x, l, entries);
+    const double fill_s = (p.sum.bound_pass_s - p.worst.bound_pass_s) / (double)l->vpp;
+    const double bound_s = (double)price->microbatches * p.worst.bound_pass_s +
+                           p.worst.bound_once_s + fill_s;
+    price->parts = p.worst.once;
+    add_passes(tc, l, &p, price);
     price->hidden_communication_s = 0;
     price->step_time_s = ridge_step_total_s(&price->parts);
-    price->bound_step_time_s =
-        fmin(price->step_time_s, m * worst.bound_pass_s + worst.bound_once_s +
-                                     (bound_sum_s - worst.bound_pass_s) / v);
+    price->bound_step_time_s = fmin(price->step_time_s, bound_s);
 }
