@@ -173,7 +173,8 @@ static double clip_s(const reading *r, const ridge_operation *update)
     return grid ? bytes / ridge_grid_rate(grid, &bytes) : 0;
 }
 
-static void add_op(const reading *r, int index, bool is_update_block, step_times *e)
+static void add_op(const reading *r, int index, bool is_update_block, bool is_backward,
+                   step_times *e)
 {
     const ridge_operation *op = &r->program->ops[index];
     const ridge_operation_time *t = &r->times[index];
@@ -187,6 +188,10 @@ static void add_op(const reading *r, int index, bool is_update_block, step_times
     }
     *part_of(r, op, &e->pass) += t->expected_s;
     e->bound_pass_s += t->bound_s;
+    if (!is_backward)
+        *part_of(r, op, &e->forward) += t->expected_s;
+    else if (op->n_outputs > 0 && is_of_weight(r->program, op->outputs[0]))
+        *part_of(r, op, &e->backward_weight) += t->expected_s;
     if (r->is_again[index])
         e->pass.recompute_s += t->expected_s;
 }
@@ -248,7 +253,8 @@ static void read_blocks(const reading *r)
         if (is_read_before(r, b))
             continue;
         for (int i = block->first_op; i < block->first_op + block->n_ops; i++)
-            add_op(r, i, is_update(p, block), &r->entries[entry_of(r, block)]);
+            add_op(r, i, is_update(p, block), block->is_backward,
+                   &r->entries[entry_of(r, block)]);
     }
 }
 
@@ -343,6 +349,8 @@ static void add_parts(ridge_step_parts *to, const ridge_step_parts *from, double
 static void add_times(step_times *to, const step_times *from, double by)
 {
     add_parts(&to->pass, &from->pass, by);
+    add_parts(&to->forward, &from->forward, by);
+    add_parts(&to->backward_weight, &from->backward_weight, by);
     add_parts(&to->once, &from->once, by);
     to->bound_pass_s += by * from->bound_pass_s;
     to->bound_once_s += by * from->bound_once_s;
@@ -359,6 +367,36 @@ static step_times stage_times(const train_case *tc, const step_times *entries,
     if (stage->has_embedding)
         add_times(&t, &entries[tc->n_kinds + 1], 1);
     return t;
+}
+
+/* Compute and exchanges of some parts of a pass. */
+static ridge_pass_work pass_work(const ridge_step_parts *p)
+{
+    ridge_pass_work w = {.exposed_s = {[RIDGE_TRAFFIC_TP] = p->tp_s,
+                                       [RIDGE_TRAFFIC_CP] = p->cp_s,
+                                       [RIDGE_TRAFFIC_EP] = p->ep_s,
+                                       [RIDGE_TRAFFIC_FSDP] = p->fsdp_s}};
+    w.compute_s = ridge_step_total_s(p) - ridge_pass_work_s(&w);
+    return w;
+}
+
+bool step_program_work(const train_case *tc, const ridge_layout *l,
+                       const train_stage *stage, ridge_stage_work *work,
+                       ridge_step_end *end)
+{
+    const step_times *entries = find_times(tc, l);
+    if (entries == NULL)
+        return false;
+    const step_times t = stage_times(tc, entries, stage);
+    ridge_step_parts input = t.pass;
+    add_parts(&input, &t.forward, -1);
+    add_parts(&input, &t.backward_weight, -1);
+    *work = (ridge_stage_work){.forward = pass_work(&t.forward),
+                               .backward_input = pass_work(&input),
+                               .backward_weight = pass_work(&t.backward_weight)};
+    *end = (ridge_step_end){.reduce_exposed_s = t.once.dp_s,
+                            .optimizer_s = t.once.optimizer_s};
+    return true;
 }
 
 /* All stages of a pipeline, for one microbatch. */

@@ -7,6 +7,8 @@
 /** Times of a layer, of the head, or of the embedding. */
 typedef struct step_times {
     ridge_step_parts pass; /* of a microbatch: forward, backward, what is done again */
+    ridge_step_parts forward;         /* of these, the forward pass */
+    ridge_step_parts backward_weight; /* and what makes gradients of weights alone */
     ridge_step_parts once; /* of a step: gradients reduced, weights updated */
     double bound_pass_s, bound_once_s;
 } step_times;
@@ -27,5 +29,11 @@ typedef struct step_memo {
  */
 void step_program_price(const train_case *tc, const train_terms *terms,
                         const ridge_layout *layout, ridge_train_price *price);
+
+/** A stage and what comes once a step, as train_stage_work and train_step_end have
+ * them. @return false: the degrees make no mesh, or the memo's status says why */
+bool step_program_work(const train_case *tc, const ridge_layout *layout,
+                       const train_stage *stage, ridge_stage_work *work,
+                       ridge_step_end *end);
 
 #endif

@@ -20,6 +20,7 @@ typedef struct train_stages {
     int64_t pp;
     int n;
     train_stage *stages;
+    int *of_rank;       /* [pp] which of the stages a rank has */
     double layers_most; /* of any stage */
 } train_stages;
 

@@ -16,37 +16,45 @@ static ridge_status place(ridge_ctx *cx, const train_case *tc,
     return RIDGE_OK;
 }
 
-static ridge_status price_legal(train_case *tc, const ridge_layout *l,
-                                const train_groups *groups, ridge_train_price *price)
+ridge_status train_terms_of(train_case *tc, const ridge_layout *l,
+                            const train_groups *groups, train_terms *out)
 {
     ridge_arena *arena = ridge_ctx_arena(tc->cx);
     size_t kinds = (size_t)tc->n_kinds;
-    train_load load;
     layer_shape shape = {l->tp, l->cp, l->ep, l->microbatch_seqs, l->has_sp};
     const train_stages *stages = train_case_stages(tc, l->pp);
     const layer_time *layers = train_layer_times(tc, &shape);
     layer_exchange *exchanges = ridge_new(arena, layer_exchange, kinds + 1);
     shard_time *shards = ridge_new(arena, shard_time, kinds);
+    train_load *load = ridge_new(arena, train_load, 1);
     if (layers == NULL)
         return tc->status == RIDGE_OK ? ridge_fail_nomem(tc->cx) : tc->status;
-    if (stages == NULL || exchanges == NULL || shards == NULL ||
-        !train_load_build(tc, l->tp, l->ep, l->has_sp, &load))
+    if (stages == NULL || exchanges == NULL || shards == NULL || load == NULL ||
+        !train_load_build(tc, l->tp, l->ep, l->has_sp, load))
         return ridge_fail_nomem(tc->cx);
     step_sync *syncs = ridge_new(arena, step_sync, (size_t)stages->n);
     if (syncs == NULL)
         return ridge_fail_nomem(tc->cx);
     train_layer_exchanges(tc, groups, layers, exchanges);
-    train_shard_times(tc, groups, &load, shards);
-    train_step_syncs(tc, groups, &load, stages, l, syncs);
-    train_terms terms = {.stages = stages,
-                         .load = &load,
-                         .layers = layers,
-                         .exchanges = exchanges,
-                         .shards = shards,
-                         .syncs = syncs,
-                         .send = train_send_time(tc, groups, l),
-                         .is_tp_apart =
-                             !train_groups_share(&groups->tp, &groups->shards)};
+    train_shard_times(tc, groups, load, shards);
+    train_step_syncs(tc, groups, load, stages, l, syncs);
+    *out =
+        (train_terms){.stages = stages,
+                      .load = load,
+                      .layers = layers,
+                      .exchanges = exchanges,
+                      .shards = shards,
+                      .syncs = syncs,
+                      .send = train_send_time(tc, groups, l),
+                      .is_tp_apart = !train_groups_share(&groups->tp, &groups->shards)};
+    return RIDGE_OK;
+}
+
+static ridge_status price_legal(train_case *tc, const ridge_layout *l,
+                                const train_groups *groups, ridge_train_price *price)
+{
+    train_terms terms;
+    RIDGE_TRY(train_terms_of(tc, l, groups, &terms));
     price->microbatches = train_microbatches(tc, l);
     price->memory =
         train_peak_memory(tc, &terms, l, price->microbatches, &price->fullest_stage);

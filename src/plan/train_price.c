@@ -22,6 +22,7 @@ typedef struct stage_time {
     double fwd_s, bwd_s;    /* compute with exposed exchanges */
     double hidden_s;
     double bound_compute_s, bound_tp_s, bound_cp_s, bound_shards_s, bound_ep_s;
+    ridge_stage_work *work; /* the same by pass; NULL: not asked for */
 } stage_time;
 
 static double positive(double v)
@@ -44,10 +45,11 @@ static double tp_exposed_s(const ridge_layout *l, double comm_s, double matmul_s
 }
 
 /* Exchanges of one layer for one microbatch: what is exposed, and of TP and CP what
- * runs behind compute. */
+ * runs behind compute. Beside: of the backward pass, for the weights' gradients. */
 typedef struct exposed {
     double tp_fwd_s, tp_bwd_s, cp_fwd_s, cp_bwd_s, ep_fwd_s, ep_bwd_s;
     double hidden_tp_fwd_s, hidden_tp_bwd_s, hidden_cp_fwd_s, hidden_cp_bwd_s;
+    double tp_beside_s, hidden_tp_beside_s;
 } exposed;
 
 /* Full remat repeats the exchanges of the forward pass. What is gathered again for
@@ -63,7 +65,9 @@ static void add_tp(const ridge_layout *l, const layer_time *t, const layer_excha
     double ahead_s = tp_exposed_s(l, bwd_s, t->matmul_bwd_s);
     double room_s = t->matmul_bwd_s - (bwd_s - ahead_s);
     e->tp_fwd_s = tp_exposed_s(l, fwd_s, t->matmul_fwd_s);
-    e->tp_bwd_s = ahead_s + positive(beside->expected_s - room_s);
+    e->tp_beside_s = positive(beside->expected_s - room_s);
+    e->hidden_tp_beside_s = beside->expected_s - e->tp_beside_s;
+    e->tp_bwd_s = ahead_s + e->tp_beside_s;
     s->bound_tp_s += fwd->bound_s * (1 + redo) + bwd->bound_s + beside->bound_s;
     e->hidden_tp_fwd_s = positive(fwd_s - e->tp_fwd_s);
     e->hidden_tp_bwd_s = positive(bwd_s + beside->expected_s - e->tp_bwd_s);
@@ -97,6 +101,38 @@ static void add_ep(const layer_exchange *x, double redo, exposed *e, stage_time 
     s->bound_ep_s += fwd->bound_s * (1 + redo) + bwd->bound_s;
 }
 
+/* ---- by pass --------------------------------------------------------------------- */
+
+static void work_exchange(const train_case *tc, ridge_pass_work *pass,
+                          ridge_traffic over, double exposed_s, double hidden_s)
+{
+    pass->exposed_s[over] += exposed_s;
+    pass->hidden_s[over] += hidden_s;
+    pass->compute_s += hidden_s * ridge_collective_sm_share(tc->chip);
+}
+
+/* n layers. Of a product's backward pass half is for the weights; what is computed
+ * again, scores and vectors come before the gradient of the input. */
+static void work_layers(const train_case *tc, const layer_time *t, const exposed *e,
+                        double again_s, double n, ridge_stage_work *w)
+{
+    ridge_pass_work *f = &w->forward;
+    ridge_pass_work *i = &w->backward_input;
+    const double weight_s = t->matmul_bwd_s / 2;
+    f->compute_s += n * layer_time_fwd_s(t);
+    i->compute_s += n * (layer_time_bwd_s(t) + again_s - weight_s);
+    w->backward_weight.compute_s += n * weight_s;
+    work_exchange(tc, f, RIDGE_TRAFFIC_TP, n * e->tp_fwd_s, n * e->hidden_tp_fwd_s);
+    work_exchange(tc, f, RIDGE_TRAFFIC_CP, n * e->cp_fwd_s, n * e->hidden_cp_fwd_s);
+    work_exchange(tc, f, RIDGE_TRAFFIC_EP, n * e->ep_fwd_s, 0);
+    work_exchange(tc, i, RIDGE_TRAFFIC_TP, n * (e->tp_bwd_s - e->tp_beside_s),
+                  n * (e->hidden_tp_bwd_s - e->hidden_tp_beside_s));
+    work_exchange(tc, &w->backward_weight, RIDGE_TRAFFIC_TP, n * e->tp_beside_s,
+                  n * e->hidden_tp_beside_s);
+    work_exchange(tc, i, RIDGE_TRAFFIC_CP, n * e->cp_bwd_s, n * e->hidden_cp_bwd_s);
+    work_exchange(tc, i, RIDGE_TRAFFIC_EP, n * e->ep_bwd_s, 0);
+}
+
 /* Gathers and scatters of a layer's shards beside its compute. Time in which TP is
  * exposed is time in which other links can work; on the same links, what TP and CP move
  * behind compute leaves less room. CP is always on the links of the shards. */
@@ -125,6 +161,17 @@ static void add_shards(const train_case *tc, const train_terms *x,
     s->hidden_s += n * hidden_s;
     s->parts.slowdown_s += n * hidden_s * ridge_collective_sm_share(tc->chip);
     s->parts.fsdp_s += n * exposed_s;
+    if (s->work != NULL) {
+        const double fwd[] = {fwd_exposed_s, positive(gather_s - fwd_exposed_s)};
+        const double bwd[] = {bwd_exposed_s, positive(bwd_comm_s - bwd_exposed_s)};
+        const double late = bwd_comm_s > 0 ? t->scatter.expected_s / bwd_comm_s : 0;
+        ridge_stage_work *w = s->work;
+        work_exchange(tc, &w->forward, RIDGE_TRAFFIC_FSDP, n * fwd[0], n * fwd[1]);
+        work_exchange(tc, &w->backward_input, RIDGE_TRAFFIC_FSDP,
+                      n * (1 - late) * bwd[0], n * (1 - late) * bwd[1]);
+        work_exchange(tc, &w->backward_weight, RIDGE_TRAFFIC_FSDP, n * late * bwd[0],
+                      n * late * bwd[1]);
+    }
 }
 
 /* n layers of one kind, or the head, which is never computed again. */
@@ -157,6 +204,8 @@ static void add_layers(const train_case *tc, const train_terms *x,
     double bwd_s = layer_time_bwd_s(t) + again_s;
     s->fwd_s += n * (fwd_s + e.tp_fwd_s + e.cp_fwd_s + e.ep_fwd_s);
     s->bwd_s += n * (bwd_s + e.tp_bwd_s + e.cp_bwd_s + e.ep_bwd_s);
+    if (s->work != NULL)
+        work_layers(tc, t, &e, again_s, n, s->work);
     if (!is_head)
         add_shards(tc, x, l, kind, fwd_s, bwd_s, &e, n, s);
 }
@@ -167,9 +216,10 @@ static double stage_total_s(const stage_time *s)
 }
 
 static stage_time time_stage(const train_case *tc, const train_terms *x,
-                             const ridge_layout *l, const train_stage *stage)
+                             const ridge_layout *l, const train_stage *stage,
+                             ridge_stage_work *work)
 {
-    stage_time s = {0};
+    stage_time s = {.work = work};
     for (int k = 0; k < tc->n_kinds; k++) {
         if (stage->layers[k] > 0)
             add_layers(tc, x, l, k, stage->layers[k], &s);
@@ -183,19 +233,30 @@ static stage_time time_stage(const train_case *tc, const train_terms *x,
 
 /* Once a step: gradients behind the last backward pass, weights behind the next
  * forward; the last bucket of either has nothing left to hide behind. */
-static void add_step_sync(const train_case *tc, const train_terms *x,
-                          const step_sync *sync, const stage_time *s,
-                          ridge_train_price *price)
+static ridge_step_end end_sync(const train_case *tc, const train_terms *x,
+                               const step_sync *sync, const stage_time *s)
 {
     double layers = fmax(x->stages->layers_most, 1);
     double reduce_s = sync->reduce.expected_s;
     double gather_s = sync->gather.expected_s;
-    double exposed_s = fmax(reduce_s / layers, reduce_s - s->bwd_s) +
-                       fmax(gather_s / layers, gather_s - s->fwd_s);
-    double hidden_s = positive(reduce_s + gather_s - exposed_s);
-    price->parts.dp_s = exposed_s;
-    price->parts.slowdown_s += hidden_s * ridge_collective_sm_share(tc->chip);
-    price->hidden_communication_s += hidden_s;
+    ridge_step_end end = {
+        .reduce_exposed_s = fmax(reduce_s / layers, reduce_s - s->bwd_s),
+        .gather_exposed_s = fmax(gather_s / layers, gather_s - s->fwd_s)};
+    end.reduce_hidden_s = positive(reduce_s - end.reduce_exposed_s);
+    end.gather_hidden_s = positive(gather_s - end.gather_exposed_s);
+    end.slowdown_s = (end.reduce_hidden_s + end.gather_hidden_s) *
+                     ridge_collective_sm_share(tc->chip);
+    return end;
+}
+
+static void add_step_sync(const train_case *tc, const train_terms *x,
+                          const step_sync *sync, const stage_time *s,
+                          ridge_train_price *price)
+{
+    const ridge_step_end end = end_sync(tc, x, sync, s);
+    price->parts.dp_s = end.reduce_exposed_s + end.gather_exposed_s;
+    price->parts.slowdown_s += end.slowdown_s;
+    price->hidden_communication_s += end.reduce_hidden_s + end.gather_hidden_s;
     double bound_s = sync->reduce.bound_s + sync->gather.bound_s;
     if (bound_s > price->bound_step_time_s)
         price->bound_step_time_s = bound_s;
@@ -203,9 +264,8 @@ static void add_step_sync(const train_case *tc, const train_terms *x,
 
 /* Adam reads gradient, master and moments and writes master, moments and the compute
  * copy: a stream through HBM. */
-static void add_optimizer(const train_case *tc, const train_terms *x,
-                          const ridge_layout *l, const train_stage *stage,
-                          ridge_train_price *price)
+static ridge_op_cost optimizer_cost(const train_case *tc, const train_terms *x,
+                                    const ridge_layout *l, const train_stage *stage)
 {
     train_params p = train_stage_params(tc, x->load, stage, l);
     train_ways w = train_layout_ways(l);
@@ -213,9 +273,34 @@ static void add_optimizer(const train_case *tc, const train_terms *x,
     double bytes_per_param = policy->gradient_bytes + policy->weight_bytes +
                              2 * (policy->master_bytes + policy->moment_bytes);
     double params = p.dense / (double)w.shards + p.expert / (double)w.expert_shards;
-    ridge_op_cost c = ridge_stream_cost(tc->chip, 0, params * bytes_per_param);
+    return ridge_stream_cost(tc->chip, 0, params * bytes_per_param);
+}
+
+static void add_optimizer(const train_case *tc, const train_terms *x,
+                          const ridge_layout *l, const train_stage *stage,
+                          ridge_train_price *price)
+{
+    ridge_op_cost c = optimizer_cost(tc, x, l, stage);
     price->parts.optimizer_s = c.expected_s;
     price->bound_step_time_s += c.bound_s;
+}
+
+ridge_stage_work train_stage_work(const train_case *tc, const train_terms *x,
+                                  const ridge_layout *l, const train_stage *stage)
+{
+    ridge_stage_work work = {.has_head = false};
+    (void)time_stage(tc, x, l, stage, &work);
+    return work;
+}
+
+ridge_step_end train_step_end(const train_case *tc, const train_terms *x,
+                              const ridge_layout *l, int stage)
+{
+    const train_stage *s = &x->stages->stages[stage];
+    const stage_time t = time_stage(tc, x, l, s, NULL);
+    ridge_step_end end = end_sync(tc, x, &x->syncs[stage], &t);
+    end.optimizer_s = optimizer_cost(tc, x, l, s).expected_s;
+    return end;
 }
 
 static void scale_parts(ridge_step_parts *parts, double by)
@@ -246,7 +331,7 @@ void train_price_time(const train_case *tc, const train_terms *x, const ridge_la
     double bound_sum_s = 0;
     double bound_most_s = 0;
     for (int i = 0; i < stages->n; i++) {
-        stage_time s = time_stage(tc, x, l, &stages->stages[i]);
+        stage_time s = time_stage(tc, x, l, &stages->stages[i], NULL);
         double bound_s = stage_bound_s(&s);
         sum_s += stages->stages[i].count * stage_total_s(&s);
         bound_sum_s += stages->stages[i].count * bound_s;

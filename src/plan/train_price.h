@@ -6,6 +6,8 @@
 #include "network_time.h"
 #include "train_memory.h"
 
+#include "ridge/plan_simulation.h"
+
 /**
  * Everything that the time of a layout depends on. The head stands behind the kinds of
  * layers in layers and exchanges.
@@ -35,6 +37,15 @@ ridge_memory_parts train_peak_memory(const train_case *tc, const train_terms *te
 /** Step time and its parts; memory is left alone. */
 void train_price_time(const train_case *tc, const train_terms *terms,
                       const ridge_layout *layout, ridge_train_price *price);
+
+/** A microbatch on a stage by pass; layers and ends may be parts of a stage. Of chips
+ * that overlap: others are step_program.c's. */
+ridge_stage_work train_stage_work(const train_case *tc, const train_terms *terms,
+                                  const ridge_layout *layout, const train_stage *stage);
+
+/** What comes once a step. @param stage  index into terms->stages->stages */
+ridge_step_end train_step_end(const train_case *tc, const train_terms *terms,
+                              const ridge_layout *layout, int stage);
 
 /** Rates, utilisation, days and money from the step time. */
 void train_price_finish(const train_case *tc, ridge_train_price *price);

@@ -53,7 +53,8 @@ static bool build(const train_case *tc, int64_t pp, train_stages *out)
     size_t kinds = (size_t)tc->n_kinds;
     *out = (train_stages){.pp = pp};
     out->stages = ridge_new(arena, train_stage, (size_t)pp);
-    if (out->stages == NULL)
+    out->of_rank = ridge_new(arena, int, (size_t)pp);
+    if (out->stages == NULL || out->of_rank == NULL)
         return false;
     run_cursor c = {0};
     for (int64_t s = 0; s < pp; s++) {
@@ -67,8 +68,10 @@ static bool build(const train_case *tc, int64_t pp, train_stages *out)
         if (alike != NULL) {
             alike->count++;
         } else {
-            out->stages[out->n++] = stage;
+            alike = &out->stages[out->n++];
+            *alike = stage;
         }
+        out->of_rank[s] = (int)(alike - out->stages);
         if ((double)size > out->layers_most)
             out->layers_most = (double)size;
     }

@@ -1,0 +1,207 @@
+/*
+ * A step of one layout as passes of a pipeline, from the terms of its price: so that a
+ * run played out and the closed form start from the same numbers.
+ */
+#include "step_program.h"
+#include "train_terms.h"
+
+#include "ridge/cost_program.h"
+
+#include <limits.h>
+
+const char *ridge_traffic_text(ridge_traffic traffic)
+{
+    static const char *const texts[] = {
+#define TRAFFIC_ROW(name, text) [RIDGE_TRAFFIC_##name] = text,
+        RIDGE_TRAFFIC_LIST(TRAFFIC_ROW)
+#undef TRAFFIC_ROW
+    };
+    _Static_assert(RIDGE_COUNT_OF(texts) == RIDGE_TRAFFIC_COUNT, "one row per traffic");
+    return texts[traffic];
+}
+
+double ridge_pass_work_s(const ridge_pass_work *work)
+{
+    double sum_s = work->compute_s;
+    for (int i = 0; i < RIDGE_TRAFFIC_COUNT; i++)
+        sum_s += work->exposed_s[i];
+    return sum_s;
+}
+
+/* A step while it is read. */
+typedef struct reading {
+    train_case tc;
+    const ridge_layout *layout;
+    train_groups groups;
+    train_terms terms;
+    ridge_train_step step;
+} reading;
+
+/* ---- stages ---------------------------------------------------------------------- */
+
+static ridge_status fail_degrees(const reading *r)
+{
+    if (r->tc.steps->status != RIDGE_OK)
+        return r->tc.steps->status;
+    return ridge_fail(r->tc.cx, RIDGE_E_ARG,
+                      "the layout's degrees make no mesh that runs: take another ep");
+}
+
+static ridge_status stage_work(const reading *r, const train_stage *stage,
+                               ridge_stage_work *out)
+{
+    ridge_step_end end;
+    if (ridge_chip_is_overlapped(r->tc.chip)) {
+        *out = train_stage_work(&r->tc, &r->terms, r->layout, stage);
+    } else if (!step_program_work(&r->tc, r->layout, stage, out, &end)) {
+        return fail_degrees(r);
+    }
+    out->has_embedding = stage->has_embedding;
+    out->has_head = stage->has_head;
+    out->layers = 0;
+    for (int k = 0; k < r->tc.n_kinds; k++)
+        out->layers += stage->layers[k];
+    return RIDGE_OK;
+}
+
+/* A chunk has an equal share of the layers of the stage that its rank holds. */
+static ridge_status chunk_work(const reading *r, const train_stage *stage,
+                               int virtual_stage, ridge_stage_work *out)
+{
+    const ridge_pipeline *p = &r->step.pipeline;
+    const size_t kinds = (size_t)r->tc.n_kinds;
+    double *layers = ridge_new(ridge_ctx_scratch(r->tc.cx), double, kinds);
+    if (layers == NULL)
+        return ridge_fail_nomem(r->tc.cx);
+    for (size_t k = 0; k < kinds; k++)
+        layers[k] = stage->layers[k] / p->chunks;
+    const train_stage chunk = {.layers = layers,
+                               .has_embedding = virtual_stage == 0,
+                               .has_head = virtual_stage == p->ranks * p->chunks - 1,
+                               .first = stage->first,
+                               .count = 1};
+    return stage_work(r, &chunk, out);
+}
+
+static ridge_status read_end(const reading *r, int stage, ridge_step_end *out)
+{
+    ridge_stage_work work;
+    if (ridge_chip_is_overlapped(r->tc.chip)) {
+        *out = train_step_end(&r->tc, &r->terms, r->layout, stage);
+        return RIDGE_OK;
+    }
+    return step_program_work(&r->tc, r->layout, &r->terms.stages->stages[stage], &work,
+                             out)
+               ? RIDGE_OK
+               : fail_degrees(r);
+}
+
+static ridge_status read_stages(reading *r)
+{
+    const ridge_pipeline *p = &r->step.pipeline;
+    ridge_arena *arena = ridge_ctx_arena(r->tc.cx);
+    const size_t n = (size_t)p->ranks * (size_t)p->chunks;
+    ridge_stage_work *stages = ridge_new(arena, ridge_stage_work, n);
+    ridge_step_end *ends = ridge_new(arena, ridge_step_end, (size_t)p->ranks);
+    if (stages == NULL || ends == NULL)
+        return ridge_fail_nomem(r->tc.cx);
+    for (int s = 0; s < p->ranks * p->chunks; s++) {
+        const int rank = ridge_pipeline_place_of(p, s).rank;
+        const int stage = r->terms.stages->of_rank[rank];
+        RIDGE_TRY(chunk_work(r, &r->terms.stages->stages[stage], s, &stages[s]));
+        if (s < p->ranks)
+            RIDGE_TRY(read_end(r, stage, &ends[rank]));
+    }
+    r->step.stages = stages;
+    r->step.ends = ends;
+    return RIDGE_OK;
+}
+
+/* ---- layouts --------------------------------------------------------------------- */
+
+static ridge_status make_pipeline(reading *r)
+{
+    const ridge_layout *l = r->layout;
+    const int64_t m = train_microbatches(&r->tc, l);
+    if (m > INT_MAX || l->pp > INT_MAX || l->vpp > INT_MAX) {
+        return ridge_fail(r->tc.cx, RIDGE_E_ARG,
+                          "%lld microbatches a step are too many to play: take a "
+                          "larger microbatch",
+                          (long long)m);
+    }
+    r->step.pipeline =
+        (ridge_pipeline){.kind = l->vpp > 1 && l->pp > 1 ? RIDGE_SCHEDULE_INTERLEAVED
+                                                         : RIDGE_SCHEDULE_1F1B,
+                         .ranks = (int)l->pp,
+                         .chunks = l->pp > 1 ? (int)l->vpp : 1,
+                         .microbatches = (int)m};
+    return ridge_pipeline_check(r->tc.cx, &r->step.pipeline);
+}
+
+static int64_t common_multiple(int64_t a, int64_t b)
+{
+    int64_t x = a;
+    int64_t y = b;
+    while (y != 0) {
+        const int64_t rest = x % y;
+        x = y;
+        y = rest;
+    }
+    return a / x * b;
+}
+
+/* Chips that exchange within a pass wait for each other in it: tp, cp, experts, and
+ * shards of weights or of gradients. The mesh nests, from tp out to dp. */
+static void count_groups(reading *r)
+{
+    const ridge_layout *l = r->layout;
+    const int64_t chips = l->dp * l->fsdp * l->tp * l->cp;
+    const int64_t dense = l->tp * l->cp * (l->zero_stage >= 2 ? l->fsdp : 1);
+    const int64_t experts = l->ep * train_layout_ways(l).expert_width;
+    const int64_t group = l->ep > 1 ? common_multiple(dense, experts) : dense;
+    r->step.group_chips = chips % group == 0 ? group : chips;
+    r->step.replicas = chips / r->step.group_chips;
+}
+
+static ridge_status read_layout(reading *r)
+{
+    ridge_train_step *s = &r->step;
+    if (!train_groups_place(r->tc.slice, r->layout, r->layout->placement, &r->groups)) {
+        return ridge_fail(r->tc.cx, RIDGE_E_ARG, "the layout does not lie on %s: %s",
+                          r->tc.slice->text, ridge_fit_text(RIDGE_FIT_PLACEMENT));
+    }
+    RIDGE_TRY(make_pipeline(r));
+    RIDGE_TRY(train_terms_of(&r->tc, r->layout, &r->groups, &r->terms));
+    count_groups(r);
+    s->slice = r->tc.slice;
+    s->send_s = r->terms.send.expected_s;
+    s->is_send_exposed = true;
+    s->is_overlapped = ridge_chip_is_overlapped(r->tc.chip);
+    s->processor_share = ridge_chip_processor_share(r->tc.chip);
+    s->traffic[RIDGE_TRAFFIC_TP] = r->groups.tp;
+    s->traffic[RIDGE_TRAFFIC_CP] = r->groups.cp;
+    s->traffic[RIDGE_TRAFFIC_EP] = r->groups.ep;
+    s->traffic[RIDGE_TRAFFIC_FSDP] = r->groups.shards;
+    s->reduction = r->groups.replicas.ranks > 1 ? r->groups.replicas : r->groups.shards;
+    s->pp = r->groups.pp;
+    return read_stages(r);
+}
+
+ridge_status ridge_train_step_of(ridge_ctx *cx, const ridge_train_request *request,
+                                 const ridge_layout *layout, ridge_train_step *out)
+{
+    reading r = {.layout = layout};
+    RIDGE_TRY(ridge_train_price_one(cx, request, layout, &r.step.price));
+    if (r.step.price.step_time_s <= 0) {
+        return ridge_fail(cx, RIDGE_E_ARG, "the layout is not legal: %s",
+                          ridge_fit_text(r.step.price.fit));
+    }
+    RIDGE_TRY(train_case_open(cx, request, &r.tc));
+    r.tc.policy = ridge_precision_policy(layout->precision);
+    const ridge_mark mark = ridge_arena_mark(ridge_ctx_scratch(cx));
+    const ridge_status st = read_layout(&r);
+    ridge_arena_rewind(ridge_ctx_scratch(cx), mark);
+    if (st == RIDGE_OK)
+        *out = r.step;
+    return st;
+}
