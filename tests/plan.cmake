@@ -30,3 +30,5 @@ ridge_test(diff chain_brute LAYER plan)
 ridge_test(property chain_values LAYER plan
            SOURCES ${CMAKE_SOURCE_DIR}/tests/support/mesh_arrays.c
                    ${CMAKE_SOURCE_DIR}/tests/support/seeded.c)
+
+ridge_test(unit launch_megatron LAYER plan SOURCES ${train_fixture})

@@ -1,16 +1,17 @@
 /*
  * ridge train: the best training layouts of a model on a slice.
  */
-#include "cli.h"
+#include "train_launch.h"
 
 #include "ridge/plan_timeline.h"
 #include "ridge/report.h"
 
 #include <math.h>
 
+/* Knobs of the command line, over those that a launch file set. */
 static ridge_status read_knobs(cli_run *run, ridge_knobs *knobs)
 {
-    *knobs = ridge_knobs_free();
+    train_launch_free(run, knobs);
     for (int i = 0; i < run->n_knobs; i++) {
         RIDGE_TRY(
             ridge_knobs_set(run->cx, knobs, run->knobs[i].key, run->knobs[i].value));
@@ -24,14 +25,15 @@ static ridge_status read_knobs(cli_run *run, ridge_knobs *knobs)
 static ridge_status read_numbers(cli_run *run, ridge_train_request *r)
 {
     double top;
-    if (!cli_option_text(run, "batch")) {
+    const double seq = r->seq_tokens > 0 ? r->seq_tokens : 4096;
+    if (!cli_option_text(run, "batch") && r->batch_tokens == 0) {
         return ridge_fail(run->cx, RIDGE_E_ARG,
                           "train needs --batch TOKENS, the tokens of one step: "
                           "--batch 4M");
     }
-    RIDGE_TRY(cli_option_count(run, "batch", 0, &r->batch_tokens));
-    RIDGE_TRY(cli_option_count(run, "seq", 4096, &r->seq_tokens));
-    RIDGE_TRY(cli_option_count(run, "tokens", 0, &r->total_tokens));
+    RIDGE_TRY(cli_option_count(run, "batch", r->batch_tokens, &r->batch_tokens));
+    RIDGE_TRY(cli_option_count(run, "seq", seq, &r->seq_tokens));
+    RIDGE_TRY(cli_option_count(run, "tokens", r->total_tokens, &r->total_tokens));
     RIDGE_TRY(cli_option_count(run, "price", 0, &r->usd_per_chip_hour));
     RIDGE_TRY(cli_option_count(run, "top", 5, &top));
     if (top < 1 || top > RIDGE_TRAIN_TOP_MAX || floor(top) != top) {
@@ -44,11 +46,26 @@ static ridge_status read_numbers(cli_run *run, ridge_train_request *r)
                       : RIDGE_OK;
 }
 
-static ridge_status find_layouts(cli_run *run, ridge_train_request *r,
-                                 ridge_train_result *result)
+/* The question: of a launch file, or of the arguments alone. */
+static ridge_status read_subject(cli_run *run, ridge_train_request *r,
+                                 ridge_launch *launch)
 {
+    const char *from = cli_option_text(run, "from");
+    r->knobs = ridge_knobs_free();
+    if (!from && run->n_args == 0) {
+        return ridge_fail(run->cx, RIDGE_E_ARG,
+                          "nothing to work on: ridge train %s, or --from FILE",
+                          run->verb->synopsis);
+    }
     RIDGE_TRY(cli_slice(run, &r->slice));
-    RIDGE_TRY(cli_model(run, run->args[0], &r->model));
+    return from ? train_launch_read(run, from, r, launch)
+                : cli_model(run, run->args[0], &r->model);
+}
+
+static ridge_status find_layouts(cli_run *run, ridge_train_request *r,
+                                 ridge_launch *launch, ridge_train_result *result)
+{
+    RIDGE_TRY(read_subject(run, r, launch));
     RIDGE_TRY(read_numbers(run, r));
     RIDGE_TRY(read_knobs(run, &r->knobs));
     ridge_progress progress = ridge_progress_start(stderr);
@@ -86,7 +103,7 @@ static ridge_status write_timeline(cli_run *run, const ridge_train_view *view)
     return ridge_file_write(run->cx, path, (ridge_str){text.p, text.n});
 }
 
-static int show(cli_run *run, const ridge_train_view *view)
+static int show(cli_run *run, const ridge_train_view *view, const ridge_launch *launch)
 {
     ridge_buf text;
     ridge_buf_init(&text, ridge_ctx_arena(run->cx));
@@ -99,9 +116,13 @@ static int show(cli_run *run, const ridge_train_view *view)
     }
     if (run->is_json) {
         ridge_json *object = cli_json_begin(run);
+        if (launch->path)
+            train_launch_json(run, launch, object);
         ridge_train_write_json(run->cx, view, object);
         return cli_emit_json(run, object);
     }
+    if (launch->path)
+        train_launch_text(launch, &text);
     ridge_train_write_text(run->cx, view, run->has_colour, &text);
     return cli_emit_text(run, &text);
 }
@@ -110,19 +131,25 @@ static int run_train(cli_run *run)
 {
     ridge_train_request request = {.top = 5};
     ridge_train_result result;
-    if (find_layouts(run, &request, &result) != RIDGE_OK)
+    ridge_launch launch = {.path = NULL};
+    if (find_layouts(run, &request, &launch, &result) != RIDGE_OK)
         return cli_fail(run);
     ridge_thresholds thresholds = ridge_train_thresholds(&request);
-    ridge_train_view view = {run->args[0], &request, &result, &thresholds};
+    const char *name = run->n_args > 0 ? run->args[0] : launch.model_name;
+    ridge_train_view view = {name, &request, &result, &thresholds};
     if (write_plan(run, &view) != RIDGE_OK || write_timeline(run, &view) != RIDGE_OK)
         return cli_fail(run);
-    int code = show(run, &view);
+    int code = show(run, &view, &launch);
     return code ? code : result.n_layouts == 0 ? 1 : 0;
 }
 
 static const cli_option options[] = {
     {"on", "SLICE", "chips and their shape: v5p:16x20x28, h100:64x8, 2*v5p:16x16x24"},
-    {"batch", "TOKENS", "tokens of one optimizer step: 4M, 4Mi (required)"},
+    {"from", "FILE",
+     "price a launch configuration: Megatron-LM arguments, MaxText yml, torchtitan "
+     "toml"},
+    {"batch", "TOKENS",
+     "tokens of one optimizer step: 4M, 4Mi (required without --from)"},
     {"seq", "T", "tokens of a sequence (4096)"},
     {"tokens", "N", "tokens of the whole run, for days and dollars: 15T"},
     {"precision", "POLICY",
@@ -139,7 +166,7 @@ static const cli_option options[] = {
 const cli_verb cli_verb_train = {
     .name = "train",
     .summary = "the best training layouts: time, MFU, memory, days, dollars",
-    .synopsis = "MODEL [KNOB=VALUE ...]",
+    .synopsis = "[MODEL] [KNOB=VALUE ...]",
     .detail =
         "MODEL is a name of the catalogue, a Hugging Face config.json, or its folder.\n"
         "\n"
@@ -151,10 +178,22 @@ const cli_verb cli_verb_train = {
         "remat=none|selective|matmuls|full\n"
         "precision=...; with all of them fixed one layout is priced.\n"
         "\n"
+        "--from FILE takes model, layout, batch and precision from a configuration "
+        "that\n"
+        "exists: arguments of Megatron-LM (a list, a shell script, yaml of its tests "
+        "or\n"
+        "of Primus), a MaxText yml or a torchtitan toml; --on says the chips. What "
+        "the\n"
+        "file leaves open is the framework's default and is named, as are options "
+        "that\n"
+        "change the time and are not priced. MODEL stands for the file's model, a "
+        "knob\n"
+        "for the file's knob; of a new degree dp and fsdp follow.\n"
+        "\n"
         "Exit code 1: nothing fits; the answer says what is nearest.",
     .example = "ridge train llama-3-70b --on v5p:16x20x28 --batch 4M --tokens 15T",
     .options = options,
-    .min_args = 1,
+    .min_args = 0,
     .max_args = 1,
     .takes_knobs = true,
     .run = run_train,

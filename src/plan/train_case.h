@@ -55,6 +55,9 @@ RIDGE_NODISCARD ridge_status train_case_open(ridge_ctx *cx,
                                              const ridge_train_request *request,
                                              train_case *out);
 
+/** Layers of stage s of pp, where they are dealt as evenly as can be. */
+int64_t train_stage_size(int64_t layers, int64_t pp, int64_t s);
+
 /** The stages for pp <= layers, from the memo. NULL when memory ran out. */
 const train_stages *train_case_stages(train_case *tc, int64_t pp);
 

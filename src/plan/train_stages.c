@@ -5,7 +5,7 @@
 
 /* Layers of stage s: as even as can be. The surplus goes to the middle, since the first
  * stage also holds the embedding and the last one the head. */
-static int64_t stage_size(int64_t layers, int64_t pp, int64_t s)
+int64_t train_stage_size(int64_t layers, int64_t pp, int64_t s)
 {
     int64_t base = layers / pp;
     int64_t surplus = layers % pp;
@@ -61,7 +61,7 @@ static bool build(const train_case *tc, int64_t pp, train_stages *out)
         double *layers = ridge_new(arena, double, kinds);
         if (layers == NULL)
             return false;
-        int64_t size = stage_size(tc->model->layer_count, pp, s);
+        int64_t size = train_stage_size(tc->model->layer_count, pp, s);
         deal(tc->model, &c, size, layers);
         train_stage stage = {layers, s == 0, s == pp - 1, (int)s, 1};
         train_stage *alike = find_alike(out, &stage, tc->n_kinds);

@@ -1,0 +1,93 @@
+/*
+ * ridge export: a plan as the launch configuration of a framework.
+ */
+#include "cli.h"
+
+#include "ridge/plan_launch.h"
+
+#include <stdio.h>
+
+static ridge_status load_request(cli_run *run, const ridge_plan *plan,
+                                 ridge_train_request *r)
+{
+    const ridge_catalog *catalog;
+    RIDGE_TRY(cli_catalog(run, &catalog));
+    RIDGE_TRY(ridge_slice_parse(run->cx, catalog, plan->slice_text, &r->slice));
+    RIDGE_TRY(cli_model(run, plan->model_name, &r->model));
+    r->batch_tokens = plan->batch_tokens;
+    r->seq_tokens = plan->seq_tokens;
+    r->total_tokens = plan->total_tokens;
+    r->convention = plan->convention;
+    r->knobs = ridge_knobs_free();
+    r->knobs.precision = plan->layout.precision;
+    return RIDGE_OK;
+}
+
+static ridge_status write_launch(cli_run *run, ridge_launch_text *out)
+{
+    ridge_plan plan;
+    ridge_train_request request = {.top = 1};
+    ridge_train_price price;
+    ridge_launcher launcher;
+    const char *to = cli_option_text(run, "to");
+    if (!to) {
+        return ridge_fail(run->cx, RIDGE_E_ARG, "export needs --to LAUNCHER: megatron");
+    }
+    RIDGE_TRY(ridge_launcher_parse(run->cx, to, &launcher));
+    RIDGE_TRY(ridge_plan_read(run->cx, run->args[0], &plan));
+    RIDGE_TRY(load_request(run, &plan, &request));
+    RIDGE_TRY(ridge_train_price_one(run->cx, &request, &plan.layout, &price));
+    if (price.step_time_s <= 0) {
+        return ridge_fail(run->cx, RIDGE_E_ARG, "%s: the layout is not legal: %s",
+                          run->args[0], ridge_fit_text(price.fit));
+    }
+    return ridge_launch_write(run->cx, launcher, &request, plan.model_name,
+                              &plan.layout, out);
+}
+
+static ridge_json *as_json(cli_run *run, const ridge_launch_text *launch)
+{
+    ridge_json *o = cli_json_begin(run);
+    ridge_json_set_text(o, "launcher", cli_option_text(run, "to"));
+    ridge_json_set_text(o, "text", ridge_buf_text(&launch->text));
+    ridge_json *notes = ridge_json_set_array(run->cx, o, "notes");
+    for (int i = 0; i < launch->notes.n; i++)
+        ridge_json_push_text(notes, launch->notes.text[i]);
+    return o;
+}
+
+static int run_export(cli_run *run)
+{
+    ridge_launch_text *launch =
+        ridge_new(ridge_ctx_arena(run->cx), ridge_launch_text, 1);
+    if (!launch || write_launch(run, launch) != RIDGE_OK)
+        return cli_fail(run);
+    if (run->is_json)
+        return cli_emit_json(run, as_json(run, launch));
+    for (int i = 0; i < launch->notes.n; i++)
+        fprintf(stderr, "ridge: note: %s\n", launch->notes.text[i]);
+    return cli_emit_text(run, &launch->text);
+}
+
+static const cli_option options[] = {{"to", "LAUNCHER", "megatron (required)"},
+                                     {NULL, NULL, NULL}};
+
+const cli_verb cli_verb_export = {
+    .name = "export",
+    .summary = "a plan as the launch configuration of a training framework",
+    .synopsis = "PLAN --to LAUNCHER",
+    .detail =
+        "PLAN is a file written by `ridge train ... --plan FILE`. LAUNCHER is one of\n"
+        "  megatron         arguments of Megatron-LM, one a line: $(cat FILE)\n"
+        "\n"
+        "What the framework cannot express is refused, with what to plan instead. "
+        "What\n"
+        "it does otherwise in detail, and what a plan leaves open (data, tokenizer,\n"
+        "learning rate), is said on stderr and in comments where the format has them.\n"
+        "`ridge train --from FILE` goes the other way.",
+    .example = "ridge export plan.json --to megatron -o megatron.args",
+    .options = options,
+    .min_args = 1,
+    .max_args = 1,
+    .run = run_export,
+};

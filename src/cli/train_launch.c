@@ -1,0 +1,82 @@
+/* A launch file as a training question, and the account of what it said. */
+#include "train_launch.h"
+
+#include <string.h>
+
+enum { SEQ_TOKENS_USUAL = 4096 };
+
+ridge_status train_launch_read(cli_run *run, const char *path,
+                               ridge_train_request *request, ridge_launch *out)
+{
+    ridge_launch_query query = {.slice = request->slice};
+    RIDGE_TRY(cli_library(run, &query.library));
+    if (run->n_args > 0)
+        RIDGE_TRY(cli_model(run, run->args[0], &query.model));
+    RIDGE_TRY(ridge_launch_read(run->cx, path, &query, out));
+    double seq = out->seq_tokens > 0 ? out->seq_tokens : SEQ_TOKENS_USUAL;
+    RIDGE_TRY(cli_option_count(run, "seq", seq, &seq));
+    request->model = out->model;
+    request->knobs = out->knobs;
+    request->seq_tokens = seq;
+    request->batch_tokens = out->batch_seqs * seq;
+    request->total_tokens = out->total_tokens;
+    if (cli_option_text(run, "plan") && run->n_args == 0 &&
+        strncmp(out->model_name, "sizes of ", strlen("sizes of ")) == 0) {
+        return ridge_fail(
+            run->cx, RIDGE_E_ARG,
+            "--plan needs a model with a name, and %s states sizes alone: "
+            "give MODEL",
+            path);
+    }
+    return RIDGE_OK;
+}
+
+void train_launch_free(const cli_run *run, ridge_knobs *knobs)
+{
+    static const char *const degrees[] = {"tp", "cp", "pp", "dp", "fsdp", "zero"};
+    for (int i = 0; cli_option_text(run, "from") && i < run->n_knobs; i++) {
+        for (size_t d = 0; d < RIDGE_COUNT_OF(degrees); d++) {
+            if (strcmp(run->knobs[i].key, degrees[d]) == 0)
+                knobs->dp = knobs->fsdp = 0;
+        }
+    }
+}
+
+static void put_notes(const char *title, const ridge_launch_notes *notes,
+                      ridge_buf *out)
+{
+    for (int i = 0; i < notes->n; i++)
+        ridge_buf_printf(out, "%s %s\n", i == 0 ? title : "          ", notes->text[i]);
+}
+
+void train_launch_text(const ridge_launch *launch, ridge_buf *out)
+{
+    ridge_buf_printf(out, "%s: %s; %d options read, %d change no time%s\n",
+                     launch->path, launch->format, launch->read, launch->ignored,
+                     launch->has_layout ? ""
+                                        : "; it states no layout: all are searched");
+    put_notes("assumed:  ", &launch->assumed, out);
+    put_notes("not priced:", &launch->differing, out);
+    ridge_buf_puts(out, "\n");
+}
+
+static void set_notes(cli_run *run, ridge_json *object, const char *key,
+                      const ridge_launch_notes *notes)
+{
+    ridge_json *list = ridge_json_set_array(run->cx, object, key);
+    for (int i = 0; i < notes->n; i++)
+        ridge_json_push_text(list, notes->text[i]);
+}
+
+void train_launch_json(cli_run *run, const ridge_launch *launch, ridge_json *object)
+{
+    ridge_json *from = ridge_json_set_object(run->cx, object, "from");
+    ridge_json_set_text(from, "path", launch->path);
+    ridge_json_set_text(from, "format", launch->format);
+    ridge_json_set_text(from, "launcher", ridge_launcher_text(launch->launcher));
+    ridge_json_set_bool(from, "states_layout", launch->has_layout);
+    ridge_json_set_i64(from, "options_read", launch->read);
+    ridge_json_set_i64(from, "options_ignored", launch->ignored);
+    set_notes(run, from, "assumed", &launch->assumed);
+    set_notes(run, from, "not_priced", &launch->differing);
+}

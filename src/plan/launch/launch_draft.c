@@ -1,0 +1,110 @@
+/* Drafts, and the way from a plan to the writer of its launcher. */
+#include "launch_draft.h"
+
+#include "launch_sheet.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MESSAGE_BYTES = 512 };
+
+ridge_status launch_draft_open(ridge_ctx *cx, const ridge_train_request *request,
+                               const char *model_name, const ridge_layout *layout,
+                               ridge_launch_text *out, launch_draft *draft)
+{
+    const double seqs = round(request->batch_tokens / floor(request->seq_tokens));
+    *draft = (launch_draft){.cx = cx,
+                            .request = request,
+                            .model_name = model_name,
+                            .layout = layout,
+                            .batch_seqs = seqs < 1 ? 1 : (int64_t)seqs,
+                            .seq_tokens = (int64_t)request->seq_tokens,
+                            .replicas = layout->dp * layout->fsdp,
+                            .out = out};
+    *out = (ridge_launch_text){0};
+    ridge_buf_init(&out->text, ridge_ctx_arena(cx));
+    const int64_t round_seqs = draft->replicas * layout->microbatch_seqs;
+    if (draft->batch_seqs % round_seqs != 0) {
+        return ridge_fail(cx, RIDGE_E_ARG,
+                          "a batch of %" PRId64 " sequences is no multiple of %" PRId64
+                          " replicas x microbatches of %" PRId64
+                          ", as launchers want it: plan with --batch %" PRId64,
+                          draft->batch_seqs, draft->replicas, layout->microbatch_seqs,
+                          ridge_ceil_div(draft->batch_seqs, round_seqs) * round_seqs *
+                              draft->seq_tokens);
+    }
+    draft->microbatches = draft->batch_seqs / round_seqs;
+    return RIDGE_OK;
+}
+
+void launch_draft_i64(launch_draft *draft, launch_field field, int64_t v)
+{
+    draft->value[field] = ridge_sprintf(ridge_ctx_arena(draft->cx), "%" PRId64, v);
+    draft->out->text.is_short |= draft->value[field] == NULL;
+}
+
+void launch_draft_text(launch_draft *draft, launch_field field, const char *z)
+{
+    draft->value[field] = z;
+}
+
+void launch_draft_flag(launch_draft *draft, launch_field field, bool is_on)
+{
+    draft->value[field] = is_on ? "" : NULL;
+}
+
+void launch_draft_note(launch_draft *draft, const char *fmt, ...)
+{
+    char text[MESSAGE_BYTES];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    launch_notes_add(draft->cx, &draft->out->notes, "%s", text);
+}
+
+ridge_status launch_draft_refuse(launch_draft *draft, const char *fmt, ...)
+{
+    char text[MESSAGE_BYTES];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    return ridge_fail(draft->cx, RIDGE_E_ARG, "%s %s", draft->launcher, text);
+}
+
+void launch_draft_comments(launch_draft *draft)
+{
+    ridge_buf *b = &draft->out->text;
+    ridge_buf_printf(b, "# %s on %s, planned by ridge " RIDGE_VERSION ".\n",
+                     draft->model_name, draft->request->slice->text);
+    for (int i = 0; i < draft->out->notes.n; i++)
+        ridge_buf_printf(b, "# Note: %s.\n", draft->out->notes.text[i]);
+}
+
+ridge_status ridge_launch_write(ridge_ctx *cx, ridge_launcher launcher,
+                                const ridge_train_request *request,
+                                const char *model_name, const ridge_layout *layout,
+                                ridge_launch_text *out)
+{
+    static const struct {
+        const char *title;
+        ridge_status (*write)(launch_draft *);
+    } writers[RIDGE_LAUNCHER_COUNT] = {
+        [RIDGE_LAUNCHER_MEGATRON] = {"Megatron-LM", launch_megatron_write},
+    };
+    launch_draft *draft = ridge_new(ridge_ctx_arena(cx), launch_draft, 1);
+    ridge_launch_text text;
+    if (draft == NULL)
+        return ridge_fail_nomem(cx);
+    RIDGE_TRY(launch_draft_open(cx, request, model_name, layout, &text, draft));
+    draft->launcher = writers[launcher].title;
+    RIDGE_TRY(writers[launcher].write(draft));
+    if (text.text.is_short)
+        return ridge_fail_nomem(cx);
+    *out = text;
+    return RIDGE_OK;
+}

@@ -1,0 +1,104 @@
+/* What the readers of all frameworks share: data parallelism, models by name. */
+#include "launch_read.h"
+
+#include "train_case.h"
+
+#include <string.h>
+
+void launch_data_knobs(const launch_data *data, ridge_knobs *knobs)
+{
+    knobs->zero_stage = data->zero_stage;
+    knobs->dp = data->zero_stage == 0 ? data->ranks : data->replicas;
+    knobs->fsdp = data->ranks / knobs->dp;
+    if (knobs->fsdp * knobs->cp == 1)
+        knobs->zero_stage = 0;
+}
+
+void launch_expert_width_note(launch_sheet *sheet, launch_field field, int64_t stated,
+                              const ridge_knobs *knobs)
+{
+    const int64_t priced = train_expert_width(knobs->tp, knobs->ep);
+    if (sheet->launch->model == NULL || stated == priced || stated == 0)
+        return;
+    launch_notes_add(sheet->cx, &sheet->launch->differing,
+                     "%s: %s %lld with tp=%lld ep=%lld: priced as %lld", sheet->file,
+                     launch_sheet_name(sheet, field), (long long)stated,
+                     (long long)knobs->tp, (long long)knobs->ep, (long long)priced);
+}
+
+const char *launch_model_title(const launch_sheet *sheet)
+{
+    const char *slash = strrchr(sheet->file, '/');
+    const char *title = ridge_sprintf(ridge_ctx_arena(sheet->cx), "sizes of %s",
+                                      slash == NULL ? sheet->file : slash + 1);
+    return title == NULL ? sheet->file : title;
+}
+
+/* "llama3.1_70B.yaml" as "llama3.1-70b". */
+static void plain_name(const char *name, char *out, size_t room)
+{
+    static const char *const tails[] = {".yaml", ".yml"};
+    size_t n = strlen(name);
+    for (size_t i = 0; i < RIDGE_COUNT_OF(tails); i++) {
+        const size_t tail = strlen(tails[i]);
+        if (n > tail && strcmp(name + n - tail, tails[i]) == 0)
+            n -= tail;
+    }
+    n = n + 1 < room ? n : room - 1;
+    for (size_t i = 0; i < n; i++) {
+        const char c = name[i];
+        out[i] = c == '_' ? '-' : c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    }
+    out[n] = '\0';
+}
+
+/* Names that frameworks have for models, and the library's. */
+/* clang-format off */
+static const struct {
+    const char *name, *library;
+} model_names[] = {
+    {"llama2-7b", "llama-2-7b"}, {"llama2-13b", "llama-2-13b"}, {"llama2-70b", "llama-2-70b"},
+    {"llama3-8b", "llama-3-8b"}, {"llama3-70b", "llama-3-70b"}, {"llama3-405b", "llama-3.1-405b"},
+    {"llama3.1-8b", "llama-3.1-8b"}, {"llama3.1-70b", "llama-3.1-70b"},
+    {"llama3.1-405b", "llama-3.1-405b"}, {"llama3.3-70b", "llama-3.3-70b"},
+    {"llama4-17b-16e", "llama-4-scout"}, {"llama4-17b-128e", "llama-4-maverick"},
+    {"llama4-17bx16e", "llama-4-scout"}, {"llama4-17bx128e", "llama-4-maverick"},
+    {"mixtral-8x7b-v0.1", "mixtral-8x7b"}, {"mixtral-8x22b-v0.1", "mixtral-8x22b"},
+    {"deepseek2-16b", "deepseek-v2-lite"}, {"deepseek2-236b", "deepseek-v2"},
+    {"deepseek3-671b", "deepseek-v3"}, {"deepseek-v2-lite", "deepseek-v2-lite"},
+    {"deepseek-v3-16b", "deepseek-v2-lite"}, {"deepseek-v3-236b", "deepseek-v2"},
+    {"deepseek-v3-671b", "deepseek-v3"},
+    {"gpt3-175b", "gpt3-175b"}, {"gemma2-2b", "gemma-2-2b"}, {"gemma2-9b", "gemma-2-9b"},
+    {"gemma2-27b", "gemma-2-27b"}, {"gemma3-4b", "gemma-3-4b"}, {"gemma3-12b", "gemma-3-12b"},
+    {"gemma3-27b", "gemma-3-27b"},
+};
+/* clang-format on */
+
+ridge_status launch_model_find(launch_sheet *sheet, const ridge_launch_query *query,
+                               launch_field field, const char *name,
+                               ridge_launch *launch)
+{
+    char plain[128];
+    plain_name(name, plain, sizeof plain);
+    const char *known = plain;
+    for (size_t i = 0; i < RIDGE_COUNT_OF(model_names); i++) {
+        if (strcmp(plain, model_names[i].name) == 0)
+            known = model_names[i].library;
+    }
+    if (ridge_path_exists(known)) {
+        return launch_sheet_fail(sheet, RIDGE_E_NOTFOUND, field,
+                                 "'%.60s' is a path: give the model as well, as in "
+                                 "ridge train llama-3-8b --from FILE",
+                                 name);
+    }
+    const ridge_status st =
+        ridge_model_load(sheet->cx, query->library, known, &launch->model);
+    if (st != RIDGE_OK) {
+        const char *why = ridge_str_dup(ridge_ctx_arena(sheet->cx),
+                                        ridge_str_of(ridge_ctx_message(sheet->cx)));
+        return launch_sheet_fail(sheet, st, field, "%s: or give the model as well",
+                                 why == NULL ? "unknown model" : why);
+    }
+    launch->model_name = launch->model->name;
+    return RIDGE_OK;
+}

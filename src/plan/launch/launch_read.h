@@ -1,0 +1,58 @@
+/*
+ * From a sheet to a training question: one reader a framework, and what they share.
+ */
+#ifndef RIDGE_PLAN_LAUNCH_READ_H
+#define RIDGE_PLAN_LAUNCH_READ_H
+
+#include "launch_sheet.h"
+
+/** Readers: the model, the knobs and the batch of @p launch are filled in.
+ * @errors E_PARSE, E_ARG, E_NOTFOUND with file:line */
+RIDGE_NODISCARD ridge_status launch_megatron_read(launch_sheet *sheet,
+                                                  const ridge_launch_query *query,
+                                                  ridge_launch *launch);
+RIDGE_NODISCARD ridge_status launch_maxtext_read(launch_sheet *sheet,
+                                                 const ridge_launch_query *query,
+                                                 ridge_launch *launch);
+RIDGE_NODISCARD ridge_status launch_torchtitan_read(launch_sheet *sheet,
+                                                    const ridge_launch_query *query,
+                                                    ridge_launch *launch);
+
+/** The model that Megatron's options describe.
+ * @param tp  by which the vocabulary is padded */
+RIDGE_NODISCARD ridge_status launch_megatron_model(launch_sheet *sheet,
+                                                   const ridge_launch_query *query,
+                                                   int64_t tp, ridge_launch *launch);
+RIDGE_NODISCARD ridge_status launch_maxtext_model(launch_sheet *sheet,
+                                                  const ridge_launch_query *query,
+                                                  ridge_launch *launch);
+
+/** How data parallelism of @p ranks shards. */
+typedef struct launch_data {
+    int64_t ranks;    /* dp x fsdp */
+    int64_t replicas; /* of the shards; divides ranks */
+    int zero_stage;
+} launch_data;
+
+/** dp, fsdp and zero of the knobs; ZeRO over one rank shards nothing and is none. */
+void launch_data_knobs(const launch_data *data, ridge_knobs *knobs);
+
+/** Ways in which Ridge cuts experts' widths, against what a file states; noted if they
+ * differ. @param stated  0: not stated */
+void launch_expert_width_note(launch_sheet *sheet, launch_field field, int64_t stated,
+                              const ridge_knobs *knobs);
+
+/**
+ * A model of the library by a framework's name for it: letter case, '_' and an ending
+ * .yaml or .yml do not count.
+ * @errors E_NOTFOUND with the nearest names
+ */
+RIDGE_NODISCARD ridge_status launch_model_find(launch_sheet *sheet,
+                                               const ridge_launch_query *query,
+                                               launch_field field, const char *name,
+                                               ridge_launch *launch);
+
+/** "sizes of FILE" */
+const char *launch_model_title(const launch_sheet *sheet);
+
+#endif

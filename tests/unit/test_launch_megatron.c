@@ -1,0 +1,292 @@
+/* Megatron-LM's arguments: a plan that is written reads back as the same layout at the
+ * same price; lists, scripts and yaml are read; what is wrong is refused in one line.
+ */
+#include "train_fixture.h"
+
+#include "ridge/plan_launch.h"
+
+#include <string.h>
+
+static const ridge_library *library_of(ridge_ctx *cx)
+{
+    const ridge_library *library = NULL;
+    assert_ok(cx, ridge_library_open(cx, NULL, &library));
+    return library;
+}
+
+static ridge_status parse(ridge_ctx *cx, const char *slice, const char *text,
+                          ridge_launch *out)
+{
+    const ridge_launch_query query = {.library = library_of(cx),
+                                      .slice = train_slice(cx, slice)};
+    return ridge_launch_parse(cx, ridge_str_of(text), "run.args", &query, out);
+}
+
+static bool has_note(const ridge_launch_notes *notes, const char *part)
+{
+    for (int i = 0; i < notes->n; i++) {
+        if (strstr(notes->text[i], part) != NULL)
+            return true;
+    }
+    return false;
+}
+
+static ridge_layout knobs_layout(const ridge_knobs *k, int placement)
+{
+    return (ridge_layout){.dp = k->dp,
+                          .fsdp = k->fsdp,
+                          .tp = k->tp,
+                          .cp = k->cp,
+                          .pp = k->pp,
+                          .ep = k->ep,
+                          .zero_stage = k->zero_stage,
+                          .has_sp = k->has_sp == 1,
+                          .vpp = k->vpp,
+                          .microbatch_seqs = k->microbatch_seqs,
+                          .remat = (ridge_remat)k->remat,
+                          .precision = k->precision,
+                          .has_tp_overlap = k->has_tp_overlap == 1,
+                          .placement = placement};
+}
+
+typedef struct round_case {
+    const char *model, *slice;
+    ridge_layout layout;
+    double batch_seqs, seq_tokens;
+} round_case;
+
+/* clang-format off */
+static const round_case round_cases[] = {
+    {"llama-3-70b", "h100:8x8", {.dp = 1, .fsdp = 4, .tp = 4, .cp = 1, .pp = 4, .ep = 1, .zero_stage = 1, .has_sp = true, .vpp = 5, .microbatch_seqs = 1, .remat = RIDGE_REMAT_SELECTIVE}, 64, 8192},
+    {"llama-3.1-8b", "h100:4x8", {.dp = 2, .fsdp = 4, .tp = 2, .cp = 2, .pp = 1, .ep = 1, .zero_stage = 3, .has_sp = true, .vpp = 1, .microbatch_seqs = 2, .remat = RIDGE_REMAT_FULL, .has_tp_overlap = true}, 64, 8192},
+    {"qwen3-32b", "h100:4x8", {.dp = 8, .fsdp = 1, .tp = 4, .cp = 1, .pp = 1, .ep = 1, .zero_stage = 0, .vpp = 1, .microbatch_seqs = 1, .remat = RIDGE_REMAT_NONE, .precision = RIDGE_PRECISION_BF16_REDUCE}, 32, 4096},
+    {"mixtral-8x7b", "h100:8x8", {.dp = 1, .fsdp = 32, .tp = 2, .cp = 1, .pp = 1, .ep = 8, .zero_stage = 2, .has_sp = true, .vpp = 1, .microbatch_seqs = 1, .remat = RIDGE_REMAT_FULL, .precision = RIDGE_PRECISION_FP8}, 64, 4096},
+    {"deepseek-v3", "h100:64x8", {.dp = 1, .fsdp = 64, .tp = 1, .cp = 1, .pp = 8, .ep = 64, .zero_stage = 1, .vpp = 1, .microbatch_seqs = 1, .remat = RIDGE_REMAT_FULL}, 1024, 4096},
+    {"qwen3-235b-a22b", "h100:32x8", {.dp = 1, .fsdp = 16, .tp = 4, .cp = 1, .pp = 4, .ep = 16, .zero_stage = 1, .has_sp = true, .vpp = 1, .microbatch_seqs = 1, .remat = RIDGE_REMAT_FULL}, 64, 4096},
+    {"glm-4.5", "h100:32x8", {.dp = 1, .fsdp = 32, .tp = 1, .cp = 1, .pp = 8, .ep = 8, .zero_stage = 1, .vpp = 1, .microbatch_seqs = 1, .remat = RIDGE_REMAT_FULL}, 256, 4096},
+    {"gpt3-13b", "a100:2x8", {.dp = 1, .fsdp = 8, .tp = 1, .cp = 1, .pp = 2, .ep = 1, .zero_stage = 1, .vpp = 2, .microbatch_seqs = 1, .remat = RIDGE_REMAT_NONE, .precision = RIDGE_PRECISION_FP16}, 64, 2048},
+};
+/* clang-format on */
+
+static void same_price(ridge_ctx *cx, const round_case *c)
+{
+    ridge_train_request r =
+        train_request(fixture_named(cx, c->model), train_slice(cx, c->slice),
+                      c->batch_seqs, c->seq_tokens);
+    const ridge_train_price price = train_price_of(cx, &r, &c->layout);
+    ridge_launch_text text;
+    ridge_launch back;
+    assert_ok(cx, ridge_launch_write(cx, RIDGE_LAUNCHER_MEGATRON, &r, c->model,
+                                     &c->layout, &text));
+    assert_ok(cx, parse(cx, c->slice, ridge_buf_text(&text.text), &back));
+    assert_true(back.has_layout);
+    assert_near(back.batch_seqs, c->batch_seqs, 0);
+    assert_int_equal(ridge_model_params(back.model).total,
+                     ridge_model_params(r.model).total);
+    const ridge_layout layout = knobs_layout(&back.knobs, c->layout.placement);
+    assert_int_equal(layout.dp, c->layout.dp);
+    assert_int_equal(layout.ep, c->layout.ep);
+    assert_int_equal(layout.zero_stage, c->layout.zero_stage);
+    assert_int_equal(layout.vpp, c->layout.vpp);
+    assert_int_equal(layout.precision, c->layout.precision);
+    ridge_train_request again =
+        train_request(back.model, r.slice, back.batch_seqs, back.seq_tokens);
+    again.knobs.precision = layout.precision;
+    const ridge_train_price repriced = train_price_of(cx, &again, &layout);
+    assert_near(repriced.step_time_s, price.step_time_s, 1e-12);
+    assert_near(repriced.peak_memory_bytes, price.peak_memory_bytes, 1e-12);
+    assert_int_equal(back.differing.n, 0);
+}
+
+static void written_and_read_back_the_price_is_the_same(void **state)
+{
+    for (size_t i = 0; i < RIDGE_COUNT_OF(round_cases); i++)
+        same_price(*state, &round_cases[i]);
+}
+
+static ridge_status write_of(ridge_ctx *cx, const char *model, const char *slice,
+                             const ridge_layout *layout, ridge_launch_text *out)
+{
+    ridge_train_request r =
+        train_request(fixture_named(cx, model), train_slice(cx, slice), 64, 4096);
+    return ridge_launch_write(cx, RIDGE_LAUNCHER_MEGATRON, &r, model, layout, out);
+}
+
+static void what_megatron_lacks_is_refused(void **state)
+{
+    ridge_ctx *cx = *state;
+    ridge_launch_text text;
+    ridge_layout l = train_layout(1, 4, 1, 1, 2);
+    l.zero_stage = 3;
+    assert_int_equal(write_of(cx, "llama-3-8b", "h100:1x8", &l, &text), RIDGE_E_ARG);
+    fixture_assert_message(cx, "cannot shard weights in a pipeline");
+    l = train_layout(1, 8, 1, 1, 1);
+    l.zero_stage = 1;
+    l.remat = RIDGE_REMAT_MATMULS;
+    assert_int_equal(write_of(cx, "llama-3-8b", "h100:1x8", &l, &text), RIDGE_E_ARG);
+    fixture_assert_message(cx, "plan with remat=");
+    l.remat = RIDGE_REMAT_FULL;
+    assert_int_equal(write_of(cx, "gemma-3-4b", "h100:1x8", &l, &text), RIDGE_E_ARG);
+    fixture_assert_message(cx, "no list of sizes describes");
+    l.microbatch_seqs = 3;
+    assert_int_equal(write_of(cx, "llama-3-8b", "h100:1x8", &l, &text), RIDGE_E_ARG);
+    fixture_assert_message(cx, "plan with --batch");
+}
+
+#define SIZES                                                                          \
+    "--num-layers 4 --hidden-size 1024 --num-attention-heads 16 --swiglu "             \
+    "--ffn-hidden-size 4096 --vocab-size 32000 --disable-bias-linear "                 \
+    "--normalization RMSNorm --position-embedding-type rope "                          \
+    "--untie-embeddings-and-output-weights --seq-length 4096 --bf16 "
+
+static void shell_scripts_are_read(void **state)
+{
+    ridge_ctx *cx = *state;
+    ridge_launch l;
+    assert_ok(cx, parse(cx, "h100:1x8",
+                        "#!/bin/bash\n"
+                        "TP=2\n"
+                        "export MBS=${MBS:-4}   # a microbatch\n"
+                        "MODEL_ARGS=(\n    " SIZES "\n)\n"
+                        "TRAIN_ARGS=\"\n    --tensor-model-parallel-size ${TP} \\\n"
+                        "    --micro-batch-size=2 --global-batch-size ${GBS:-64}\n\"\n"
+                        "torchrun --nproc_per_node 8 pretrain_gpt.py ${MODEL_ARGS[@]} "
+                        "$TRAIN_ARGS --use-distributed-optimizer\n",
+                        &l));
+    assert_string_equal(l.format, "Megatron-LM arguments");
+    assert_int_equal(l.knobs.tp, 2);
+    assert_int_equal(l.knobs.fsdp, 4);
+    assert_int_equal(l.knobs.zero_stage, 1);
+    assert_int_equal(l.knobs.microbatch_seqs, 2);
+    assert_near(l.batch_seqs, 64, 0);
+    assert_int_equal(l.model->layer_count, 4);
+    assert_true(has_note(&l.differing, "without overlap-grad-reduce"));
+    assert_true(has_note(&l.assumed, "context-parallel-size 1"));
+}
+
+static void yaml_of_tests_and_of_primus_is_read(void **state)
+{
+    ridge_ctx *cx = *state;
+    ridge_launch l;
+    assert_ok(cx, parse(cx, "h100:1x8",
+                        "ENV_VARS:\n  A: 1\nMODEL_ARGS:\n"
+                        "  --num-layers: 4\n  --hidden-size: 1024\n"
+                        "  --num-attention-heads: 16\n  --vocab-size: 32000\n"
+                        "  --max-position-embeddings: 2048\n  --seq-length: 2048\n"
+                        "  --micro-batch-size: 1\n  --pipeline-model-parallel-size: 2\n"
+                        "  --sequence-parallel: true\n  --fp16: true\n",
+                        &l));
+    assert_string_equal(l.format, "Megatron-LM yaml");
+    assert_int_equal(l.knobs.pp, 2);
+    assert_int_equal(l.knobs.dp, 4);
+    assert_int_equal(l.knobs.has_sp, 0); /* of one rank */
+    assert_near(l.batch_seqs, 4, 0);
+    assert_int_equal(l.model->final_norm_params, 2048);
+    assert_ok(cx, parse(cx, "mi300x:1x8",
+                        "modules:\n  pre_trainer:\n    framework: megatron\n"
+                        "    model: llama3.1_8B.yaml\n    overrides:\n"
+                        "      micro_batch_size: ${MBS:2}\n      save: null\n"
+                        "      use_torch_fsdp2: true\n      seq_length: 8192\n",
+                        &l));
+    assert_string_equal(l.format, "Primus yaml");
+    assert_string_equal(l.model_name, "llama-3.1-8b");
+    assert_int_equal(l.knobs.zero_stage, 3);
+    assert_int_equal(l.knobs.precision, RIDGE_PRECISION_BF16);
+    assert_near(l.batch_seqs, 128, 0);
+}
+
+static void sizes_alone_leave_the_layout_open(void **state)
+{
+    ridge_ctx *cx = *state;
+    ridge_launch l;
+    assert_ok(cx, parse(cx, "h100:1x8",
+                        "--num-layers 3\n--hidden-size 512\n--num-attention-heads 8\n"
+                        "--num-experts 8\n--moe-layer-freq ([0]*1+[1]*2)\n"
+                        "--vocab-size 1000\n--num-layers 3\n--moe-ffn-hidden-size 64\n"
+                        "--use-rotary-position-embeddings\n--mtp-num-layers 1\n"
+                        "--moe-router-top 4\n",
+                        &l));
+    assert_false(l.has_layout);
+    assert_int_equal(l.knobs.tp, 0);
+    assert_int_equal(l.model->n_runs, 2);
+    assert_int_equal(l.model->vocab, 1024);
+    assert_true(has_note(&l.differing, "mtp-num-layers 1"));
+    assert_true(has_note(&l.differing, "did you mean moe-router-topk?"));
+}
+
+static void what_differs_is_named(void **state)
+{
+    ridge_ctx *cx = *state;
+    ridge_launch l;
+    assert_ok(cx, parse(cx, "h100:1x8",
+                        SIZES "--micro-batch-size 1 --optimizer muon "
+                              "--recompute-granularity full --recompute-method block "
+                              "--recompute-num-layers 2 --optimizer-cpu-offload "
+                              "--cp-comm-type p2p --attention-backend local "
+                              "--seed 1234\n",
+                        &l));
+    assert_true(has_note(&l.differing, "optimizer muon"));
+    assert_true(has_note(&l.differing, "recompute-num-layers 2 of 4"));
+    assert_true(has_note(&l.differing, "optimizer-cpu-offload"));
+    assert_true(has_note(&l.differing, "attention-backend local"));
+    assert_false(has_note(&l.differing, "cp-comm-type"));
+    assert_int_equal(l.ignored, 1);
+}
+
+static void contradictions_and_nonsense_name_their_line(void **state)
+{
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {SIZES "--micro-batch-size 1\n--tensor-model-parallel-size 3\n",
+         "run.args:2: tensor-model-parallel-size: tp x cp x pp"},
+        {SIZES "--micro-batch-size 3\n--global-batch-size 8\n",
+         "run.args:2: global-batch-size: 8 is no multiple"},
+        {SIZES "--tensor-model-parallel-size two\n", "'two' is no number"},
+        {SIZES "--tensor-model-parallel-size 0\n", "expected 1 to"},
+        {SIZES "--micro-batch-size $MBS\n", "is a variable without a value"},
+        {SIZES "--global-batch-size 8\n", "micro-batch-size: the file does not state"},
+        {SIZES "--micro-batch-size 1 --pipeline-model-parallel-size 2 "
+               "--pipeline-model-parallel-layout Et*3|t*3L",
+         "6 layers in 2 stages"},
+        {"--num-layers 4\n--hidden-size 64\n--num-attention-heads 4\n"
+         "--use-rotary-position-embeddings",
+         "vocab-size: the file does not state it"},
+        {"--num-layers 4\n--hidden-size 64\n--num-attention-heads 5\n"
+         "--num-query-groups 2 --group-query-attention --vocab-size 9 "
+         "--use-rotary-position-embeddings",
+         "2 KV heads do not divide 5 heads"},
+        {"--micro-batch-size 1\n", "the file describes no model"},
+        {"--seed 1\n", "no option of a training launcher"},
+        {"", "no option of a training launcher"},
+        {"{\"train_batch_size\": 8}", "JSON launch configurations are not read"},
+        {"a: [1, 2\nb: c\n", "no YAML"},
+        {"a: 1\nb: 2\n", "none of its keys"},
+    };
+    for (size_t i = 0; i < RIDGE_COUNT_OF(cases); i++) {
+        ridge_launch l;
+        assert_int_not_equal(parse(*state, "h100:1x8", cases[i].text, &l), RIDGE_OK);
+        fixture_assert_message(*state, cases[i].message);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(written_and_read_back_the_price_is_the_same,
+                                        fixture_open, fixture_close),
+        cmocka_unit_test_setup_teardown(what_megatron_lacks_is_refused, fixture_open,
+                                        fixture_close),
+        cmocka_unit_test_setup_teardown(shell_scripts_are_read, fixture_open,
+                                        fixture_close),
+        cmocka_unit_test_setup_teardown(yaml_of_tests_and_of_primus_is_read,
+                                        fixture_open, fixture_close),
+        cmocka_unit_test_setup_teardown(sizes_alone_leave_the_layout_open, fixture_open,
+                                        fixture_close),
+        cmocka_unit_test_setup_teardown(what_differs_is_named, fixture_open,
+                                        fixture_close),
+        cmocka_unit_test_setup_teardown(contradictions_and_nonsense_name_their_line,
+                                        fixture_open, fixture_close),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
