@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The facts of data/: each has a source and a date, each name and each value makes sense.
 
-Looks at data/chips, data/systems and data/prices, at the keys of docs/sources.md and at
+Looks at data/chips, data/systems, data/prices, data/sites and data/failures, at the keys of docs/sources.md and at
 the schemas of data/schema; file:key for each complaint.
 """
 import json
@@ -58,7 +58,22 @@ RANGES = {
     "alltoall_efficiency": (0.01, 1.1),
     "half_rate_bytes": (0, 1e9),
     "usd_per_chip_hour": (0.01, 100),
+    "node_watts": (50, 1e6),
+    "training_watts_per_chip": (10, 1e5),
 }
+POWER = ("node_watts", "training_watts_per_chip", "network_watts_per_chip")
+SITE_RANGES = {
+    "pue": (1, 3),
+    "network_watts_per_chip": (0, 1e4),
+    "write_bytes_per_s": (1e8, 1e15),
+    "write_bytes_per_s_per_node": (1e7, 1e12),
+    "read_bytes_per_s": (1e8, 1e15),
+    "read_bytes_per_s_per_node": (1e7, 1e12),
+    "restart_s": (1, 1e5),
+    "repair_s": (60, 1e7),
+}
+FAILURE_COUNTS = {"interruptions": (1, 1e6), "counted_chips": (1, 1e7), "days": (0.1, 1e4)}
+FAILURE_RATES = {"failures_per_node_day": (1e-7, 1), "chips_per_node": (1, 4096)}
 WHOLE = {"cores", "matmul_units", "matmul_rows", "matmul_cols", "tile_m", "tile_n",
          "lane_count", "sublane_count"}
 
@@ -255,7 +270,11 @@ def check_torus(check, path, torus, is_variant):
 
 def check_system(check, path, own, whole):
     check.only(path, "", own, {"name", "full_name", "aliases", "base", "chip",
-                               "chips_per_node", "levels", "torus", "dcn"})
+                               "chips_per_node", "levels", "torus", "dcn", "power"})
+    power = own.get("power", {})
+    if check.only(path, "power", power, POWER):
+        for key, fact in power.items():
+            check.fact(path, f"power.{key}", fact, RANGES.get(key, (0, 1e4)))
     is_variant = "base" in own
     if "levels" in own:
         check_levels(check, path, own["levels"])
@@ -282,7 +301,9 @@ def check_system(check, path, own, whole):
 
 
 def check_prices(check, path, item, chips):
-    check.only(path, "", item, {"provider", "prices"})
+    check.only(path, "", item, {"provider", "aliases", "prices"})
+    for name in item.get("aliases", []):
+        check.name(path, "aliases", name)
     known = {"chip", "region", "kind", "usd_per_chip_hour", "source", "date", "note"}
     for i, row in enumerate(item.get("prices", [])):
         key = f"prices[{i}]"
@@ -296,6 +317,31 @@ def check_prices(check, path, item, chips):
             check.fail(path, f"{key}.chip", f"no chip is called {row.get('chip')!r}")
         if row.get("kind") not in PRICE_KINDS:
             check.fail(path, f"{key}.kind", f"{row.get('kind')!r} is no kind of price")
+
+
+def check_site(check, path, own):
+    check.only(path, "", own, {"name", "full_name", "aliases", "base", *SITE_RANGES})
+    for key, bounds in SITE_RANGES.items():
+        if key in own:
+            check.fact(path, key, own[key], bounds)
+
+
+def check_failures(check, path, item, chips):
+    check.only(path, "", item, {"name", "full_name", "aliases", "chips", "source", "date",
+                                "note", "causes", *FAILURE_COUNTS, *FAILURE_RATES})
+    check.origin(path, "source", item)
+    wanted = FAILURE_COUNTS if "interruptions" in item else FAILURE_RATES
+    for key, bounds in wanted.items():
+        if key in item:
+            check.fact(path, key, item[key], bounds)
+        else:
+            check.fail(path, key, "missing")
+    for chip in item.get("chips", [None]):
+        if chip not in chips:
+            check.fail(path, "chips", f"no chip is called {chip!r}")
+    counted = sum(cause.get("count", 0) for cause in item.get("causes", []))
+    if counted > item.get("interruptions", {}).get("value", counted):
+        check.fail(path, "causes", f"{counted} of them are more than all")
 
 
 def check_names(check, items):
@@ -353,6 +399,8 @@ def main() -> int:
     chips = read_folder(check, root, "chips")
     systems = read_folder(check, root, "systems")
     prices = read_folder(check, root, "prices")
+    sites = read_folder(check, root, "sites")
+    failures = read_folder(check, root, "failures")
     schemas = read_folder(check, root, "schema")
     for path, item in chips.items():
         check_chip(check, path, item, resolved(check, chips, path))
@@ -360,13 +408,20 @@ def main() -> int:
         check_system(check, path, item, resolved(check, systems, path))
     check_names(check, chips)
     check_names(check, systems)
+    check_names(check, sites)
+    check_names(check, failures)
     check_defaults(check, chips, systems)
     names = {item.get("name") for item in chips.values()}
     for path, item in prices.items():
         check_prices(check, path, item, names)
+    for path, item in sites.items():
+        check_site(check, path, item)
+        resolved(check, sites, path)
+    for path, item in failures.items():
+        check_failures(check, path, item, names)
     for path, key, complaint in sorted(set(check.complaints)):
         print(f"{path}:{key}: {complaint}")
-    looked_at = len(chips) + len(systems) + len(prices) + len(schemas)
+    looked_at = sum(map(len, (chips, systems, prices, sites, failures, schemas)))
     print(f"data: {looked_at} files, {check.facts} facts, "
           f"{len(check.complaints)} complaints")
     return 1 if check.complaints else 0

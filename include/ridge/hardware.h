@@ -73,13 +73,14 @@ typedef struct ridge_fact {
 typedef struct ridge_price {
     double usd_per_chip_hour;
     const char *provider;
-    const char *region; /* or "" */
-    const char *kind;   /* on-demand, spot, reserved-1y, reserved-3y */
+    const char *const *provider_aliases; /* NULL-terminated: gcp for google */
+    const char *region;                  /* or "" */
+    const char *kind;                    /* on-demand, spot, reserved-1y, reserved-3y */
     const char *source;
     const char *date;
 } ridge_price;
 
-enum { RIDGE_CHIP_PRICE_MAX = 8 };
+enum { RIDGE_CHIP_PRICE_MAX = 48 };
 
 /** Share of the physical limit that measured runs reach, and what a call costs beside
  *  its work; from published measurements. Times of 0: not known, nothing is added. */
@@ -243,6 +244,12 @@ typedef struct ridge_system {
 
     ridge_axis dcn; /* between slices; size 0. bytes_per_s is a chip's share */
     bool has_dcn;
+
+    /* Electric power; 0: not known. */
+    double node_watts; /* most that a node may draw: its rating */
+    double
+        training_watts_per_chip;   /* of a node in training, measured, a chip's share */
+    double network_watts_per_chip; /* switches of the scale-out network, the same */
 
     const ridge_fact *facts;
     size_t n_facts;

@@ -6,9 +6,13 @@
  */
 #include "catalog.h"
 
+#include <string.h>
+
 #include "chip_read.h"
+#include "failure_read.h"
 #include "price_read.h"
 #include "shelf.h"
+#include "site_read.h"
 #include "system_read.h"
 
 extern const ridge_embedded_set ridge_hardware_data;
@@ -16,12 +20,16 @@ extern const ridge_embedded_set ridge_hardware_data;
 static const data_kind chip_files = {"chips", "name"};
 static const data_kind system_files = {"systems", "name"};
 static const data_kind price_files = {"prices", "provider"};
+static const data_kind site_files = {"sites", "name"};
+static const data_kind failure_files = {"failures", "name"};
 
 struct ridge_catalog {
     ridge_ctx *own; /* holds all below; used under the lock */
     ridge_lock *lock;
     shelf chips;
     shelf systems;
+    shelf sites;
+    shelf failures;
     data_set price_set;
     price_list prices;
     bool has_prices; /* the list was read */
@@ -62,6 +70,26 @@ static ridge_status read_system(ridge_ctx *cx, ridge_catalog *catalog,
     return RIDGE_OK;
 }
 
+static ridge_status read_site(ridge_ctx *cx, ridge_catalog *catalog,
+                              const data_file *file, const void *base, void **out)
+{
+    (void)catalog;
+    ridge_site *site = NULL;
+    RIDGE_TRY(ridge__site_read(cx, file->root, base, &site));
+    *out = site;
+    return RIDGE_OK;
+}
+
+static ridge_status read_failures(ridge_ctx *cx, ridge_catalog *catalog,
+                                  const data_file *file, const void *base, void **out)
+{
+    (void)base;
+    ridge_failure_record *record = NULL;
+    RIDGE_TRY(ridge__failure_read(cx, file->root, &catalog->chips.names, &record));
+    *out = record;
+    return RIDGE_OK;
+}
+
 /* Each chip's default system must exist; @p layer as in ridge__shelf_read_from. */
 static ridge_status check_default_systems(ridge_ctx *cx, const ridge_catalog *c,
                                           int layer)
@@ -99,9 +127,13 @@ static ridge_status load(ridge_catalog *c, const data_roots *roots)
     const int layer = roots->is_trusted ? 1 : 0; /* what is read at once */
     RIDGE_TRY(ridge__shelf_open(cx, roots, chip_files, read_chip, &c->chips));
     RIDGE_TRY(ridge__shelf_open(cx, roots, system_files, read_system, &c->systems));
+    RIDGE_TRY(ridge__shelf_open(cx, roots, site_files, read_site, &c->sites));
+    RIDGE_TRY(ridge__shelf_open(cx, roots, failure_files, read_failures, &c->failures));
     RIDGE_TRY(ridge__data_gather(cx, roots, price_files, &c->price_set));
     RIDGE_TRY(ridge__shelf_read_from(cx, c, &c->chips, layer));
     RIDGE_TRY(ridge__shelf_read_from(cx, c, &c->systems, layer));
+    RIDGE_TRY(ridge__shelf_read_from(cx, c, &c->sites, layer));
+    RIDGE_TRY(ridge__shelf_read_from(cx, c, &c->failures, layer));
     if (has_layer(&c->price_set, layer))
         RIDGE_TRY(read_prices(cx, c));
     return check_default_systems(cx, c, layer);
@@ -136,9 +168,10 @@ static ridge_status check_dir(ridge_ctx *cx, const char *dir)
 {
     if (dir == NULL || ridge_path_is_dir(dir))
         return RIDGE_OK;
-    return ridge_fail(
-        cx, RIDGE_E_IO,
-        "%s: no such folder: give one with chips/, systems/ or prices/ in it", dir);
+    return ridge_fail(cx, RIDGE_E_IO,
+                      "%s: no such folder: give one with chips/, systems/, prices/, "
+                      "sites/ or failures/ in it",
+                      dir);
 }
 
 ridge_status ridge_catalog_open(ridge_ctx *cx, const char *dir,
@@ -184,6 +217,15 @@ static ridge_status lookup(ridge_ctx *cx, const ridge_catalog *catalog,
     return e == NULL ? RIDGE_OK : get(cx, catalog, from, e->item, out);
 }
 
+/* By position; NULL beyond the last, or out of memory. */
+static void *item_at(const ridge_catalog *catalog, const shelf *from, size_t index)
+{
+    void *item = NULL;
+    if (index >= from->set.n || get(NULL, catalog, from, index, &item) != RIDGE_OK)
+        return NULL;
+    return item;
+}
+
 size_t ridge_catalog_chip_count(const ridge_catalog *catalog)
 {
     return catalog->chips.set.n;
@@ -191,11 +233,7 @@ size_t ridge_catalog_chip_count(const ridge_catalog *catalog)
 
 const ridge_chip *ridge_catalog_chip(const ridge_catalog *catalog, size_t index)
 {
-    void *chip = NULL;
-    if (index >= catalog->chips.set.n ||
-        get(NULL, catalog, &catalog->chips, index, &chip) != RIDGE_OK)
-        return NULL;
-    return chip;
+    return item_at(catalog, &catalog->chips, index);
 }
 
 size_t ridge_catalog_system_count(const ridge_catalog *catalog)
@@ -205,11 +243,28 @@ size_t ridge_catalog_system_count(const ridge_catalog *catalog)
 
 const ridge_system *ridge_catalog_system(const ridge_catalog *catalog, size_t index)
 {
-    void *system = NULL;
-    if (index >= catalog->systems.set.n ||
-        get(NULL, catalog, &catalog->systems, index, &system) != RIDGE_OK)
-        return NULL;
-    return system;
+    return item_at(catalog, &catalog->systems, index);
+}
+
+size_t ridge_catalog_site_count(const ridge_catalog *catalog)
+{
+    return catalog->sites.set.n;
+}
+
+const ridge_site *ridge_catalog_site(const ridge_catalog *catalog, size_t index)
+{
+    return item_at(catalog, &catalog->sites, index);
+}
+
+size_t ridge_catalog_failure_count(const ridge_catalog *catalog)
+{
+    return catalog->failures.set.n;
+}
+
+const ridge_failure_record *ridge_catalog_failure(const ridge_catalog *catalog,
+                                                  size_t index)
+{
+    return item_at(catalog, &catalog->failures, index);
 }
 
 const name_index *ridge__chip_names(const ridge_catalog *catalog)
@@ -270,6 +325,68 @@ ridge_status ridge_system_find(ridge_ctx *cx, const ridge_catalog *catalog,
                                                "known"));
     }
     *out = system;
+    return RIDGE_OK;
+}
+
+/* A thing of a shelf whose names stand in no other. */
+static ridge_status find(ridge_ctx *cx, const ridge_catalog *catalog, const shelf *from,
+                         const char *what, const char *name, void **out)
+{
+    RIDGE_TRY(lookup(cx, catalog, from, name, out));
+    if (*out != NULL)
+        return RIDGE_OK;
+    ridge_buf all;
+    ridge_buf_init(&all, ridge_ctx_scratch(cx));
+    for (size_t i = 0; i < from->set.n; i++)
+        ridge_buf_printf(&all, "%s%s", i == 0 ? "known are " : ", ",
+                         from->set.files[i]->name);
+    return ridge_fail(
+        cx, RIDGE_E_NOTFOUND, "unknown %s '%.40s': %s", what, name,
+        ridge__index_suggest(cx, &from->names, NULL, name, ridge_buf_text(&all)));
+}
+
+ridge_status ridge_site_find(ridge_ctx *cx, const ridge_catalog *catalog,
+                             const char *name, const ridge_site **out)
+{
+    void *site = NULL;
+    RIDGE_TRY(find(cx, catalog, &catalog->sites, "site", name, &site));
+    *out = site;
+    return RIDGE_OK;
+}
+
+ridge_status ridge_failure_find(ridge_ctx *cx, const ridge_catalog *catalog,
+                                const char *name, const ridge_failure_record **out)
+{
+    void *record = NULL;
+    RIDGE_TRY(
+        find(cx, catalog, &catalog->failures, "record of failures", name, &record));
+    *out = record;
+    return RIDGE_OK;
+}
+
+static bool is_of_chip(const ridge_failure_record *record, const ridge_chip *chip)
+{
+    for (size_t i = 0; record->chips[i] != NULL; i++) {
+        if (ridge__name_compare(record->chips[i], chip->name) == 0)
+            return true;
+    }
+    return false;
+}
+
+ridge_status ridge_failure_of_chip(ridge_ctx *cx, const ridge_catalog *catalog,
+                                   const ridge_chip *chip,
+                                   const ridge_failure_record **out)
+{
+    const ridge_failure_record *best = NULL;
+    for (size_t i = 0; i < catalog->failures.set.n; i++) {
+        void *item = NULL;
+        RIDGE_TRY(get(cx, catalog, &catalog->failures, i, &item));
+        const ridge_failure_record *record = item;
+        if (is_of_chip(record, chip) &&
+            (best == NULL || strcmp(record->date, best->date) > 0))
+            best = record;
+    }
+    *out = best;
     return RIDGE_OK;
 }
 

@@ -1,7 +1,8 @@
 /*
- * Price lists of data/prices: {"provider", "prices": [{"chip", "region", "kind",
- * "usd_per_chip_hour", "source", "date"}]}. kind is on-demand, spot, reserved-1y or
- * reserved-3y; region is optional.
+ * Price lists of data/prices: {"provider", "aliases", "prices": [{"chip", "region",
+ * "kind", "usd_per_chip_hour", "source", "date"}]}. kind is on-demand, spot,
+ * reserved-1y or reserved-3y; region and aliases (other names of the provider) are
+ * optional.
  */
 #include "price_read.h"
 
@@ -9,7 +10,7 @@
 
 #include "fact_read.h"
 
-static const char *const members[] = {"provider", "prices"};
+static const char *const members[] = {"provider", "aliases", "prices"};
 static const char *const row_members[] = {
     "chip", "region", "kind", "usd_per_chip_hour", "source", "date", "note"};
 static const char *const kind_texts[] = {"on-demand", "spot", "reserved-1y",
@@ -74,7 +75,7 @@ static ridge_status read_row(ridge_ctx *cx, ridge_node node, const name_index *c
         return ridge_json_fail(cx, node, "a price is an object");
     RIDGE_TRY(ridge_json_only(cx, node, row_members, RIDGE_COUNT_OF(row_members)));
     const ridge_node chip_node = ridge_json_get(&node, "chip");
-    ridge_price price = {.provider = out->price.provider};
+    ridge_price price = out->price;
     const char *name = NULL;
     size_t kind = 0;
     RIDGE_TRY(ridge_json_want_text(cx, chip_node, &name));
@@ -102,12 +103,14 @@ ridge_status ridge__prices_read(ridge_ctx *cx, ridge_node root, const name_index
         return ridge_json_fail(cx, root, "a price list is an object");
     RIDGE_TRY(ridge_json_only(cx, root, members, RIDGE_COUNT_OF(members)));
     const char *provider = NULL;
+    const char *const *aliases = NULL;
     RIDGE_TRY(ridge__text_read(cx, &root, "provider", NULL, &provider));
+    RIDGE_TRY(ridge__aliases_read(cx, ridge_json_get(&root, "aliases"), &aliases));
     const ridge_node prices = ridge_json_get(&root, "prices");
     if (ridge_json_kind_of(prices) != RIDGE_JSON_ARRAY)
         return ridge_json_fail(cx, prices, "an array of prices is wanted");
     for (size_t i = 0; i < ridge_json_size(prices); i++) {
-        price_row row = {.price = {.provider = provider}};
+        price_row row = {.price = {.provider = provider, .provider_aliases = aliases}};
         RIDGE_TRY(read_row(cx, ridge_json_at(&prices, i), chips, &row));
         RIDGE_TRY(push_row(cx, list, &row));
     }

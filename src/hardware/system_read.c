@@ -5,8 +5,10 @@
  * (optional array, not inherited); base (optional: another system, whose members hold
  * unless given again). Then either chips_per_node and levels (innermost first; a base's
  * list is replaced whole), or torus {dims (2 or 3), max_shape, host_shape, wrap_rule
- * (cubes-of-4, full-axis, never), link}, merged member by member with the base's; and
- * dcn (optional, merged): the network between slices. axis_read.c describes levels,
+ * (cubes-of-4, full-axis, never), link}, merged member by member with the base's;
+ * dcn (optional, merged): the network between slices; and power (optional, merged)
+ * {node_watts, training_watts_per_chip, network_watts_per_chip}, each a fact and
+ * optional, not inherited by a system of another chip. axis_read.c describes levels,
  * link and dcn.
  */
 #include "system_read.h"
@@ -17,9 +19,9 @@
 #include "catalog.h"
 #include "chip_read.h"
 
-static const char *const members[] = {"name",   "full_name", "aliases",
-                                      "base",   "chip",      "chips_per_node",
-                                      "levels", "torus",     "dcn"};
+static const char *const members[] = {"name", "full_name",      "aliases", "base",
+                                      "chip", "chips_per_node", "levels",  "torus",
+                                      "dcn",  "power"};
 static const char *const torus_members[] = {"dims", "max_shape", "host_shape",
                                             "wrap_rule", "link"};
 
@@ -29,7 +31,26 @@ static const char *const wrap_texts[] = {
     [RIDGE_WRAP_FULL_AXIS] = "full-axis",
 };
 
-enum { FACT_ROOM = AXIS_FACT_MAX * (RIDGE_LEVEL_MAX + 2) + 1 };
+typedef struct power_row {
+    fact_spec spec;
+    const char *member;
+    size_t offset; /* in ridge_system */
+} power_row;
+
+/* clang-format off */
+static const power_row power_rows[] = {
+    {{"power.node_watts", 1, 1e7}, "node_watts", offsetof(ridge_system, node_watts)},
+    {{"power.training_watts_per_chip", 1, 1e6}, "training_watts_per_chip",
+     offsetof(ridge_system, training_watts_per_chip)},
+    {{"power.network_watts_per_chip", 0, 1e5}, "network_watts_per_chip",
+     offsetof(ridge_system, network_watts_per_chip)},
+};
+/* clang-format on */
+
+enum {
+    FACT_ROOM =
+        AXIS_FACT_MAX * (RIDGE_LEVEL_MAX + 2) + 1 + (int)RIDGE_COUNT_OF(power_rows)
+};
 
 /* A system under construction. */
 typedef struct system_reader {
@@ -159,6 +180,23 @@ static ridge_status read_dcn(system_reader *r, ridge_node node)
     return RIDGE_OK;
 }
 
+static ridge_status read_power(system_reader *r, ridge_node node)
+{
+    const char *names[RIDGE_COUNT_OF(power_rows)];
+    for (size_t i = 0; i < RIDGE_COUNT_OF(power_rows); i++)
+        names[i] = power_rows[i].member;
+    RIDGE_TRY(ridge_json_only(r->cx, node, names, RIDGE_COUNT_OF(names)));
+    for (size_t i = 0; i < RIDGE_COUNT_OF(power_rows); i++) {
+        const ridge_node member = ridge_json_get(&node, names[i]);
+        double v = 0;
+        if (ridge_json_is_absent(member))
+            continue;
+        RIDGE_TRY(ridge__fact_read(r->cx, member, &power_rows[i].spec, &r->facts, &v));
+        memcpy((char *)r->system + power_rows[i].offset, &v, sizeof v);
+    }
+    return RIDGE_OK;
+}
+
 /* A chip that stands in the system's file, as one of data/chips does in its own. */
 static ridge_status read_own_chip(system_reader *r, ridge_node node,
                                   const ridge_catalog *catalog)
@@ -191,6 +229,15 @@ static ridge_status read_chip(system_reader *r, ridge_node node,
                                                 name, "no chip is called that"));
 }
 
+/* Nodes of another chip draw another power. */
+static void drop_power(system_reader *r)
+{
+    const double unknown = 0;
+    ridge__facts_drop(&r->facts, "power");
+    for (size_t i = 0; i < RIDGE_COUNT_OF(power_rows); i++)
+        memcpy((char *)r->system + power_rows[i].offset, &unknown, sizeof unknown);
+}
+
 static ridge_status read_identity(system_reader *r, const ridge_node *root,
                                   const ridge_catalog *catalog,
                                   const ridge_system *base)
@@ -204,6 +251,8 @@ static ridge_status read_identity(system_reader *r, const ridge_node *root,
     const ridge_node chip = ridge_json_get(root, "chip");
     if (base == NULL || !ridge_json_is_absent(chip))
         RIDGE_TRY(read_chip(r, chip, catalog));
+    if (base != NULL && base->chip != s->chip)
+        drop_power(r);
     return RIDGE_OK;
 }
 
@@ -265,6 +314,9 @@ ridge_status ridge__system_read(ridge_ctx *cx, ridge_node root,
                                 FACT_ROOM, &r.facts));
     RIDGE_TRY(read_identity(&r, &root, catalog, base));
     RIDGE_TRY(read_network(&r, &root));
+    const ridge_node power = ridge_json_get(&root, "power");
+    if (!ridge_json_is_absent(power))
+        RIDGE_TRY(read_power(&r, power));
     r.system->facts = r.facts.items;
     r.system->n_facts = r.facts.n;
     *out = r.system;

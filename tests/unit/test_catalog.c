@@ -88,14 +88,14 @@ static void only_the_best_prices_are_kept(void **state)
 {
     (void)state;
     ridge_chip chip = {0};
-    for (int i = 0; i < 20; i++) {
+    for (int i = 0; i < 2 * RIDGE_CHIP_PRICE_MAX + 4; i++) {
         ridge__price_insert(&chip, &(ridge_price){.kind = i % 2 ? "spot" : "on-demand",
-                                                  .usd_per_chip_hour = 40.0 - i});
+                                                  .usd_per_chip_hour = 200.0 - i});
     }
     assert_int_equal(chip.n_prices, RIDGE_CHIP_PRICE_MAX);
     for (size_t i = 0; i < chip.n_prices; i++) {
         assert_string_equal(chip.prices[i].kind, "on-demand");
-        assert_near(chip.prices[i].usd_per_chip_hour, 22.0 + 2.0 * (double)i, 0.0);
+        assert_near(chip.prices[i].usd_per_chip_hour, 102.0 + 2.0 * (double)i, 0.0);
     }
 }
 
