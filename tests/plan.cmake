@@ -11,6 +11,10 @@ ridge_test(unit train_price LAYER plan SOURCES ${train_fixture})
 ridge_test(unit train_explain LAYER plan SOURCES ${train_fixture})
 ridge_test(unit step_program LAYER plan SOURCES ${train_fixture})
 
+ridge_test(unit goodput LAYER plan)
+ridge_test(unit run_cost LAYER plan SOURCES ${train_fixture})
+ridge_test(property goodput_laws LAYER plan SOURCES ${CMAKE_SOURCE_DIR}/tests/support/seeded.c)
+
 ridge_test(property train_laws LAYER plan SOURCES ${train_fixture} TIMEOUT 120)
 ridge_test(diff layout_timeline LAYER plan SOURCES ${train_fixture})
 ridge_test(diff train_brute LAYER plan SOURCES ${train_fixture} TIMEOUT 600)
