@@ -10,6 +10,7 @@
 #include "ridge/hardware.h"
 #include "ridge/model.h"
 #include "ridge/plan.h"
+#include "ridge/plan_money.h"
 #include "ridge/plan_validation.h"
 #include "ridge/program.h"
 
@@ -156,6 +157,8 @@ typedef struct ridge_train_view {
     const ridge_train_request *request;
     const ridge_train_result *result;
     const ridge_thresholds *thresholds;
+    const ridge_money_request *money; /* where it runs; NULL: only the steps */
+    bool has_money;                   /* the text tells of the whole run */
 } ridge_train_view;
 
 void ridge_train_write_text(ridge_ctx *cx, const ridge_train_view *view,

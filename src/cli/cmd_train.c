@@ -1,6 +1,7 @@
 /*
  * ridge train: the best training layouts of a model on a slice.
  */
+#include "money_options.h"
 #include "train_launch.h"
 
 #include "ridge/plan_timeline.h"
@@ -34,7 +35,6 @@ static ridge_status read_numbers(cli_run *run, ridge_train_request *r)
     RIDGE_TRY(cli_option_count(run, "batch", r->batch_tokens, &r->batch_tokens));
     RIDGE_TRY(cli_option_count(run, "seq", seq, &r->seq_tokens));
     RIDGE_TRY(cli_option_count(run, "tokens", r->total_tokens, &r->total_tokens));
-    RIDGE_TRY(cli_option_count(run, "price", 0, &r->usd_per_chip_hour));
     RIDGE_TRY(cli_option_count(run, "top", 5, &top));
     if (top < 1 || top > RIDGE_TRAIN_TOP_MAX || floor(top) != top) {
         return ridge_fail(run->cx, RIDGE_E_ARG, "--top: expected 1 to %d",
@@ -63,9 +63,10 @@ static ridge_status read_subject(cli_run *run, ridge_train_request *r,
 }
 
 static ridge_status find_layouts(cli_run *run, ridge_train_request *r,
-                                 ridge_launch *launch, ridge_train_result *result)
+                                 ridge_money_request *money, ridge_train_result *result)
 {
-    RIDGE_TRY(read_subject(run, r, launch));
+    RIDGE_TRY(cli_money(run, r->slice->chip, money));
+    r->usd_per_chip_hour = money->has_price ? money->price.usd_per_chip_hour : 0;
     RIDGE_TRY(read_numbers(run, r));
     RIDGE_TRY(read_knobs(run, &r->knobs));
     ridge_progress progress = ridge_progress_start(stderr);
@@ -83,8 +84,11 @@ static ridge_status write_plan(cli_run *run, const ridge_train_view *view)
         return RIDGE_OK;
     ridge_buf text;
     ridge_buf_init(&text, ridge_ctx_arena(run->cx));
-    const ridge_json *plan = ridge_plan_to_json(
-        run->cx, view->request, view->model_name, &view->result->layouts[0]);
+    const ridge_train_price *best = &view->result->layouts[0];
+    const ridge_money sums = ridge_train_money(view->request, best, view->money);
+    ridge_json *plan =
+        ridge_plan_to_json(run->cx, view->request, view->model_name, best);
+    ridge_json_set(plan, "run", ridge_money_to_json(run->cx, &sums));
     RIDGE_TRY(ridge_json_write(run->cx, plan, &text));
     return ridge_file_write(run->cx, path, (ridge_str){text.p, text.n});
 }
@@ -132,11 +136,14 @@ static int run_train(cli_run *run)
     ridge_train_request request = {.top = 5};
     ridge_train_result result;
     ridge_launch launch = {.path = NULL};
-    if (find_layouts(run, &request, &launch, &result) != RIDGE_OK)
+    ridge_money_request money;
+    if (read_subject(run, &request, &launch) != RIDGE_OK ||
+        find_layouts(run, &request, &money, &result) != RIDGE_OK)
         return cli_fail(run);
     ridge_thresholds thresholds = ridge_train_thresholds(&request);
     const char *name = run->n_args > 0 ? run->args[0] : launch.model_name;
-    ridge_train_view view = {name, &request, &result, &thresholds};
+    const bool has_money = request.total_tokens > 0 || cli_money_is_asked(run);
+    ridge_train_view view = {name, &request, &result, &thresholds, &money, has_money};
     if (write_plan(run, &view) != RIDGE_OK || write_timeline(run, &view) != RIDGE_OK)
         return cli_fail(run);
     int code = show(run, &view, &launch);
@@ -156,11 +163,11 @@ static const cli_option options[] = {
      "bf16 (default), bf16-pure, bf16-reduce, fp16, fp8, fp4, tf32, fp32"},
     {"convention", "NAME",
      "how MFU counts FLOPs: causal (default), full, 6n, palm, ..."},
-    {"price", "USD", "dollars a chip-hour, instead of the listed price"},
     {"top", "K", "layouts to show (5)"},
     {"plan", "FILE", "write the best layout as a plan"},
     {"timeline", "FILE",
      "write one microbatch of the best layout as a trace for Perfetto (pp=1)"},
+    CLI_MONEY_OPTIONS,
     {NULL, NULL, NULL}};
 
 const cli_verb cli_verb_train = {

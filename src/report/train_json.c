@@ -20,6 +20,17 @@ static void set_thresholds(ridge_ctx *cx, const ridge_thresholds *h, ridge_json 
     ridge_json_set_double(t, "expert_factor", h->expert_factor);
 }
 
+static ridge_json *layout_to_json(ridge_ctx *cx, const ridge_train_view *v,
+                                  const ridge_train_price *price)
+{
+    ridge_json *o = ridge_train_price_to_json(cx, v->request, price);
+    if (v->money != NULL) {
+        const ridge_money run = ridge_train_money(v->request, price, v->money);
+        ridge_json_set(o, "run", ridge_money_to_json(cx, &run));
+    }
+    return o;
+}
+
 void ridge_train_write_json(ridge_ctx *cx, const ridge_train_view *v,
                             ridge_json *object)
 {
@@ -35,7 +46,11 @@ void ridge_train_write_json(ridge_ctx *cx, const ridge_train_view *v,
     ridge_json_set_text(object, "convention", ridge_convention_text(r->convention));
     ridge_json *layouts = ridge_json_set_array(cx, object, "layouts");
     for (int i = 0; i < result->n_layouts; i++)
-        ridge_json_push(layouts, ridge_train_price_to_json(cx, r, &result->layouts[i]));
+        ridge_json_push(layouts, layout_to_json(cx, v, &result->layouts[i]));
+    if (v->money != NULL) {
+        ridge_json_set(object, "terms",
+                       ridge_money_terms_to_json(cx, r->slice, v->money));
+    }
     set_thresholds(cx, v->thresholds, object);
     ridge_json *search = ridge_json_set_object(cx, object, "search");
     ridge_json_set_i64(search, "covered", result->covered);

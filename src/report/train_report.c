@@ -1,5 +1,6 @@
 /* The best training layouts for people: a table, the winner's step and memory, and
  * where communication begins to bind. */
+#include "money_report.h"
 #include "section.h"
 
 #include "ridge/cost_range.h"
@@ -226,6 +227,8 @@ static void add_winner(ridge_ctx *cx, const ridge_train_view *v, ridge_sections 
     add_step(cx, p, s);
     ridge__section_note(s, note);
     add_memory(cx, v, p, s);
+    if (v->money != NULL && v->has_money)
+        ridge__money_section_add(cx, v->request, p, v->money, s);
 }
 
 static void build(ridge_ctx *cx, const ridge_train_view *v, ridge_sections *s)
