@@ -13,6 +13,7 @@ ridge_test(unit step_program LAYER plan SOURCES ${train_fixture})
 
 ridge_test(unit goodput LAYER plan)
 ridge_test(unit run_cost LAYER plan SOURCES ${train_fixture})
+ridge_test(unit sizing_budget LAYER plan SOURCES ${train_fixture})
 ridge_test(property goodput_laws LAYER plan SOURCES ${CMAKE_SOURCE_DIR}/tests/support/seeded.c)
 
 ridge_test(property train_laws LAYER plan SOURCES ${train_fixture} TIMEOUT 120)

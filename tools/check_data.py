@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The facts of data/: each has a source and a date, each name and each value makes sense.
 
-Looks at data/chips, data/systems, data/prices, data/sites and data/failures, at the keys of docs/sources.md and at
+Looks at data/chips, data/systems, data/prices, data/sites,
+data/failures and data/scaling_laws, at the keys of docs/sources.md and at
 the schemas of data/schema; file:key for each complaint.
 """
 import json
@@ -344,6 +345,15 @@ def check_failures(check, path, item, chips):
         check.fail(path, "causes", f"{counted} of them are more than all")
 
 
+def check_law(check, path, item):
+    check.only(path, "", item, {"name", "full_name", "aliases", "source", "date", "note",
+                                "loss", "optimum"})
+    check.origin(path, "source", item)
+    check.facts += 1
+    if ("loss" in item) == ("optimum" in item):
+        check.fail(path, "loss", "either a loss or an optimum is wanted")
+
+
 def check_names(check, items):
     """Names match their files; no name or alias stands for two things."""
     owner = {}
@@ -401,6 +411,7 @@ def main() -> int:
     prices = read_folder(check, root, "prices")
     sites = read_folder(check, root, "sites")
     failures = read_folder(check, root, "failures")
+    laws = read_folder(check, root, "scaling_laws")
     schemas = read_folder(check, root, "schema")
     for path, item in chips.items():
         check_chip(check, path, item, resolved(check, chips, path))
@@ -410,6 +421,7 @@ def main() -> int:
     check_names(check, systems)
     check_names(check, sites)
     check_names(check, failures)
+    check_names(check, laws)
     check_defaults(check, chips, systems)
     names = {item.get("name") for item in chips.values()}
     for path, item in prices.items():
@@ -417,11 +429,13 @@ def main() -> int:
     for path, item in sites.items():
         check_site(check, path, item)
         resolved(check, sites, path)
+    for path, item in laws.items():
+        check_law(check, path, item)
     for path, item in failures.items():
         check_failures(check, path, item, names)
     for path, key, complaint in sorted(set(check.complaints)):
         print(f"{path}:{key}: {complaint}")
-    looked_at = sum(map(len, (chips, systems, prices, sites, failures, schemas)))
+    looked_at = sum(map(len, (chips, systems, prices, sites, failures, laws, schemas)))
     print(f"data: {looked_at} files, {check.facts} facts, "
           f"{len(check.complaints)} complaints")
     return 1 if check.complaints else 0

@@ -92,6 +92,7 @@ extern const cli_verb cli_verb_model;
 extern const cli_verb cli_verb_roofline;
 extern const cli_verb cli_verb_collective;
 extern const cli_verb cli_verb_shard;
+extern const cli_verb cli_verb_size;
 extern const cli_verb cli_verb_train;
 extern const cli_verb cli_verb_run;
 extern const cli_verb cli_verb_calibrate;
