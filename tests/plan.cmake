@@ -8,6 +8,7 @@ ridge_test(unit precision LAYER plan SOURCES ${train_fixture})
 ridge_test(unit plan_file LAYER plan SOURCES ${train_fixture})
 ridge_test(unit train_check LAYER plan SOURCES ${train_fixture})
 ridge_test(unit train_price LAYER plan SOURCES ${train_fixture})
+ridge_test(unit stack_time LAYER plan SOURCES ${train_fixture})
 ridge_test(unit train_explain LAYER plan SOURCES ${train_fixture})
 ridge_test(unit step_program LAYER plan SOURCES ${train_fixture})
 

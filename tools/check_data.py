@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The facts of data/: each has a source and a date, each name and each value makes sense.
 
-Looks at data/chips, data/systems, data/prices, data/sites,
+Looks at data/chips, data/systems, data/stacks, data/prices, data/sites,
 data/failures and data/scaling_laws, at the keys of docs/sources.md and at
 the schemas of data/schema; file:key for each complaint.
 """
@@ -354,6 +354,25 @@ def check_law(check, path, item):
         check.fail(path, "loss", "either a loss or an optimum is wanted")
 
 
+STACK_TEXTS = {"name", "full_name", "base", "aliases", "runs", "attention", "practice",
+               "has_tp_overlap", "has_half_gradients", "dispatches_once"}
+STACK_NUMBERS = {"stream_passes": (0.1, 100), "selective_matmuls": (0, 1),
+                 "experts_half_width": (0, 1e6)}
+STACK_FACTORS = ("matmul_time", "fp8_time", "fp4_time", "attention_time")
+
+
+def check_stack(check, path, own, chips):
+    check.only(path, "", own, {*STACK_TEXTS, *STACK_NUMBERS, *STACK_FACTORS})
+    for member, bounds in STACK_NUMBERS.items():
+        if member in own:
+            check.fact(path, member, own[member], bounds)
+    for member in STACK_FACTORS:
+        for chip, fact in own.get(member, {}).items():
+            check.fact(path, f"{member}.{chip}", fact, (0.1, 100))
+            if chip not in chips:
+                check.fail(path, f"{member}.{chip}", "no chip is called that")
+
+
 def check_names(check, items):
     """Names match their files; no name or alias stands for two things."""
     owner = {}
@@ -412,6 +431,7 @@ def main() -> int:
     sites = read_folder(check, root, "sites")
     failures = read_folder(check, root, "failures")
     laws = read_folder(check, root, "scaling_laws")
+    stacks = read_folder(check, root, "stacks")
     schemas = read_folder(check, root, "schema")
     for path, item in chips.items():
         check_chip(check, path, item, resolved(check, chips, path))
@@ -422,8 +442,11 @@ def main() -> int:
     check_names(check, sites)
     check_names(check, failures)
     check_names(check, laws)
+    check_names(check, stacks)
     check_defaults(check, chips, systems)
     names = {item.get("name") for item in chips.values()}
+    for path, item in stacks.items():
+        check_stack(check, path, item, names)
     for path, item in prices.items():
         check_prices(check, path, item, names)
     for path, item in sites.items():
@@ -435,7 +458,8 @@ def main() -> int:
         check_failures(check, path, item, names)
     for path, key, complaint in sorted(set(check.complaints)):
         print(f"{path}:{key}: {complaint}")
-    looked_at = sum(map(len, (chips, systems, prices, sites, failures, laws, schemas)))
+    looked_at = sum(map(len, (chips, systems, stacks, prices, sites, failures, laws,
+                              schemas)))
     print(f"data: {looked_at} files, {check.facts} facts, "
           f"{len(check.complaints)} complaints")
     return 1 if check.complaints else 0

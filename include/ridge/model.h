@@ -404,6 +404,7 @@ typedef struct ridge_saved {
     int64_t split_most;  /* more TP ways than this replicate it; 0: no limit */
     unsigned kept_by;    /* bit (1u << ridge_remat) set: that policy keeps it */
     bool is_split_by_tp; /* otherwise replicated, or split by SP */
+    bool is_operand;     /* kept as the operand of a product: in its format */
 } ridge_saved;
 
 enum { RIDGE_SAVED_MAX = 32 };

@@ -8,6 +8,7 @@
 #include "ridge/base.h"
 #include "ridge/cost.h"
 #include "ridge/hardware.h"
+#include "ridge/hardware_stack.h"
 #include "ridge/model.h"
 
 #ifdef __cplusplus
@@ -214,6 +215,7 @@ typedef struct ridge_train_request {
     double total_tokens;         /* 0: no total asked */
     ridge_convention convention; /* of MFU */
     ridge_knobs knobs;
+    const ridge_stack *stack; /* the training software; NULL: well tuned */
     double usd_per_chip_hour; /* 0: the chip's first price in data/prices */
     int top;                  /* layouts wanted, 1 to RIDGE_TRAIN_TOP_MAX */
     ridge_progress *progress; /* or NULL */
@@ -374,6 +376,7 @@ typedef struct ridge_plan {
     ridge_convention convention;
     double usd_per_chip_hour; /* 0: from data */
     ridge_layout layout;
+    const char *stack_name; /* or NULL: well tuned */
 } ridge_plan;
 
 /** The JSON object of a plan with its prediction. */

@@ -8,6 +8,7 @@
 #include "ridge/base.h"
 #include "ridge/hardware.h"
 #include "ridge/model.h"
+#include "ridge/plan.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -34,6 +35,7 @@ typedef struct ridge_validation_row {
     double relative_error; /* predicted / measured - 1 */
     bool has_memory;
     double measured_memory_bytes, predicted_memory_bytes;
+    ridge_train_price price; /* of the layout that was taken */
 } ridge_validation_row;
 
 enum { RIDGE_SUMMARY_MAX = 96 };

@@ -7,6 +7,7 @@
 
 #include "ridge/base.h"
 #include "ridge/hardware.h"
+#include "ridge/hardware_stack.h"
 #include "ridge/model.h"
 
 /** --name, or --name VALUE. The last row of a table has a NULL name. */
@@ -68,6 +69,9 @@ RIDGE_NODISCARD ridge_status cli_option_dtype(cli_run *run, const char *name,
                                               ridge_dtype fallback, ridge_dtype *out);
 /** Slice of --on; required. @errors E_ARG, and those of ridge_slice_parse */
 RIDGE_NODISCARD ridge_status cli_slice(cli_run *run, const ridge_slice **out);
+/** A software stack by name; NULL for none: well-tuned software. */
+RIDGE_NODISCARD ridge_status cli_stack(cli_run *run, const char *name,
+                                       const ridge_stack **out);
 
 RIDGE_NODISCARD ridge_status cli_catalog(cli_run *run, const ridge_catalog **out);
 RIDGE_NODISCARD ridge_status cli_library(cli_run *run, const ridge_library **out);

@@ -26,6 +26,7 @@ static ridge_status load_request(cli_run *run, const ridge_plan *plan,
     r->total_tokens = plan->total_tokens;
     r->convention = plan->convention;
     r->usd_per_chip_hour = plan->usd_per_chip_hour;
+    RIDGE_TRY(cli_stack(run, plan->stack_name, &r->stack));
     r->knobs = ridge_knobs_free();
     r->knobs.precision = plan->layout.precision;
     return RIDGE_OK;

@@ -69,6 +69,7 @@ static ridge_status find_layouts(cli_run *run, ridge_train_request *r,
     r->usd_per_chip_hour = money->has_price ? money->price.usd_per_chip_hour : 0;
     RIDGE_TRY(read_numbers(run, r));
     RIDGE_TRY(read_knobs(run, &r->knobs));
+    RIDGE_TRY(cli_stack(run, cli_option_text(run, "stack"), &r->stack));
     ridge_progress progress = ridge_progress_start(stderr);
     r->progress = &progress;
     ridge_status st = ridge_train_search(run->cx, r, result);
@@ -161,6 +162,9 @@ static const cli_option options[] = {
     {"tokens", "N", "tokens of the whole run, for days and dollars: 15T"},
     {"precision", "POLICY",
      "bf16 (default), bf16-pure, bf16-reduce, fp16, fp8, fp4, tf32, fp32"},
+    {"stack", "NAME",
+     "training software, as in data/stacks: eager, compiled, megatron-core, ... "
+     "(well-tuned)"},
     {"convention", "NAME",
      "how MFU counts FLOPs: causal (default), full, 6n, palm, ..."},
     {"top", "K", "layouts to show (5)"},

@@ -72,6 +72,16 @@ ridge_status cli_slice(cli_run *run, const ridge_slice **out)
     return ridge_slice_parse(run->cx, catalog, text, out);
 }
 
+ridge_status cli_stack(cli_run *run, const char *name, const ridge_stack **out)
+{
+    const ridge_catalog *catalog;
+    *out = NULL;
+    if (!name)
+        return RIDGE_OK;
+    RIDGE_TRY(cli_catalog(run, &catalog));
+    return ridge_stack_find(run->cx, catalog, name, out);
+}
+
 ridge_status cli_catalog(cli_run *run, const ridge_catalog **out)
 {
     if (!run->catalog)

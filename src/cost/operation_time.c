@@ -91,9 +91,11 @@ static double narrowing_bytes(const ridge__pricing *x, int tensor, ridge_dtype c
            (ridge_dtype_bytes(dtype) + 2 * ridge_dtype_bytes(compute));
 }
 
-/* The streams that make the operands of a group narrow. The forward pass makes both;
- * the backward pass only the gradient that comes in, once, for the product that gives
- * the gradient of an activation: the others are kept. */
+/* The streams that make the operands of a group narrow. The forward pass makes
+ * activations; weights are made narrow where they are updated, once for all
+ * microbatches. The backward pass makes only the gradient that comes in, once, for the
+ * product that gives the gradient of an activation: the others are kept.
+ * @source transformer-engine-docs */
 static double group_narrowing_bytes(const ridge__pricing *x, const ridge__fused *group,
                                     ridge_dtype compute)
 {
@@ -106,7 +108,8 @@ static double group_narrowing_bytes(const ridge__pricing *x, const ridge__fused 
             continue;
         if (!o->is_backward) {
             bytes += i == 0 ? narrowing_bytes(x, p.a, compute) : 0;
-            bytes += narrowing_bytes(x, p.b, compute);
+            if (tensors[p.b].role != RIDGE_ROLE_WEIGHT)
+                bytes += narrowing_bytes(x, p.b, compute);
             continue;
         }
         const bool has_weight = tensors[p.b].role == RIDGE_ROLE_WEIGHT;

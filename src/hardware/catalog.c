@@ -13,12 +13,14 @@
 #include "price_read.h"
 #include "shelf.h"
 #include "site_read.h"
+#include "stack_read.h"
 #include "system_read.h"
 
 extern const ridge_embedded_set ridge_hardware_data;
 
 static const data_kind chip_files = {"chips", "name"};
 static const data_kind system_files = {"systems", "name"};
+static const data_kind stack_files = {"stacks", "name"};
 static const data_kind price_files = {"prices", "provider"};
 static const data_kind site_files = {"sites", "name"};
 static const data_kind failure_files = {"failures", "name"};
@@ -30,6 +32,7 @@ struct ridge_catalog {
     shelf systems;
     shelf sites;
     shelf failures;
+    shelf stacks;
     data_set price_set;
     price_list prices;
     bool has_prices; /* the list was read */
@@ -90,6 +93,16 @@ static ridge_status read_failures(ridge_ctx *cx, ridge_catalog *catalog,
     return RIDGE_OK;
 }
 
+static ridge_status read_stack(ridge_ctx *cx, ridge_catalog *catalog,
+                               const data_file *file, const void *base, void **out)
+{
+    ridge_stack *stack = NULL;
+    (void)catalog;
+    RIDGE_TRY(ridge__stack_read(cx, file->root, base, &stack));
+    *out = stack;
+    return RIDGE_OK;
+}
+
 /* Each chip's default system must exist; @p layer as in ridge__shelf_read_from. */
 static ridge_status check_default_systems(ridge_ctx *cx, const ridge_catalog *c,
                                           int layer)
@@ -129,11 +142,13 @@ static ridge_status load(ridge_catalog *c, const data_roots *roots)
     RIDGE_TRY(ridge__shelf_open(cx, roots, system_files, read_system, &c->systems));
     RIDGE_TRY(ridge__shelf_open(cx, roots, site_files, read_site, &c->sites));
     RIDGE_TRY(ridge__shelf_open(cx, roots, failure_files, read_failures, &c->failures));
+    RIDGE_TRY(ridge__shelf_open(cx, roots, stack_files, read_stack, &c->stacks));
     RIDGE_TRY(ridge__data_gather(cx, roots, price_files, &c->price_set));
     RIDGE_TRY(ridge__shelf_read_from(cx, c, &c->chips, layer));
     RIDGE_TRY(ridge__shelf_read_from(cx, c, &c->systems, layer));
     RIDGE_TRY(ridge__shelf_read_from(cx, c, &c->sites, layer));
     RIDGE_TRY(ridge__shelf_read_from(cx, c, &c->failures, layer));
+    RIDGE_TRY(ridge__shelf_read_from(cx, c, &c->stacks, layer));
     if (has_layer(&c->price_set, layer))
         RIDGE_TRY(read_prices(cx, c));
     return check_default_systems(cx, c, layer);
@@ -267,6 +282,16 @@ const ridge_failure_record *ridge_catalog_failure(const ridge_catalog *catalog,
     return item_at(catalog, &catalog->failures, index);
 }
 
+size_t ridge_catalog_stack_count(const ridge_catalog *catalog)
+{
+    return catalog->stacks.set.n;
+}
+
+const ridge_stack *ridge_catalog_stack(const ridge_catalog *catalog, size_t index)
+{
+    return item_at(catalog, &catalog->stacks, index);
+}
+
 const name_index *ridge__chip_names(const ridge_catalog *catalog)
 {
     return &catalog->chips.names;
@@ -387,6 +412,15 @@ ridge_status ridge_failure_of_chip(ridge_ctx *cx, const ridge_catalog *catalog,
             best = record;
     }
     *out = best;
+    return RIDGE_OK;
+}
+
+ridge_status ridge_stack_find(ridge_ctx *cx, const ridge_catalog *catalog,
+                              const char *name, const ridge_stack **out)
+{
+    void *stack = NULL;
+    RIDGE_TRY(find(cx, catalog, &catalog->stacks, "software stack", name, &stack));
+    *out = stack;
     return RIDGE_OK;
 }
 

@@ -5,6 +5,7 @@
 #include "ridge/model.h"
 
 #include <assert.h>
+#include <string.h>
 
 /* Sets of policies that keep an array. */
 enum {
@@ -32,11 +33,25 @@ typedef struct saved_list {
     int n;
 } saved_list;
 
+/* Arrays that the backward pass needs for the gradients of weights alone. Attention
+ * keeps its own output for its own backward pass, so that one is no operand. */
+static bool is_operand(const char *name)
+{
+    static const char *const names[] = {"mixer_norm", "ffn_norm", "activation",
+                                        "expert_in", "cross_norm"};
+    for (size_t i = 0; i < RIDGE_COUNT_OF(names); i++) {
+        if (strcmp(names[i], name) == 0)
+            return true;
+    }
+    return false;
+}
+
 static void add(saved_list *list, ridge_saved saved)
 {
     if (saved.width <= 0)
         return;
     assert(list->n < RIDGE_SAVED_MAX);
+    saved.is_operand = is_operand(saved.name);
     list->out[list->n++] = saved;
 }
 

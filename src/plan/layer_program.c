@@ -6,6 +6,8 @@
  */
 #include "layer_program.h"
 
+#include "stack_time.h"
+
 #include "ridge/cost_program.h"
 #include "ridge/program.h"
 #include "ridge/shard.h"
@@ -232,27 +234,6 @@ static void add_exchange(const reading *r, int index, bool is_backward, layer_ti
     t->exchanges[t->n_exchanges++] = item;
 }
 
-/* Narrow formats are made from 16 bits by streams: an operand is read and written
- * twice, as it is and transposed for the backward pass (micikevicius2022). Of the two
- * products of a backward pass each makes half of the gradient that they share. */
-static double cast_bytes(const reading *r, const ridge_operation *op)
-{
-    double narrow = ridge_dtype_bytes(r->tc->policy->compute);
-    if (narrow >= 2 || op->part == RIDGE_PART_ROUTER || op->is_head)
-        return 0;
-    double elements = 0;
-    for (int i = 0; i < op->n_inputs; i++) {
-        bool is_gradient =
-            r->partition->program->tensors[op->inputs[i]].gradient_of >= 0;
-        double local = ridge_partition_local_elements(r->partition, op->inputs[i]);
-        if (!op->is_backward)
-            elements += local;
-        else if (is_gradient)
-            elements += local / 2;
-    }
-    return elements * (2 + 2 * narrow);
-}
-
 static void add_stream(const reading *r, double bytes, bool is_backward, layer_time *t)
 {
     ridge_op_cost c = ridge_stream_cost(r->tc->chip, 0, bytes);
@@ -263,22 +244,20 @@ static void add_stream(const reading *r, double bytes, bool is_backward, layer_t
 static void add_operation(const reading *r, int index, bool is_backward, layer_time *t)
 {
     const ridge_operation *op = &r->partition->program->ops[index];
-    const ridge_operation_time *time = &r->times[index];
     if (op->code == RIDGE_OPCODE_COLLECTIVE || op->code == RIDGE_OPCODE_SEND) {
         add_exchange(r, index, is_backward, t);
         return;
     }
+    const ridge_operation_time time =
+        stack_operation_time(r->tc, r->partition, index, &r->times[index]);
     double *part = is_backward ? &t->vector_bwd_s : &t->vector_fwd_s;
     if (op->code == RIDGE_OPCODE_ATTENTION || op->code == RIDGE_OPCODE_SCAN) {
         part = is_backward ? &t->attention_bwd_s : &t->attention_fwd_s;
     } else if (op->code == RIDGE_OPCODE_EINSUM && op->n_inputs == 2) {
         part = is_backward ? &t->matmul_bwd_s : &t->matmul_fwd_s;
-        double bytes = cast_bytes(r, op);
-        if (bytes > 0)
-            add_stream(r, bytes, is_backward, t);
     }
-    *part += time->expected_s;
-    *(is_backward ? &t->bound_bwd_s : &t->bound_fwd_s) += time->bound_s;
+    *part += time.expected_s;
+    *(is_backward ? &t->bound_bwd_s : &t->bound_fwd_s) += time.bound_s;
 }
 
 static bool has_head(const ridge_program *p, const ridge_block *b)
@@ -356,6 +335,8 @@ ridge_status train_program_times(train_case *tc, const layer_shape *shape,
     reading r = {tc, &partition, times};
     memset(out, 0, ((size_t)tc->n_kinds + 1) * sizeof *out);
     read_blocks(&r, out);
+    for (int k = 0; k <= tc->n_kinds; k++)
+        out[k].selective_s = stack_selective_s(tc->stack, &out[k]);
     add_accumulation(&r, shape, out);
     ridge_arena_rewind(scratch, mark);
     return RIDGE_OK;

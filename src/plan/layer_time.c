@@ -17,7 +17,7 @@ double layer_time_recompute_s(const layer_time *t, ridge_remat remat)
     case RIDGE_REMAT_NONE:
         return 0;
     case RIDGE_REMAT_SELECTIVE:
-        return t->attention_fwd_s;
+        return t->selective_s;
     case RIDGE_REMAT_MATMULS:
         return t->attention_fwd_s + t->vector_fwd_s;
     case RIDGE_REMAT_FULL:

@@ -30,6 +30,7 @@ typedef struct layer_time {
     double attention_fwd_s, attention_bwd_s;
     double vector_fwd_s, vector_bwd_s;
     double bound_fwd_s, bound_bwd_s; /* at peak rates */
+    double selective_s; /* forward work that RIDGE_REMAT_SELECTIVE does again */
     bool is_fwd_read, is_bwd_read;
     int n_exchanges;
     layer_exchange_item exchanges[LAYER_EXCHANGE_MAX];

@@ -54,4 +54,11 @@ RIDGE_NODISCARD ridge_status measured_request(ridge_ctx *cx, const measured_row 
                                               measured_gaps *gaps,
                                               ridge_train_request *out);
 
+/** The software of a row: what it states, or what its source is known to have used. A
+ *  knob that the stack settles is set with it. @errors E_NOTFOUND, E_PARSE */
+RIDGE_NODISCARD ridge_status measured_stack(ridge_ctx *cx, const ridge_catalog *catalog,
+                                            const measured_row *row,
+                                            measured_gaps *gaps,
+                                            ridge_train_request *request);
+
 #endif

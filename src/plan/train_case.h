@@ -34,6 +34,7 @@ typedef struct train_case {
     const ridge_slice *slice;
     const ridge_chip *chip;
     const ridge_policy *policy;
+    const ridge_stack *stack; /* NULL: well tuned */
     ridge_params params;
     int n_kinds;
     const ridge_layer *kinds;

@@ -24,6 +24,26 @@ static const reserve reserves[] = {
     [RIDGE_CHIP_CPU] = {0.5e9, 0.05},
 };
 
+/* Operands of products are kept in the format that they are made for, once: the
+ * transpose, or with scales of blocks the copy along the other dim
+ * (transformer-engine-docs). */
+static double narrow_saving_bytes(const train_case *tc, int kind, ridge_remat remat,
+                                  int64_t tp, bool has_sp)
+{
+    ridge_saved saved[RIDGE_SAVED_MAX];
+    double narrow = ridge_dtype_bytes(tc->policy->compute);
+    int n = ridge_layer_saved(tc->model, &tc->kinds[kind], saved);
+    double bytes = 0;
+    for (int i = 0; i < n && narrow < 2; i++) {
+        const ridge_saved *s = &saved[i];
+        if (!s->is_operand || (s->kept_by & (1u << remat)) == 0)
+            continue;
+        int64_t ways = s->is_split_by_tp || has_sp ? tp : 1;
+        bytes += s->width * (s->bytes_per_element - narrow) / (double)ways;
+    }
+    return bytes;
+}
+
 bool train_load_build(train_case *tc, int64_t tp, int64_t ep, bool has_sp,
                       train_load *out)
 {
@@ -37,8 +57,10 @@ bool train_load_build(train_case *tc, int64_t tp, int64_t ep, bool has_sp,
     for (int k = 0; k < tc->n_kinds; k++) {
         layers[k] = train_layer_params(tc, k, tp, ep);
         for (int r = 0; r < RIDGE_REMAT_COUNT; r++) {
-            out->activation_bytes[k][r] = ridge_layer_activation_bytes(
-                tc->model, &tc->kinds[k], (ridge_remat)r, tp, has_sp);
+            out->activation_bytes[k][r] =
+                ridge_layer_activation_bytes(tc->model, &tc->kinds[k], (ridge_remat)r,
+                                             tp, has_sp) -
+                narrow_saving_bytes(tc, k, (ridge_remat)r, tp, has_sp);
         }
     }
     return true;

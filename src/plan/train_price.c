@@ -272,6 +272,9 @@ static ridge_op_cost optimizer_cost(const train_case *tc, const train_terms *x,
     const ridge_policy *policy = tc->policy;
     double bytes_per_param = policy->gradient_bytes + policy->weight_bytes +
                              2 * (policy->master_bytes + policy->moment_bytes);
+    double narrow = ridge_dtype_bytes(policy->compute);
+    if (narrow < 2) /* the narrow copy and its transpose, kept by all microbatches */
+        bytes_per_param += policy->weight_bytes + 2 * narrow;
     double params = p.dense / (double)w.shards + p.expert / (double)w.expert_shards;
     return ridge_stream_cost(tc->chip, 0, params * bytes_per_param);
 }

@@ -14,6 +14,7 @@
 #include "divisors.h"
 #include "layout_placements.h"
 #include "layout_ranking.h"
+#include "stack_time.h"
 #include "step_program.h"
 #include "train_terms.h"
 
@@ -198,7 +199,8 @@ static bool choose_remat(search *s, const train_terms *terms, ridge_layout *l,
 {
     for (int i = 0; i < REMATS; i++) {
         l->remat = remats[i];
-        if (s->knobs->remat >= 0 && s->knobs->remat != (int)l->remat)
+        if (s->knobs->remat >= 0 ? s->knobs->remat != (int)l->remat
+                                 : !stack_has_ordered_remat(s->tc->stack, l->remat))
             continue;
         if (!is_remat_fit(s, terms, l, &price->memory, &price->fullest_stage))
             continue;

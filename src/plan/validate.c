@@ -15,14 +15,17 @@ static double flops_per_token(const measured_row *row, const ridge_train_request
 {
     const char *text = measured_text(&row->root, "flops_convention");
     ridge_convention c = RIDGE_CONVENTION_PALM;
-    if (text != NULL && strstr(text, "causal half") != NULL) {
+    const bool is_unsaid = text != NULL && strstr(text, "not stated") != NULL;
+    if (text != NULL && !is_unsaid && strstr(text, "causal half") != NULL) {
         c = RIDGE_CONVENTION_PALM_CAUSAL;
     } else if (text != NULL && strstr(text, "no attention") != NULL) {
         c = RIDGE_CONVENTION_SIX_N;
     }
     measured_assume(gaps, "FLOPs convention");
     double flops = ridge_model_flops_train(r->model, r->seq_tokens, c);
-    bool is_hardware = text != NULL && strstr(text, "hardware FLOPs") != NULL;
+    bool is_hardware =
+        text != NULL && (strstr(text, "hardware FLOPs") != NULL ||
+                         strstr(text, "counting a recomputed forward") != NULL);
     if (is_hardware && r->knobs.remat == RIDGE_REMAT_FULL)
         flops *= 4.0 / 3.0; /* the forward pass again */
     return flops;
@@ -85,6 +88,7 @@ static ridge_status predict(ridge_ctx *cx, const ridge_catalog *catalog,
     RIDGE_TRY(measured_slice(cx, catalog, row, gaps, &r.slice));
     RIDGE_TRY(measured_model(cx, library, row, gaps, &r.model));
     RIDGE_TRY(measured_request(cx, row, gaps, &r));
+    RIDGE_TRY(measured_stack(cx, catalog, row, gaps, &r));
     if (!measured_step(row, &r, gaps, &out->measured_step_s))
         return ridge_fail(cx, RIDGE_E_ARG, "no step time or rate was measured");
     RIDGE_TRY(predict_layout(cx, &r, &price));
@@ -92,6 +96,7 @@ static ridge_status predict(ridge_ctx *cx, const ridge_catalog *catalog,
         return ridge_fail(cx, RIDGE_E_ARG, "the row's plan is not legal: %s",
                           ridge_fit_text(price.fit));
     }
+    out->price = price;
     out->predicted_step_s = price.step_time_s;
     out->relative_error = price.step_time_s / out->measured_step_s - 1;
     out->predicted_memory_bytes = price.peak_memory_bytes;

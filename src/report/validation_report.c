@@ -96,6 +96,40 @@ void ridge_validation_write_html(ridge_ctx *cx, const ridge_validation_view *vie
 
 /* ---- JSON ------------------------------------------------------------------------ */
 
+/* The layout that was taken, and what its time and memory are made of. */
+static void set_price(ridge_ctx *cx, ridge_json *row, const ridge_train_price *p)
+{
+    const ridge_layout *l = &p->layout;
+    ridge_json *layout = ridge_json_set_object(cx, row, "layout");
+    const struct {
+        const char *name;
+        int64_t value;
+    } degrees[] = {{"dp", l->dp},
+                   {"fsdp", l->fsdp},
+                   {"tp", l->tp},
+                   {"cp", l->cp},
+                   {"pp", l->pp},
+                   {"ep", l->ep},
+                   {"vpp", l->vpp},
+                   {"zero_stage", l->zero_stage},
+                   {"microbatch_seqs", l->microbatch_seqs},
+                   {"microbatches", p->microbatches}};
+    for (size_t i = 0; i < RIDGE_COUNT_OF(degrees); i++)
+        ridge_json_set_i64(layout, degrees[i].name, degrees[i].value);
+    ridge_json_set_bool(layout, "sp", l->has_sp);
+    ridge_json_set_text(layout, "remat", ridge_remat_text(l->remat));
+    ridge_json_set_text(layout, "precision",
+                        ridge_precision_policy(l->precision)->text);
+    ridge_json *parts = ridge_json_set_object(cx, row, "breakdown");
+    for (int i = 0; i < RIDGE_STEP_COUNT; i++)
+        ridge_json_set_double(parts, ridge_step_text(i), ridge_step_get(&p->parts, i));
+    ridge_json *memory = ridge_json_set_object(cx, row, "memory");
+    for (int i = 0; i < RIDGE_MEMORY_COUNT; i++) {
+        ridge_json_set_double(memory, ridge_memory_part_text(i),
+                              ridge_memory_part_get(&p->memory, i));
+    }
+}
+
 static void set_row(ridge_ctx *cx, ridge_json *array, const ridge_validation_row *r)
 {
     ridge_json *o = ridge_json_push_object(cx, array);
@@ -111,6 +145,7 @@ static void set_row(ridge_ctx *cx, ridge_json *array, const ridge_validation_row
         ridge_json_set_double(o, "measured_memory_bytes", r->measured_memory_bytes);
         ridge_json_set_double(o, "predicted_memory_bytes", r->predicted_memory_bytes);
     }
+    set_price(cx, o, &r->price);
 }
 
 static void set_skipped(ridge_ctx *cx, ridge_json *object, const ridge_validation *v)

@@ -1,0 +1,87 @@
+/*
+ * Software stacks: what a generation of training software makes of a chip. A chip's
+ * facts say what well-tuned kernels reach; a stack says which of them it has. Facts
+ * come from data/stacks.
+ */
+#ifndef RIDGE_HARDWARE_STACK_H
+#define RIDGE_HARDWARE_STACK_H
+
+#include "ridge/base.h"
+#include "ridge/hardware.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** How scores are computed. */
+typedef enum ridge_attention_kernel {
+    RIDGE_ATTENTION_FLASH,  /* scores stay on the chip */
+    RIDGE_ATTENTION_UNFUSED /* scores, softmax and dropout pass through HBM */
+} ridge_attention_kernel;
+
+/** A factor on the time of a chip's own kernels. */
+typedef struct ridge_stack_factor {
+    const char *chip; /* "a100": that chip and its variants */
+    double value;
+} ridge_stack_factor;
+
+enum { RIDGE_STACK_CHIPS_MAX = 16 };
+
+/** What runs on a stack did where their source does not say; -1: no habit. */
+typedef struct ridge_stack_practice {
+    int has_sp;
+    int zero_stage;
+    int remat; /* a ridge_remat, as a number */
+} ridge_stack_practice;
+
+typedef struct ridge_stack_factors {
+    int n;
+    ridge_stack_factor of[RIDGE_STACK_CHIPS_MAX];
+} ridge_stack_factors;
+
+/** One stack. Immutable, owned by the catalogue. */
+typedef struct ridge_stack {
+    const char *name;           /* "fsdp-eager" */
+    const char *full_name;      /* "PyTorch FSDP, not compiled" */
+    const char *const *aliases; /* NULL-terminated */
+    const char *const *runs;    /* NULL-terminated: words of sources that ran on it */
+    ridge_attention_kernel attention;
+    ridge_stack_practice practice;
+    bool has_tp_overlap;       /* TP collectives run as collective matmuls on GPUs */
+    double stream_passes;      /* time of elementwise work over that of fused kernels */
+    double selective_matmuls;  /* share of products that selective remat does again; 0:
+                                * it does the attention again */
+    bool has_half_gradients;   /* gradients kept and reduced in 16 bits */
+    bool dispatches_once;      /* a token travels to each node of its experts once */
+    double experts_half_width; /* of an expert: its products reach half the rate of one
+                                * product; 0: they reach all of it */
+    ridge_stack_factors matmul_time, fp8_time, fp4_time, attention_time;
+    const ridge_fact *facts;
+    size_t n_facts;
+} ridge_stack;
+
+/** The factor for a chip, or for the chip that it is a variant of; 1 when none is
+ *  given. */
+double ridge_stack_factor_of(const ridge_stack_factors *factors,
+                             const ridge_chip *chip);
+
+size_t ridge_catalog_stack_count(const ridge_catalog *catalog);
+/** In order of names. @return NULL beyond the last, or out of memory */
+const ridge_stack *ridge_catalog_stack(const ridge_catalog *catalog, size_t index);
+
+/** By name or alias, any letter case. @owner the catalogue
+ * @errors E_NOTFOUND with the nearest names; E_PARSE, E_NOMEM when it is first read */
+RIDGE_NODISCARD ridge_status ridge_stack_find(ridge_ctx *cx,
+                                              const ridge_catalog *catalog,
+                                              const char *name,
+                                              const ridge_stack **out);
+
+/** The stack whose word stands in a source's title: the longest such word decides.
+ * @return NULL: none */
+const ridge_stack *ridge_stack_of_run(const ridge_catalog *catalog, const char *title);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

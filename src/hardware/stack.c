@@ -1,0 +1,43 @@
+/* What a stack makes of a chip, and which stack a source's runs used. */
+#include "ridge/hardware_stack.h"
+
+#include <string.h>
+
+/* "a100-40gb" is a variant of "a100". */
+static bool is_variant(const char *chip, const char *of)
+{
+    const size_t n = strlen(of);
+    return strncmp(chip, of, n) == 0 && (chip[n] == '\0' || chip[n] == '-');
+}
+
+double ridge_stack_factor_of(const ridge_stack_factors *factors, const ridge_chip *chip)
+{
+    double value = 1;
+    size_t longest = 0;
+    for (int i = 0; i < factors->n; i++) {
+        const ridge_stack_factor *f = &factors->of[i];
+        const size_t n = strlen(f->chip);
+        if (n > longest && is_variant(chip->name, f->chip)) {
+            longest = n;
+            value = f->value;
+        }
+    }
+    return value;
+}
+
+const ridge_stack *ridge_stack_of_run(const ridge_catalog *catalog, const char *title)
+{
+    const ridge_stack *found = NULL;
+    size_t longest = 0;
+    for (size_t i = 0; i < ridge_catalog_stack_count(catalog); i++) {
+        const ridge_stack *s = ridge_catalog_stack(catalog, i);
+        for (size_t k = 0; s != NULL && s->runs[k] != NULL; k++) {
+            const size_t n = strlen(s->runs[k]);
+            if (n > longest && strstr(title, s->runs[k]) != NULL) {
+                longest = n;
+                found = s;
+            }
+        }
+    }
+    return found;
+}

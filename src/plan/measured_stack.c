@@ -1,0 +1,57 @@
+/* Software of a measured row. */
+#include "measured_row.h"
+
+/* Where a row is silent, the habit of its software; with a single rank of data there is
+ * nothing to shard. */
+static void follow_practice(const ridge_stack_practice *practice,
+                            ridge_train_request *r)
+{
+    ridge_knobs *k = &r->knobs;
+    if (k->has_sp < 0 && k->tp > 1 && practice->has_sp >= 0)
+        k->has_sp = practice->has_sp;
+    if (k->remat < 0 && practice->remat >= 0)
+        k->remat = practice->remat;
+    if (k->zero_stage >= 0 || practice->zero_stage < 0 || k->tp <= 0 || k->pp <= 0)
+        return;
+    int64_t data = r->slice->chips / k->tp / k->pp / (k->cp > 0 ? k->cp : 1);
+    k->zero_stage = practice->zero_stage;
+    k->fsdp = k->zero_stage > 0 ? data : 1;
+    k->dp = data / k->fsdp;
+    if (data == 1)
+        k->zero_stage = 0;
+}
+
+/* The title of a source, and where in it the row stands: "container 26.06". */
+static ridge_status find_by_source(ridge_ctx *cx, const ridge_catalog *catalog,
+                                   const measured_row *row, const ridge_stack **out)
+{
+    ridge_node source = ridge_json_get(&row->root, "source");
+    const char *where = measured_text(&source, "where");
+    const char *text = ridge_sprintf(ridge_ctx_arena(cx), "%s; %s", row->source,
+                                     where == NULL ? "" : where);
+    if (text == NULL)
+        return ridge_fail_nomem(cx);
+    *out = ridge_stack_of_run(catalog, text);
+    return RIDGE_OK;
+}
+
+ridge_status measured_stack(ridge_ctx *cx, const ridge_catalog *catalog,
+                            const measured_row *row, measured_gaps *gaps,
+                            ridge_train_request *r)
+{
+    (void)gaps;
+    const char *stated = measured_text(&row->plan, "stack");
+    if (stated != NULL) {
+        RIDGE_TRY(ridge_stack_find(cx, catalog, stated, &r->stack));
+    } else {
+        RIDGE_TRY(find_by_source(cx, catalog, row, &r->stack));
+    }
+    if (r->stack == NULL)
+        return RIDGE_OK;
+    follow_practice(&r->stack->practice, r);
+    if (r->stack->has_tp_overlap && r->knobs.has_tp_overlap < 0)
+        r->knobs.has_tp_overlap = 1;
+    if (r->stack->has_half_gradients && r->knobs.precision == RIDGE_PRECISION_BF16)
+        r->knobs.precision = RIDGE_PRECISION_BF16_REDUCE;
+    return RIDGE_OK;
+}

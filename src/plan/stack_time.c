@@ -1,0 +1,158 @@
+/*
+ * Software that does not fuse passes over memory more often than the model of
+ * docs/design/overlap.md says; kernels of their time reach less than the best. What
+ * each stack lacks is data (data/stacks); which operations it concerns is said here.
+ */
+#include "stack_time.h"
+
+#include <math.h>
+
+/* Bytes a score of attention that is not fused, beside what its two products move.
+ * Forward: softmax reads and writes 16 bits, dropout does and writes a mask. Backward:
+ * both the other way. @source korthikanti2022 */
+static const double SCORE_BYTES_FWD = 4 + 5;
+static const double SCORE_BYTES_BWD = 5 + 6;
+
+static double local_length(const ridge_partition *p, int tensor, int dim)
+{
+    const ridge_tensor *t = &p->program->tensors[tensor];
+    for (int i = 0; i < t->n_dims; i++) {
+        if (t->dims[i] == dim)
+            return (double)ridge_partition_local_dim(p, tensor, i);
+    }
+    return 1;
+}
+
+/* Queries by keys, whole squares: a mask hides scores, but does not save them. */
+static double unfused_attention_s(const train_case *tc, const ridge_partition *p,
+                                  const ridge_operation *o,
+                                  const ridge_attention_shape *shape)
+{
+    const int q = o->inputs[0];
+    const int v = o->inputs[2];
+    double batch = local_length(p, q, shape->heads);
+    for (int i = 0; i < shape->n_batch; i++)
+        batch *= local_length(p, q, shape->batch[i]);
+    const double t = local_length(p, q, shape->t);
+    const double s = local_length(p, o->inputs[1], shape->s);
+    ridge_matmul scores = {.batch = batch,
+                           .m = t,
+                           .k = local_length(p, q, shape->h),
+                           .n = s,
+                           .activation = p->program->tensors[q].dtype,
+                           .weight = p->program->tensors[q].dtype,
+                           .output = p->program->tensors[q].dtype,
+                           .compute = RIDGE_DTYPE_BF16};
+    ridge_matmul values = scores;
+    values.k = s;
+    values.n = local_length(p, v, shape->hv);
+    const double products_s =
+        ridge_matmul_cost(tc->chip, &scores, RIDGE_MEMORY_HBM).expected_s +
+        ridge_matmul_cost(tc->chip, &values, RIDGE_MEMORY_HBM).expected_s;
+    const double bytes =
+        batch * t * s * (o->is_backward ? SCORE_BYTES_BWD : SCORE_BYTES_FWD);
+    const ridge_op_cost streams = ridge_stream_cost(tc->chip, 0, bytes);
+    return products_s * (o->is_backward ? 2 : 1) + streams.expected_s;
+}
+
+static double attention_s(const train_case *tc, const ridge_partition *p, int op,
+                          double tuned_s)
+{
+    const ridge_operation *o = &p->program->ops[op];
+    ridge_attention_shape shape;
+    if (tc->stack->attention == RIDGE_ATTENTION_UNFUSED &&
+        ridge_attention_shape_of(p->program, o, &shape))
+        return fmax(tuned_s, unfused_attention_s(tc, p, o, &shape));
+    return tuned_s * ridge_stack_factor_of(&tc->stack->attention_time, tc->chip);
+}
+
+/* The weight of a product, or its gradient; -1: none. */
+static int weight_of(const ridge_program *p, const ridge_operation *o)
+{
+    for (int i = 0; i < o->n_inputs + o->n_outputs; i++) {
+        const int t = i < o->n_inputs ? o->inputs[i] : o->outputs[i - o->n_inputs];
+        const int of = p->tensors[t].gradient_of;
+        if (p->tensors[t].role == RIDGE_ROLE_WEIGHT ||
+            (of >= 0 && p->tensors[of].role == RIDGE_ROLE_WEIGHT))
+            return t;
+    }
+    return -1;
+}
+
+/* Products of many experts are small along the width of one: of the last two dims of a
+ * weight [E, D, F] the lesser decides. */
+static double experts_factor(const train_case *tc, const ridge_partition *p,
+                             const ridge_operation *o)
+{
+    const int weight = weight_of(p->program, o);
+    const double half = tc->stack->experts_half_width;
+    if (o->part != RIDGE_PART_EXPERTS || weight < 0 || half <= 0)
+        return 1;
+    const ridge_tensor *t = &p->program->tensors[weight];
+    double least = HUGE_VAL;
+    for (int i = t->n_dims > 2 ? t->n_dims - 2 : 0; i < t->n_dims; i++)
+        least = fmin(least, (double)ridge_partition_local_dim(p, weight, i));
+    return 1 + half / fmax(least, 1);
+}
+
+static double product_factor(const train_case *tc, const ridge_partition *p,
+                             const ridge_operation *o)
+{
+    const ridge_stack *stack = tc->stack;
+    const double bytes = ridge_dtype_bytes(tc->policy->compute);
+    double factor =
+        ridge_stack_factor_of(&stack->matmul_time, tc->chip) * experts_factor(tc, p, o);
+    if (o->is_head || o->part == RIDGE_PART_ROUTER || bytes >= 2)
+        return factor;
+    return factor * ridge_stack_factor_of(
+                        bytes < 1 ? &stack->fp4_time : &stack->fp8_time, tc->chip);
+}
+
+ridge_operation_time stack_operation_time(const train_case *tc,
+                                          const ridge_partition *partition, int op,
+                                          const ridge_operation_time *tuned)
+{
+    const ridge_operation *o = &partition->program->ops[op];
+    const ridge_stack *stack = tc->stack;
+    ridge_operation_time t = *tuned;
+    if (stack == NULL)
+        return t;
+    switch (o->code) {
+    case RIDGE_OPCODE_COLLECTIVE:
+    case RIDGE_OPCODE_SEND:
+        return t;
+    case RIDGE_OPCODE_ATTENTION:
+    case RIDGE_OPCODE_SCAN:
+        t.expected_s = attention_s(tc, partition, op, t.expected_s);
+        break;
+    case RIDGE_OPCODE_EINSUM:
+        t.expected_s *= product_factor(tc, partition, o);
+        break;
+    case RIDGE_OPCODE_NORM:
+    case RIDGE_OPCODE_ELEMENTWISE:
+    case RIDGE_OPCODE_GATHER:
+    case RIDGE_OPCODE_LOSS:
+    case RIDGE_OPCODE_ROUTE:
+    case RIDGE_OPCODE_DISPATCH:
+    case RIDGE_OPCODE_COMBINE:
+        t.expected_s *= stack->stream_passes;
+        break;
+    case RIDGE_OPCODE_UPDATE:
+        break;
+    }
+    t.expected_s = fmax(t.expected_s, t.bound_s);
+    return t;
+}
+
+double stack_selective_s(const ridge_stack *stack, const layer_time *t)
+{
+    if (stack == NULL || stack->selective_matmuls <= 0)
+        return t->attention_fwd_s;
+    return stack->selective_matmuls * t->matmul_fwd_s + t->vector_fwd_s;
+}
+
+bool stack_has_ordered_remat(const ridge_stack *stack, ridge_remat remat)
+{
+    return stack == NULL || remat != RIDGE_REMAT_SELECTIVE ||
+           stack->selective_matmuls <= 0;
+}

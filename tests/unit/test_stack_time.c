@@ -1,0 +1,119 @@
+/* What a software stack makes of a step: each member moves its own parts. */
+#include "train_fixture.h"
+
+#include "ridge/hardware_stack.h"
+
+static const ridge_stack tuned = {.practice = {-1, -1, -1}, .stream_passes = 1};
+
+static ridge_train_price price_with(ridge_ctx *cx, const ridge_model *model,
+                                    const ridge_stack *stack, ridge_remat remat)
+{
+    ridge_train_request request =
+        train_request(model, train_slice(cx, "h100:1x8"), 64, 2048);
+    request.stack = stack;
+    ridge_layout layout = train_layout(1, 8, 1, 1, 1);
+    layout.remat = remat;
+    return train_price_of(cx, &request, &layout);
+}
+
+static void a_tuned_stack_changes_nothing(void **state)
+{
+    ridge_ctx *cx = *state;
+    const ridge_model *model = train_dense_model(cx);
+    for (int r = 0; r < RIDGE_REMAT_COUNT; r++) {
+        const double none_s = price_with(cx, model, NULL, (ridge_remat)r).step_time_s;
+        assert_near(price_with(cx, model, &tuned, (ridge_remat)r).step_time_s, none_s,
+                    1e-12);
+    }
+}
+
+static void each_factor_scales_its_part(void **state)
+{
+    ridge_ctx *cx = *state;
+    const ridge_model *model = train_dense_model(cx);
+    const ridge_step_parts one = price_with(cx, model, NULL, RIDGE_REMAT_NONE).parts;
+    ridge_stack stack = tuned;
+    stack.stream_passes = 3;
+    stack.attention_time = (ridge_stack_factors){1, {{"h100", 2}}};
+    stack.matmul_time = (ridge_stack_factors){1, {{"h100", 1.5}}};
+    const ridge_step_parts more = price_with(cx, model, &stack, RIDGE_REMAT_NONE).parts;
+    assert_near(more.attention_s, 2 * one.attention_s, 1e-12);
+    assert_near(more.matmul_s, 1.5 * one.matmul_s, 1e-12);
+    /* the gradients kept from microbatch to microbatch are one kernel anywhere */
+    assert_true(more.vector_s > 2 * one.vector_s && more.vector_s < 3 * one.vector_s);
+    stack.attention_time.of[0].chip = "a100";
+    assert_near(price_with(cx, model, &stack, RIDGE_REMAT_NONE).parts.attention_s,
+                one.attention_s, 1e-12);
+}
+
+static void attention_that_is_not_fused_streams_its_scores(void **state)
+{
+    ridge_ctx *cx = *state;
+    const ridge_model *model = train_dense_model(cx);
+    ridge_stack stack = tuned;
+    stack.attention = RIDGE_ATTENTION_UNFUSED;
+    const ridge_train_price flash = price_with(cx, model, NULL, RIDGE_REMAT_NONE);
+    const ridge_train_price price = price_with(cx, model, &stack, RIDGE_REMAT_NONE);
+    assert_true(price.parts.attention_s > 2 * flash.parts.attention_s);
+    assert_near(price.parts.matmul_s, flash.parts.matmul_s, 1e-12);
+    /* at least 20 bytes a score over all layers and the eight chips, at the peak */
+    const double scores = 4 * 16 * 2048.0 * 2048 * 64 / 8;
+    const ridge_chip *chip = train_slice(cx, "h100:1x8")->chip;
+    assert_true(price.parts.attention_s > 20 * scores / chip->hbm_bytes_per_s);
+}
+
+static void selective_remat_is_what_the_stack_says(void **state)
+{
+    ridge_ctx *cx = *state;
+    const ridge_model *model = train_dense_model(cx);
+    ridge_stack stack = tuned;
+    stack.selective_matmuls = 0.5;
+    const double attention_s =
+        price_with(cx, model, &tuned, RIDGE_REMAT_SELECTIVE).parts.recompute_s;
+    const double matmuls_s =
+        price_with(cx, model, &tuned, RIDGE_REMAT_MATMULS).parts.recompute_s;
+    const double full_s =
+        price_with(cx, model, &tuned, RIDGE_REMAT_FULL).parts.recompute_s;
+    const double half_s =
+        price_with(cx, model, &stack, RIDGE_REMAT_SELECTIVE).parts.recompute_s;
+    const double forward_s = full_s - matmuls_s; /* of the products */
+    assert_near(half_s, 0.5 * forward_s + matmuls_s - attention_s, 1e-9);
+}
+
+static void small_experts_are_slow(void **state)
+{
+    ridge_ctx *cx = *state;
+    const ridge_model *moe = train_moe_model(cx);
+    ridge_stack stack = tuned;
+    stack.experts_half_width = 1024; /* the width of one */
+    const double one_s = price_with(cx, moe, NULL, RIDGE_REMAT_NONE).parts.matmul_s;
+    const double slow_s = price_with(cx, moe, &stack, RIDGE_REMAT_NONE).parts.matmul_s;
+    assert_true(slow_s > 1.2 * one_s && slow_s < 2 * one_s);
+    const ridge_model *dense = train_dense_model(cx);
+    assert_near(price_with(cx, dense, &stack, RIDGE_REMAT_NONE).step_time_s,
+                price_with(cx, dense, NULL, RIDGE_REMAT_NONE).step_time_s, 1e-12);
+}
+
+static int open_ctx(void **state)
+{
+    *state = ridge_ctx_open();
+    return *state == NULL;
+}
+
+static int close_ctx(void **state)
+{
+    ridge_ctx_close(*state);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_tuned_stack_changes_nothing),
+        cmocka_unit_test(each_factor_scales_its_part),
+        cmocka_unit_test(attention_that_is_not_fused_streams_its_scores),
+        cmocka_unit_test(selective_remat_is_what_the_stack_says),
+        cmocka_unit_test(small_experts_are_slow),
+    };
+    return cmocka_run_group_tests(tests, open_ctx, close_ctx);
+}
