@@ -243,6 +243,10 @@ bool ridge_parse_count(ridge_str s, double *out);
  * 2^20. @return false if malformed, negative or not finite; *out is then untouched */
 bool ridge_parse_bytes(ridge_str s, double *out);
 
+/** A share: 5%, 0.05. @return false if malformed, negative or not finite; *out is then
+ * untouched */
+bool ridge_parse_fraction(ridge_str s, double *out);
+
 /** Short text by value: usable directly in a printf argument as f(x).s
  * Three significant digits unless said otherwise, a point in any locale; an exponent
  * where that would be too long or too small; "n/a" for NaN, "inf" and "-inf"; no zero

@@ -5,8 +5,10 @@
 #ifndef RIDGE_PLAN_SIMULATION_H
 #define RIDGE_PLAN_SIMULATION_H
 
-#include "ridge/plan.h"
+#include "ridge/plan_money.h"
 #include "ridge/simulate.h"
+#include "ridge/simulate_failure.h"
+#include "ridge/simulate_step.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -89,6 +91,48 @@ RIDGE_NODISCARD ridge_status ridge_train_step_of(ridge_ctx *cx,
                                                  const ridge_train_request *request,
                                                  const ridge_layout *layout,
                                                  ridge_train_step *out);
+
+/* ---- played out ------------------------------------------------------------------ */
+
+/** What is asked of a simulation besides its plan. */
+typedef struct ridge_simulation_request {
+    ridge_step_trouble trouble;
+    bool has_failures;
+    const ridge_money_request *money; /* where it runs, and what fails there */
+    double run_tokens;                /* of the whole run, > 0 */
+    int runs;                         /* played */
+} ridge_simulation_request;
+
+/** A run with failures, played, and by its closed form at the same step. */
+typedef struct ridge_run_simulation {
+    ridge_failure_script script;
+    ridge_failure_outcome outcome;
+    ridge_money closed;
+} ridge_run_simulation;
+
+typedef struct ridge_train_simulation {
+    ridge_train_step step;
+    ridge_pipeline_schedule schedule;
+    ridge_step_script script;
+    ridge_step_trouble trouble;
+    ridge_step_outcome outcome;
+    bool has_failures;
+    ridge_run_simulation run; /* at the mean step */
+} ridge_train_simulation;
+
+/**
+ * Play the step of a layout, and with failures the whole run. Sends that ranks wait for
+ * are part of the passes before them; hidden reductions slow the rank's last ones.
+ * @param request  with whose model, slice and batch the layout is priced
+ * @owner the ctx
+ * @errors as ridge_train_step_of, ridge_step_play and ridge_failure_play; E_ARG
+ * failures without a rate, storage or a time of restarts
+ */
+RIDGE_NODISCARD ridge_status ridge_train_simulate(ridge_ctx *cx,
+                                                  const ridge_train_request *request,
+                                                  const ridge_layout *layout,
+                                                  const ridge_simulation_request *asked,
+                                                  ridge_train_simulation *out);
 
 #ifdef __cplusplus
 }

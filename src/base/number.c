@@ -187,3 +187,9 @@ bool ridge_parse_bytes(ridge_str s, double *out)
     };
     return parse_with_suffix(s, suffixes, RIDGE_COUNT_OF(suffixes), out);
 }
+
+bool ridge_parse_fraction(ridge_str s, double *out)
+{
+    static const suffix suffixes[] = {{"%", 0.01}};
+    return parse_with_suffix(s, suffixes, RIDGE_COUNT_OF(suffixes), out);
+}

@@ -101,6 +101,7 @@ extern const cli_verb cli_verb_train;
 extern const cli_verb cli_verb_run;
 extern const cli_verb cli_verb_calibrate;
 extern const cli_verb cli_verb_explain;
+extern const cli_verb cli_verb_simulate;
 extern const cli_verb cli_verb_export;
 extern const cli_verb cli_verb_validate;
 

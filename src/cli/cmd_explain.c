@@ -2,6 +2,7 @@
  * ridge explain: how a number of a plan comes about, down to the facts of the chip.
  */
 #include "cli.h"
+#include "plan_request.h"
 
 #include "ridge/report.h"
 
@@ -14,29 +15,11 @@ typedef struct explained {
     int n_sensitivity;
 } explained;
 
-static ridge_status load_request(cli_run *run, const ridge_plan *plan,
-                                 ridge_train_request *r)
-{
-    const ridge_catalog *catalog;
-    RIDGE_TRY(cli_catalog(run, &catalog));
-    RIDGE_TRY(ridge_slice_parse(run->cx, catalog, plan->slice_text, &r->slice));
-    RIDGE_TRY(cli_model(run, plan->model_name, &r->model));
-    r->batch_tokens = plan->batch_tokens;
-    r->seq_tokens = plan->seq_tokens;
-    r->total_tokens = plan->total_tokens;
-    r->convention = plan->convention;
-    r->usd_per_chip_hour = plan->usd_per_chip_hour;
-    RIDGE_TRY(cli_stack(run, plan->stack_name, &r->stack));
-    r->knobs = ridge_knobs_free();
-    r->knobs.precision = plan->layout.precision;
-    return RIDGE_OK;
-}
-
 static ridge_status explain(cli_run *run, const char *quantity, explained *e)
 {
     ridge_plan plan;
     RIDGE_TRY(ridge_plan_read(run->cx, run->args[0], &plan));
-    RIDGE_TRY(load_request(run, &plan, &e->request));
+    RIDGE_TRY(cli_plan_request(run, &plan, &e->request));
     RIDGE_TRY(ridge_train_price_one(run->cx, &e->request, &plan.layout, &e->price));
     if (e->price.step_time_s <= 0) {
         return ridge_fail(run->cx, RIDGE_E_ARG, "%s: the layout is not legal: %s",

@@ -3,8 +3,8 @@
  */
 #include "money_options.h"
 #include "train_launch.h"
+#include "train_timeline.h"
 
-#include "ridge/plan_timeline.h"
 #include "ridge/report.h"
 
 #include <math.h>
@@ -94,20 +94,6 @@ static ridge_status write_plan(cli_run *run, const ridge_train_view *view)
     return ridge_file_write(run->cx, path, (ridge_str){text.p, text.n});
 }
 
-static ridge_status write_timeline(cli_run *run, const ridge_train_view *view)
-{
-    const char *path = cli_option_text(run, "timeline");
-    if (!path || view->result->n_layouts == 0)
-        return RIDGE_OK;
-    ridge_layout_timeline timeline;
-    ridge_buf text;
-    ridge_buf_init(&text, ridge_ctx_arena(run->cx));
-    RIDGE_TRY(ridge_train_timeline(run->cx, view->request,
-                                   &view->result->layouts[0].layout, &timeline));
-    RIDGE_TRY(ridge_layout_timeline_write(run->cx, &timeline, &text));
-    return ridge_file_write(run->cx, path, (ridge_str){text.p, text.n});
-}
-
 static int show(cli_run *run, const ridge_train_view *view, const ridge_launch *launch)
 {
     ridge_buf text;
@@ -145,7 +131,8 @@ static int run_train(cli_run *run)
     const char *name = run->n_args > 0 ? run->args[0] : launch.model_name;
     const bool has_money = request.total_tokens > 0 || cli_money_is_asked(run);
     ridge_train_view view = {name, &request, &result, &thresholds, &money, has_money};
-    if (write_plan(run, &view) != RIDGE_OK || write_timeline(run, &view) != RIDGE_OK)
+    if (write_plan(run, &view) != RIDGE_OK ||
+        cli_train_timeline(run, &view) != RIDGE_OK)
         return cli_fail(run);
     int code = show(run, &view, &launch);
     return code ? code : result.n_layouts == 0 ? 1 : 0;
@@ -169,8 +156,9 @@ static const cli_option options[] = {
      "how MFU counts FLOPs: causal (default), full, 6n, palm, ..."},
     {"top", "K", "layouts to show (5)"},
     {"plan", "FILE", "write the best layout as a plan"},
-    {"timeline", "FILE",
-     "write one microbatch of the best layout as a trace for Perfetto (pp=1)"},
+    {"timeline", "FILE", "write the step of the best layout as a trace for Perfetto"},
+    {"operations", "FILE",
+     "write one microbatch of it, operation by operation, as a trace (pp=1)"},
     CLI_MONEY_OPTIONS,
     {NULL, NULL, NULL}};
 

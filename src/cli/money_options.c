@@ -41,6 +41,8 @@ static ridge_status read_failures(cli_run *run, const ridge_catalog *catalog,
 {
     const char *text = cli_option_text(run, "failures");
     const char *mtbf = cli_option_text(run, "mtbf");
+    if (text != NULL && *text == '\0') /* where it is a flag: those of the chip */
+        text = NULL;
     if (mtbf != NULL && text != NULL) {
         return ridge_fail(run->cx, RIDGE_E_ARG,
                           "both --mtbf and --failures: tell one of them");

@@ -116,7 +116,7 @@ class Run(unittest.TestCase):
         predicted = self.dir / "predicted.json"
         done = ridge("train", CONFIG, "--on", "v5e:2x1", "--batch", "1024", "--seq", "64",
                      "tp=2", "dp=1", "fsdp=1", "cp=1", "microbatch=16", "sp=0", "remat=none",
-                     "precision=fp32", "--timeline", str(predicted))
+                     "precision=fp32", "--operations", str(predicted))
         self.assertEqual(done.returncode, 0, done.stderr)
         wanted = {e["name"] for e in json.loads(predicted.read_text())["traceEvents"]
                   if e["ph"] == "X"}

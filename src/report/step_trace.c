@@ -1,0 +1,310 @@
+/*
+ * A step as Chrome trace events (Trace Event Format, JSON object form):
+ *
+ *     {"displayTimeUnit": "ms", "traceEvents": [
+ *       {"ph": "M", "name": "process_name", "pid": rank, "args": {"name": ...}},
+ *       {"ph": "M", "name": "thread_name", "pid": rank, "tid": t, "args": ...},
+ *       {"ph": "X", "name": "F 3", "cat": "forward", "pid": rank, "tid": t,
+ *        "ts": start, "dur": length, "args": {"stage": s, "microbatch": i}}, ...]}
+ *
+ * Times are in microseconds. Track 0 has the passes (F, B; where the schedule splits
+ * them I and W; "F 3.1" is chunk 1), within each its compute and what it waits for, and
+ * bubbles between them. Further tracks have exchanges: one for each mesh axis and
+ * network level that it lies on.
+ */
+#include "ridge/report_simulation.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* What is exchanged: within passes, between stages, at the end of the step. */
+enum { LINE_DOWN = RIDGE_TRAFFIC_COUNT, LINE_UP, LINE_DP, LINE_COUNT };
+
+typedef struct trace {
+    ridge_ctx *cx;
+    const ridge_train_simulation *sim;
+    ridge_buf *out;
+    int tracks[LINE_COUNT][RIDGE_AXIS_MAX]; /* tid by level; 0: none */
+    double sent_s[2]; /* the line down, and up, of the rank at hand is free then */
+    bool has_event;
+} trace;
+
+/* On a track of a rank. */
+typedef struct track {
+    int rank, tid;
+} track;
+
+/* ---- events ---------------------------------------------------------------------- */
+
+static void event_begin(trace *t, const char *phase, track at)
+{
+    ridge_buf_printf(t->out, "%s\n{\"ph\":\"%s\",\"pid\":%d,\"tid\":%d,",
+                     t->has_event ? "," : "", phase, at.rank, at.tid);
+    t->has_event = true;
+}
+
+/* Names of network levels are the user's, so these are written with care. */
+static void name_add(trace *t, const char *what, track at, const char *name)
+{
+    ridge_json *o = ridge_json_object(t->cx);
+    ridge_json_set_text(o, "name", name);
+    event_begin(t, "M", at);
+    ridge_buf_printf(t->out, "\"name\":\"%s\",\"args\":", what);
+    if (ridge_json_write(t->cx, o, t->out) != RIDGE_OK)
+        t->out->is_short = true;
+    ridge_buf_puts(t->out, "}");
+}
+
+/* @param args  members of an object, "" for none */
+static void span_add(trace *t, track at, const char *name, const char *category,
+                     double start_s, double length_s, const char *args)
+{
+    if (length_s <= 0)
+        return;
+    event_begin(t, "X", at);
+    ridge_buf_printf(t->out,
+                     "\"name\":\"%s\",\"cat\":\"%s\",\"ts\":%.4f,\"dur\":%.4f,"
+                     "\"args\":{%s}}",
+                     name, category, 1e6 * start_s, 1e6 * length_s, args);
+}
+
+/* ---- tracks ---------------------------------------------------------------------- */
+
+static const char *line_text(int line)
+{
+    switch (line) {
+    case LINE_DOWN:
+        return "pp down";
+    case LINE_UP:
+        return "pp up";
+    case LINE_DP:
+        return "dp";
+    default:
+        return ridge_traffic_text((ridge_traffic)line);
+    }
+}
+
+static const ridge_group *line_group(const ridge_train_step *step, int line)
+{
+    switch (line) {
+    case LINE_DOWN:
+    case LINE_UP:
+        return &step->pp;
+    case LINE_DP:
+        return &step->reduction;
+    default:
+        return &step->traffic[line];
+    }
+}
+
+static void lines_number(trace *t)
+{
+    const ridge_train_step *step = &t->sim->step;
+    int tid = 1;
+    for (int line = 0; line < LINE_COUNT; line++) {
+        const ridge_group *g = line_group(step, line);
+        for (int i = 0; g->ranks > 1 && i < g->n_spans; i++)
+            t->tracks[line][i] = tid++;
+    }
+}
+
+static void line_add(trace *t, int line, int rank, const char *name, double start_s,
+                     double length_s)
+{
+    for (int i = 0; i < RIDGE_AXIS_MAX; i++) {
+        if (t->tracks[line][i] > 0)
+            span_add(t, (track){rank, t->tracks[line][i]}, name, line_text(line),
+                     start_s, length_s, "");
+    }
+}
+
+static void names_add(trace *t, int rank)
+{
+    const ridge_train_step *step = &t->sim->step;
+    ridge_buf name;
+    ridge_buf_init(&name, t->out->arena);
+    ridge_buf_printf(&name, "stage %d of %d", rank + 1, step->pipeline.ranks);
+    name_add(t, "process_name", (track){rank, 0}, ridge_buf_text(&name));
+    name_add(t, "thread_name", (track){rank, 0}, "passes");
+    for (int line = 0; line < LINE_COUNT; line++) {
+        const ridge_group *g = line_group(step, line);
+        for (int i = 0; i < g->n_spans && t->tracks[line][i] > 0; i++) {
+            ridge_buf_init(&name, t->out->arena);
+            ridge_buf_printf(&name, "%s: %s", step->slice->axes[g->spans[i].axis].name,
+                             line_text(line));
+            name_add(t, "thread_name", (track){rank, t->tracks[line][i]},
+                     ridge_buf_text(&name));
+        }
+    }
+}
+
+/* ---- passes ---------------------------------------------------------------------- */
+
+static void work_add(ridge_pass_work *to, const ridge_pass_work *from)
+{
+    to->compute_s += from->compute_s;
+    for (int i = 0; i < RIDGE_TRAFFIC_COUNT; i++) {
+        to->exposed_s[i] += from->exposed_s[i];
+        to->hidden_s[i] += from->hidden_s[i];
+    }
+}
+
+static ridge_pass_work work_of(const ridge_stage_work *w, ridge_pass pass)
+{
+    ridge_pass_work both = w->backward_input;
+    switch (pass) {
+    case RIDGE_PASS_FORWARD:
+        return w->forward;
+    case RIDGE_PASS_BACKWARD_INPUT:
+        return w->backward_input;
+    case RIDGE_PASS_BACKWARD_WEIGHT:
+        return w->backward_weight;
+    case RIDGE_PASS_BACKWARD:
+        break;
+    }
+    work_add(&both, &w->backward_weight);
+    return both;
+}
+
+/* The category of a pass: "forward", "backward", ... */
+static const char *pass_category(ridge_pass pass)
+{
+    static const char *const names[] = {[RIDGE_PASS_FORWARD] = "forward",
+                                        [RIDGE_PASS_BACKWARD] = "backward",
+                                        [RIDGE_PASS_BACKWARD_INPUT] = "backward-input",
+                                        [RIDGE_PASS_BACKWARD_WEIGHT] =
+                                            "backward-weight"};
+    _Static_assert(RIDGE_COUNT_OF(names) == RIDGE_PASS_COUNT, "one row per pass");
+    return names[pass];
+}
+
+/* Within a pass: compute with what is hidden beside it, then what is waited for.
+ * Exchanges of many layers stand as one. @return when they are over */
+static double parts_add(trace *t, int rank, const ridge_pass_work *w, double start_s,
+                        double compute_s)
+{
+    double at_s = start_s + compute_s;
+    span_add(t, (track){rank, 0}, "compute", "compute", start_s, compute_s, "");
+    for (int i = 0; i < RIDGE_TRAFFIC_COUNT; i++) {
+        const char *text = ridge_traffic_text((ridge_traffic)i);
+        const double hidden_s = fmin(w->hidden_s[i], compute_s);
+        line_add(t, i, rank, "hidden", start_s + compute_s - hidden_s, hidden_s);
+        span_add(t, (track){rank, 0}, text, "exposed", at_s, w->exposed_s[i], "");
+        line_add(t, i, rank, "exposed", at_s, w->exposed_s[i]);
+        at_s += w->exposed_s[i];
+    }
+    return at_s;
+}
+
+static bool has_receiver(const ridge_pipeline *p, int stage, ridge_pass pass)
+{
+    if (pass == RIDGE_PASS_BACKWARD_WEIGHT)
+        return false;
+    const int other = pass == RIDGE_PASS_FORWARD ? stage + 1 : stage - 1;
+    return other >= 0 && other < p->ranks * p->chunks &&
+           ridge_pipeline_place_of(p, stage).rank !=
+               ridge_pipeline_place_of(p, other).rank;
+}
+
+/* A message goes at the end of a pass, which waits for it, or behind the pass. */
+static void send_add(trace *t, int rank, int stage, ridge_pass pass, double from_s)
+{
+    const ridge_train_step *step = &t->sim->step;
+    const int way = pass == RIDGE_PASS_FORWARD ? 0 : 1;
+    if (!has_receiver(&step->pipeline, stage, pass))
+        return;
+    if (step->is_send_exposed) {
+        span_add(t, (track){rank, 0}, "send", "exposed", from_s, step->send_s, "");
+    } else {
+        from_s = fmax(from_s, t->sent_s[way]);
+        t->sent_s[way] = from_s + step->send_s;
+    }
+    line_add(t, LINE_DOWN + way, rank, "send", from_s, step->send_s);
+}
+
+static void pass_add(trace *t, int rank, const ridge_action *action,
+                     const ridge_action_time *time)
+{
+    const ridge_train_step *step = &t->sim->step;
+    const int stage = ridge_pipeline_stage_of(
+        &step->pipeline, (ridge_pipeline_place){rank, action->chunk});
+    const ridge_pass_work work = work_of(&step->stages[stage], action->pass);
+    char name[48];
+    char args[64];
+    int n = snprintf(name, sizeof name, "%s %d", ridge_pass_letter(action->pass),
+                     action->microbatch);
+    if (step->pipeline.chunks > 1 && n > 0)
+        snprintf(name + n, sizeof name - (size_t)n, ".%d", action->chunk);
+    snprintf(args, sizeof args, "\"stage\":%d,\"microbatch\":%d", stage,
+             action->microbatch);
+    const double length_s = time->end_s - time->start_s;
+    span_add(t, (track){rank, 0}, name, pass_category(action->pass), time->start_s,
+             length_s, args);
+    double waited_s = ridge_pass_work_s(&work) - work.compute_s;
+    if (step->is_send_exposed && has_receiver(&step->pipeline, stage, action->pass))
+        waited_s += step->send_s;
+    const double over_s =
+        parts_add(t, rank, &work, time->start_s, fmax(length_s - waited_s, 0));
+    send_add(t, rank, stage, action->pass, over_s);
+}
+
+/* ---- steps ----------------------------------------------------------------------- */
+
+static void wait_add(trace *t, int rank, const char *name, double from_s, double to_s)
+{
+    /* Rounded times of neighbours are no wait. */
+    if (to_s - from_s > 1e-9 * t->sim->outcome.timeline.makespan_s)
+        span_add(t, (track){rank, 0}, name, "bubble", from_s, to_s - from_s, "");
+}
+
+/* Gradients are reduced beside the last passes and behind them; then all wait for all,
+ * update, and gather: what of that is hidden falls into the next step, and the last
+ * one's into this. */
+static void end_add(trace *t, int rank)
+{
+    const ridge_step_outcome *o = &t->sim->outcome;
+    const ridge_step_end *end = &t->sim->step.ends[rank];
+    const ridge_step_close *close = &t->sim->script.closes[rank];
+    const double passed_s = o->timeline.ranks[rank].end_s;
+    const double hidden_s = fmin(end->reduce_hidden_s, passed_s);
+    const double updated_s = o->reduced_s + close->update_s;
+    const track passes = {rank, 0};
+    line_add(t, LINE_DP, rank, "hidden reduction", passed_s - hidden_s, hidden_s);
+    line_add(t, LINE_DP, rank, "reduction", passed_s, close->reduce_s);
+    span_add(t, passes, "gradient reduction", "exposed", passed_s, close->reduce_s, "");
+    wait_add(t, rank, "wait for all", passed_s + close->reduce_s, o->reduced_s);
+    span_add(t, passes, "optimizer", "optimizer", o->reduced_s, close->update_s, "");
+    span_add(t, passes, "weight gather", "exposed", updated_s, close->gather_s, "");
+    line_add(t, LINE_DP, rank, "weight gather", updated_s, close->gather_s);
+}
+
+static void rank_add(trace *t, int rank)
+{
+    const ridge_action_list *list = &t->sim->schedule.ranks[rank];
+    const ridge_action_time *times = t->sim->outcome.timeline.ranks[rank].actions;
+    const ridge_step_end *end = &t->sim->step.ends[rank];
+    double free_s = 0;
+    names_add(t, rank);
+    t->sent_s[0] = t->sent_s[1] = 0;
+    if (end->gather_hidden_s + end->reduce_hidden_s <
+        t->sim->outcome.timeline.ranks[rank].end_s)
+        line_add(t, LINE_DP, rank, "hidden weight gather", 0, end->gather_hidden_s);
+    for (int i = 0; i < list->n; i++) {
+        wait_add(t, rank, "bubble", free_s, times[i].start_s);
+        pass_add(t, rank, &list->actions[i], &times[i]);
+        free_s = times[i].end_s;
+    }
+    end_add(t, rank);
+}
+
+ridge_status ridge_step_trace_write(ridge_ctx *cx, const ridge_simulation_view *view,
+                                    ridge_buf *out)
+{
+    trace t = {.cx = cx, .sim = view->simulation, .out = out};
+    lines_number(&t);
+    ridge_buf_puts(out, "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[");
+    for (int rank = 0; rank < t.sim->step.pipeline.ranks; rank++)
+        rank_add(&t, rank);
+    ridge_buf_puts(out, "\n]}\n");
+    return out->is_short ? ridge_fail_nomem(cx) : RIDGE_OK;
+}

@@ -1,0 +1,271 @@
+/*
+ * Orders of whole pipelines. Which action waits for which is the schedule's alone, so
+ * it is found once; a play is then a walk down the list.
+ */
+#include "pipeline_order.h"
+
+#include "pipeline_run.h"
+
+#include <math.h>
+
+/* A list while it is written. */
+typedef struct writing {
+    const ridge_pipeline_schedule *schedule;
+    ridge__ordered *actions; /* [n] */
+    int n;
+    int *next; /* [p] action of each rank's own list */
+    int *last; /* [p] place of the action before; -1 */
+    /* [p v, m] the place of who makes the message that a stage gets; -1: not yet */
+    int *made[RIDGE__WAYS];
+    int *line[RIDGE__WAYS]; /* [p v] the last who sent on a line; -1 */
+} writing;
+
+static int way_of(ridge_pass pass)
+{
+    switch (pass) {
+    case RIDGE_PASS_FORWARD:
+        return RIDGE__DOWN;
+    case RIDGE_PASS_BACKWARD:
+    case RIDGE_PASS_BACKWARD_INPUT:
+        return RIDGE__UP;
+    case RIDGE_PASS_BACKWARD_WEIGHT:
+        break;
+    }
+    return RIDGE__WAYS;
+}
+
+/* The stage before in the way of a message, or behind; -1: none. */
+static int neighbour(const writing *w, int stage, int way, int by)
+{
+    const ridge_pipeline *p = &w->schedule->pipeline;
+    const int other = way == RIDGE__DOWN ? stage + by : stage - by;
+    return way == RIDGE__WAYS || other < 0 || other >= p->ranks * p->chunks ? -1
+                                                                            : other;
+}
+
+static size_t cell(const writing *w, int stage, int microbatch)
+{
+    return (size_t)stage * (size_t)w->schedule->pipeline.microbatches +
+           (size_t)microbatch;
+}
+
+static bool is_remote(const writing *w, int stage, int other)
+{
+    const ridge_pipeline *p = &w->schedule->pipeline;
+    return ridge_pipeline_place_of(p, stage).rank !=
+           ridge_pipeline_place_of(p, other).rank;
+}
+
+/* @return false: what it needs is not there yet */
+static bool append(writing *w, int rank, const ridge_action *action)
+{
+    const ridge_pipeline *p = &w->schedule->pipeline;
+    const int stage = ridge_pipeline_stage_of(
+        p, (ridge_pipeline_place){.rank = rank, .chunk = action->chunk});
+    const int way = way_of(action->pass);
+    const int source = neighbour(w, stage, way, -1);
+    const int target = neighbour(w, stage, way, 1);
+    ridge__ordered a = {.rank = rank,
+                        .stage = stage,
+                        .pass = action->pass,
+                        .before = w->last[rank],
+                        .after = -1,
+                        .need = -1,
+                        .line = -1};
+    if (source >= 0) {
+        a.need = w->made[way][cell(w, stage, action->microbatch)];
+        if (a.need < 0)
+            return false;
+        a.is_remote = is_remote(w, stage, source);
+    }
+    if (target >= 0) {
+        w->made[way][cell(w, target, action->microbatch)] = w->n;
+        a.line = w->line[way][target];
+        w->line[way][target] = w->n;
+    }
+    if (a.before >= 0)
+        w->actions[a.before].after = w->n;
+    w->last[rank] = w->n;
+    w->actions[w->n++] = a;
+    return true;
+}
+
+static bool append_all(writing *w, int rank)
+{
+    const ridge_action_list *list = &w->schedule->ranks[rank];
+    const int first = w->next[rank];
+    while (w->next[rank] < list->n && append(w, rank, &list->actions[w->next[rank]]))
+        w->next[rank]++;
+    return w->next[rank] > first;
+}
+
+static void write_order(writing *w)
+{
+    const int p = w->schedule->pipeline.ranks;
+    bool has_moved = true;
+    while (has_moved) {
+        has_moved = false;
+        for (int i = 0; i < p; i++)
+            has_moved = append_all(w, i) || has_moved;
+        for (int i = p - 1; i >= 0; i--)
+            has_moved = append_all(w, i) || has_moved;
+    }
+}
+
+/* ---- opening ------------------------------------------------------------------- */
+
+static int *places(ridge_arena *arena, size_t n)
+{
+    int *all = ridge_new(arena, int, n);
+    for (size_t i = 0; all != NULL && i < n; i++)
+        all[i] = -1;
+    return all;
+}
+
+static bool open(ridge_ctx *cx, const ridge_pipeline_schedule *schedule, size_t n,
+                 writing *w)
+{
+    const ridge_pipeline *p = &schedule->pipeline;
+    ridge_arena *scratch = ridge_ctx_scratch(cx);
+    const size_t stages = (size_t)p->ranks * (size_t)p->chunks;
+    *w = (writing){.schedule = schedule,
+                   .actions = ridge_new(ridge_ctx_arena(cx), ridge__ordered, n),
+                   .next = ridge_new(scratch, int, (size_t)p->ranks),
+                   .last = places(scratch, (size_t)p->ranks)};
+    for (int way = 0; way < RIDGE__WAYS; way++) {
+        w->made[way] = places(scratch, stages * (size_t)p->microbatches);
+        w->line[way] = places(scratch, stages);
+        if (w->made[way] == NULL || w->line[way] == NULL)
+            return false;
+    }
+    return w->actions != NULL && w->next != NULL && w->last != NULL;
+}
+
+static ridge_status write_all(ridge_ctx *cx, const ridge_pipeline_schedule *schedule,
+                              size_t n, ridge__order *out)
+{
+    const int ranks = schedule->pipeline.ranks;
+    writing w;
+    int *first = places(ridge_ctx_arena(cx), (size_t)ranks);
+    if (first == NULL || !open(cx, schedule, n, &w))
+        return ridge_fail_nomem(cx);
+    write_order(&w);
+    if ((size_t)w.n < n)
+        return ridge_fail(cx, RIDGE_E_ARG,
+                          "ranks of the pipeline wait for each other in a circle: "
+                          "change their order");
+    for (int i = w.n - 1; i >= 0; i--)
+        first[w.actions[i].rank] = i;
+    *out =
+        (ridge__order){.n = w.n, .ranks = ranks, .actions = w.actions, .first = first};
+    return RIDGE_OK;
+}
+
+ridge_status ridge__order_make(ridge_ctx *cx, const ridge_pipeline_schedule *schedule,
+                               ridge__order *out)
+{
+    ridge_arena *scratch = ridge_ctx_scratch(cx);
+    const ridge_mark mark = ridge_arena_mark(scratch);
+    size_t n = 0;
+    for (int i = 0; i < schedule->pipeline.ranks; i++)
+        n += (size_t)schedule->ranks[i].n;
+    const ridge_status st = write_all(cx, schedule, n, out);
+    ridge_arena_rewind(scratch, mark);
+    return st;
+}
+
+bool ridge__order_times_new(ridge_arena *arena, const ridge__order *order,
+                            ridge__order_times *out)
+{
+    const size_t n = (size_t)order->n;
+    const size_t p = (size_t)order->ranks;
+    *out = (ridge__order_times){.work_s = ridge_new(arena, double, n),
+                                .start_s = ridge_new(arena, double, n),
+                                .end_s = ridge_new(arena, double, n),
+                                .arrival_s = ridge_new(arena, double, n),
+                                .next = ridge_new(arena, int, p),
+                                .left_s = ridge_new(arena, double, p)};
+    return out->work_s != NULL && out->start_s != NULL && out->end_s != NULL &&
+           out->arrival_s != NULL && out->next != NULL && out->left_s != NULL;
+}
+
+/* ---- playing ------------------------------------------------------------------- */
+
+void ridge__order_play(const ridge__order *order, double send_s, ridge__order_times *t)
+{
+    for (int i = 0; i < order->n; i++) {
+        const ridge__ordered *a = &order->actions[i];
+        double start_s = a->before >= 0 ? t->end_s[a->before] : 0;
+        if (a->need >= 0)
+            start_s =
+                fmax(start_s, a->is_remote ? t->arrival_s[a->need] : t->end_s[a->need]);
+        const double end_s = start_s + t->work_s[i];
+        t->start_s[i] = start_s;
+        t->end_s[i] = end_s;
+        t->arrival_s[i] =
+            (a->line >= 0 ? fmax(end_s, t->arrival_s[a->line]) : end_s) + send_s;
+    }
+}
+
+/* Ranks whose next action can start do. @return how many are at work */
+static int start_ready(const ridge__order *order, double now_s, ridge__order_times *t)
+{
+    int n = 0;
+    for (int rank = 0; rank < order->ranks; rank++) {
+        const int at = t->next[rank];
+        if (at < 0)
+            continue;
+        const ridge__ordered *a = &order->actions[at];
+        if (isinf(t->start_s[at]) && (a->need < 0 || !isinf(t->end_s[a->need]))) {
+            t->start_s[at] = now_s;
+            t->left_s[rank] = t->work_s[at];
+        }
+        n += !isinf(t->start_s[at]);
+    }
+    return n;
+}
+
+static double least_left_s(const ridge__order *order, const ridge__order_times *t)
+{
+    double least_s = (double)INFINITY;
+    for (int rank = 0; rank < order->ranks; rank++) {
+        if (t->next[rank] >= 0 && !isinf(t->start_s[t->next[rank]]))
+            least_s = fmin(least_s, t->left_s[rank]);
+    }
+    return least_s;
+}
+
+/* All at work do so much; those that are through go on to their next action. */
+static void advance(const ridge__order *order, double work_s, double now_s,
+                    ridge__order_times *t)
+{
+    for (int rank = 0; rank < order->ranks; rank++) {
+        const int at = t->next[rank];
+        if (at < 0 || isinf(t->start_s[at]))
+            continue;
+        t->left_s[rank] -= work_s;
+        if (t->left_s[rank] > 0)
+            continue;
+        t->end_s[at] = now_s;
+        t->next[rank] = order->actions[at].after;
+    }
+}
+
+void ridge__order_play_shared(const ridge__order *order, double share,
+                              ridge__order_times *t)
+{
+    double now_s = 0;
+    for (int i = 0; i < order->n; i++)
+        t->start_s[i] = t->end_s[i] = (double)INFINITY;
+    for (int rank = 0; rank < order->ranks; rank++)
+        t->next[rank] = order->first[rank];
+    for (;;) {
+        const int working = start_ready(order, now_s, t);
+        if (working == 0)
+            return;
+        const double work_s = least_left_s(order, t);
+        const double speed = fmin((double)order->ranks / working, 1 / share);
+        now_s += work_s / speed;
+        advance(order, work_s, now_s, t);
+    }
+}
