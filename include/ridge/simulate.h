@@ -22,7 +22,8 @@ extern "C" {
     X(INTERLEAVED, "interleaved", "1f1b over several chunks of layers a rank")          \
     X(ZB_H1, "zb-h1", "weight gradients late: a third of the bubble in the memory of 1f1b") \
     X(ZB_H2, "zb-h2", "weight gradients later: no bubble, twice the memory of 1f1b")    \
-    X(ZB_V, "zb-v", "two chunks a rank, the second back up: no bubble, the memory of 1f1b")
+    X(ZB_V, "zb-v", "two chunks a rank, the second back up: no bubble, the memory of 1f1b") \
+    X(DUALPIPE, "dualpipe", "both ways at once, two copies of the stages: half the ranks' bubble")
 /* clang-format on */
 
 typedef enum ridge_schedule {
@@ -49,7 +50,9 @@ bool ridge_schedule_is_split(ridge_schedule kind);
 /* ---- where stages lie ---------------------------------------------------------- */
 
 /** A pipeline: p ranks with v chunks of layers each, so p v virtual stages in the order
- * of the layers, and the m microbatches of a step. */
+ * of the layers, and the m microbatches of a step. On dualpipe there are two copies of
+ * p stages, one in each chunk: stages 0 .. p - 1 down the ranks, p .. 2 p - 1 up them;
+ * the first half of the microbatches goes down, the other up. */
 typedef struct ridge_pipeline {
     ridge_schedule kind;
     int ranks;        /* p >= 1 */
@@ -69,22 +72,33 @@ typedef struct ridge_pipeline_place {
 /**
  * Whether there is such a pipeline.
  * @errors E_ARG a number below 1; chunks other than 1 on gpipe, 1f1b, zb-h1 and zb-h2;
- *         other than 2 on zb-v; too many stages; INT_MAX / 3 or more chunks times
- *         microbatches
+ *         other than 2 on zb-v and dualpipe; on dualpipe an odd number of ranks or of
+ *         microbatches, or fewer than 2 p of these; too many stages; INT_MAX / 3 or
+ * more chunks times microbatches
  */
 RIDGE_NODISCARD ridge_status ridge_pipeline_check(ridge_ctx *cx,
                                                   const ridge_pipeline *pipeline);
 
 /**
  * The virtual stage, 0 .. p v - 1, that a chunk of a rank holds: chunk p + rank; on
- * zb-v the second chunk runs back up, 2 p - 1 - rank, so that the first rank holds the
- * first stage and the last.
+ * zb-v and dualpipe the second chunk runs back up, 2 p - 1 - rank, so that the first
+ * rank holds the first stage and the last.
  * @param place  within a checked pipeline. Cannot fail.
- * @source narayanan2021 section 2.2; qi2023-zero-bubble, ZB-V; qi2024-v-schedules
+ * @source narayanan2021 section 2.2; qi2023-zero-bubble, ZB-V; qi2024-v-schedules;
+ *         deepseek-v3-2024 section 3.2.1
  */
 int ridge_pipeline_stage_of(const ridge_pipeline *pipeline, ridge_pipeline_place place);
 /** The inverse. @param stage  0 .. p v - 1 */
 ridge_pipeline_place ridge_pipeline_place_of(const ridge_pipeline *pipeline, int stage);
+
+/** Microbatches first .. first + n - 1. */
+typedef struct ridge_microbatch_range {
+    int first, n;
+} ridge_microbatch_range;
+
+/** Those that go through a chunk: all; on dualpipe half. */
+ridge_microbatch_range ridge_pipeline_range_of(const ridge_pipeline *pipeline,
+                                               int chunk);
 
 /* ---- schedules
  * ------------------------------------------------------------------------ */
@@ -113,6 +127,16 @@ enum { RIDGE_PASS_COUNT = 0 RIDGE_PASS_LIST(RIDGE_PASS_ONE) };
 const char *ridge_pass_letter(ridge_pass pass);
 const char *ridge_pass_what(ridge_pass pass);
 
+/** The stage that takes what a pass of a stage makes: of F the next one, of B and I the
+ * one before. -1: there is none, or nothing is made. */
+int ridge_pipeline_target_of(const ridge_pipeline *pipeline, int stage,
+                             ridge_pass pass);
+/** The stage whose pass makes what one needs; -1: it needs nothing of another. */
+int ridge_pipeline_source_of(const ridge_pipeline *pipeline, int stage,
+                             ridge_pass pass);
+/** Whether two stages lie on different ranks. */
+bool ridge_pipeline_is_remote(const ridge_pipeline *pipeline, int stage, int other);
+
 typedef struct ridge_action {
     ridge_pass pass;
     int chunk;
@@ -131,12 +155,12 @@ typedef struct ridge_pipeline_schedule {
 } ridge_pipeline_schedule;
 
 /**
- * The order of passes on each rank. Each chunk has each microbatch once forward and
- * once backward (B, or I and later W). Of a chunk, each kind of pass takes the
- * microbatches in ascending order: gradients are added up in one order under every
- * schedule, and messages between two stages arrive in the order in which they are
- * wanted. No rank waits in a circle when messages are sent without waiting
- * (ridge_pipeline_pending says with how many under way).
+ * The order of passes on each rank. Each chunk has each of its microbatches once
+ * forward and once backward (B, or I and later W; on dualpipe some B, some I and W). Of
+ * a chunk, each kind of pass takes the microbatches in ascending order: gradients are
+ * added up in one order under every schedule, and messages between two stages arrive in
+ * the order in which they are wanted. No rank waits in a circle when messages are sent
+ * without waiting (ridge_pipeline_pending says with how many under way).
  *
  * Interleaved: m need not be a multiple of p; microbatches go through the chunks in
  * floor(m / p) groups as even as can be, none below p. Where m < p, and on zb-v where
@@ -146,15 +170,15 @@ typedef struct ridge_pipeline_schedule {
  * @owner the ctx: until it closes
  * @errors as ridge_pipeline_check; E_NOMEM
  * @source huang2019-gpipe (gpipe); narayanan2021 section 2.2 (1f1b, interleaved);
- *         qi2023-zero-bubble, ZB-H1, ZB-H2, ZB-V
+ *         qi2023-zero-bubble, ZB-H1, ZB-H2, ZB-V; deepseek-v3-2024 figure 5 (dualpipe)
  */
 RIDGE_NODISCARD ridge_status ridge_pipeline_schedule_make(
     ridge_ctx *cx, const ridge_pipeline *pipeline, ridge_pipeline_schedule *out);
 
 /**
  * Whether any order, however it was made, is a schedule: each chunk of each rank has
- * each microbatch once forward, then once backward (B, or I and then W), and no ranks
- * wait for each other in a circle.
+ * each of its microbatches once forward, then once backward (B, or I and then W), and
+ * no ranks wait for each other in a circle.
  * @errors E_ARG with the rank and the action; E_NOMEM
  */
 RIDGE_NODISCARD ridge_status
@@ -169,7 +193,8 @@ ridge_pipeline_schedule_check(ridge_ctx *cx, const ridge_pipeline_schedule *sche
  *
  *     gpipe m; 1f1b p - rank; interleaved 2 (p - rank - 1) + (v - 1) g + 1
  *     for groups of up to g, v = 1: p - rank; zb-h1 p; zb-h2 2 p - 1; zb-v 2 p;
- *     never more than v m, and less where m is small
+ *     dualpipe p + 1, each of a whole stage of its own; never more than v m, and less
+ * where m is small
  *
  * @param rank  0 .. p - 1. Cannot fail.
  */

@@ -11,26 +11,25 @@ static double waited_s(const ridge_pass_work *work)
     return ridge_pass_work_s(work) - work->compute_s;
 }
 
-/* Whether a message goes from a stage to another rank. */
-static bool has_message(const ridge_pipeline *p, int stage, int other)
+/* How long a pass waits for its message to another rank. */
+static double message_s(const ridge_train_step *step, int stage, ridge_pass pass)
 {
-    return other >= 0 && other < p->ranks * p->chunks &&
-           ridge_pipeline_place_of(p, stage).rank !=
-               ridge_pipeline_place_of(p, other).rank;
+    const int target = ridge_pipeline_target_of(&step->pipeline, stage, pass);
+    const bool is_sent = step->is_send_exposed && target >= 0 &&
+                         ridge_pipeline_is_remote(&step->pipeline, stage, target);
+    return is_sent ? step->send_s : 0;
 }
 
 static void fill_stage(const ridge_train_step *step, int s, ridge_stage_time *compute,
                        ridge_stage_time *network)
 {
     const ridge_stage_work *w = &step->stages[s];
-    const ridge_pipeline *p = &step->pipeline;
-    const double send_s = step->is_send_exposed ? step->send_s : 0;
     *compute = (ridge_stage_time){w->forward.compute_s, w->backward_input.compute_s,
                                   w->backward_weight.compute_s};
     *network = (ridge_stage_time){waited_s(&w->forward), waited_s(&w->backward_input),
                                   waited_s(&w->backward_weight)};
-    network->forward_s += has_message(p, s, s + 1) ? send_s : 0;
-    network->backward_input_s += has_message(p, s, s - 1) ? send_s : 0;
+    network->forward_s += message_s(step, s, RIDGE_PASS_FORWARD);
+    network->backward_input_s += message_s(step, s, RIDGE_PASS_BACKWARD_INPUT);
 }
 
 static ridge_status write_script(ridge_ctx *cx, ridge_train_simulation *sim)

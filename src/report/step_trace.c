@@ -198,12 +198,8 @@ static double parts_add(trace *t, int rank, const ridge_pass_work *w, double sta
 
 static bool has_receiver(const ridge_pipeline *p, int stage, ridge_pass pass)
 {
-    if (pass == RIDGE_PASS_BACKWARD_WEIGHT)
-        return false;
-    const int other = pass == RIDGE_PASS_FORWARD ? stage + 1 : stage - 1;
-    return other >= 0 && other < p->ranks * p->chunks &&
-           ridge_pipeline_place_of(p, stage).rank !=
-               ridge_pipeline_place_of(p, other).rank;
+    const int target = ridge_pipeline_target_of(p, stage, pass);
+    return target >= 0 && ridge_pipeline_is_remote(p, stage, target);
 }
 
 /* A message goes at the end of a pass, which waits for it, or behind the pass. */

@@ -21,6 +21,12 @@ static const pass_row rows[] = {
 
 _Static_assert(RIDGE_COUNT_OF(rows) == RIDGE_PASS_COUNT, "one row per pass");
 
+static bool is_taken(const ridge_pipeline *p, int chunk, int microbatch)
+{
+    const ridge_microbatch_range range = ridge_pipeline_range_of(p, chunk);
+    return microbatch >= range.first && microbatch < range.first + range.n;
+}
+
 static ridge_status check_action(ridge_ctx *cx, const ridge_pipeline *p, int rank,
                                  const ridge_action *action, unsigned char *state)
 {
@@ -41,6 +47,12 @@ static ridge_status check_action(ridge_ctx *cx, const ridge_pipeline *p, int ran
                           "and %d microbatches",
                           rank, what, action->chunk, action->microbatch, p->chunks,
                           p->microbatches);
+    }
+    if (!is_taken(p, action->chunk, action->microbatch)) {
+        return ridge_fail(cx, RIDGE_E_ARG,
+                          "rank %d: %s of chunk %d, microbatch %d: it goes through the "
+                          "other chunk",
+                          rank, what, action->chunk, action->microbatch);
     }
     unsigned char *at = &state[(size_t)action->chunk * (size_t)p->microbatches +
                                (size_t)action->microbatch];
@@ -64,11 +76,11 @@ static ridge_status check_rank(ridge_ctx *cx, const ridge_pipeline_schedule *sch
     for (int i = 0; i < list->n; i++)
         RIDGE_TRY(check_action(cx, p, rank, &list->actions[i], state));
     for (size_t i = 0; i < n; i++) {
-        if (state[i] != DONE) {
+        const size_t m = (size_t)p->microbatches;
+        if (state[i] != DONE && is_taken(p, (int)(i / m), (int)(i % m))) {
             return ridge_fail(cx, RIDGE_E_ARG,
                               "rank %d: chunk %d, microbatch %d is left %s: add it",
-                              rank, (int)(i / (size_t)p->microbatches),
-                              (int)(i % (size_t)p->microbatches),
+                              rank, (int)(i / m), (int)(i % m),
                               state[i] == NOTHING ? "without F"
                               : state[i] == HELD  ? "without B, or I and W"
                                                   : "without W");

@@ -64,7 +64,7 @@ ridge_status ridge_schedule_parse(ridge_ctx *cx, const char *text, ridge_schedul
         ridge_suggestion(ridge_ctx_arena(cx), text, names, RIDGE_SCHEDULE_COUNT);
     return ridge_fail(cx, RIDGE_E_NOTFOUND,
                       "unknown pipeline schedule \"%s\": %s%s(known: gpipe, 1f1b, "
-                      "interleaved, zb-h1, zb-h2, zb-v)",
+                      "interleaved, zb-h1, zb-h2, zb-v, dualpipe)",
                       text, hint, hint[0] != '\0' ? " " : "");
 }
 
@@ -78,12 +78,39 @@ bool ridge_schedule_is_split(ridge_schedule kind)
     case RIDGE_SCHEDULE_ZB_H1:
     case RIDGE_SCHEDULE_ZB_H2:
     case RIDGE_SCHEDULE_ZB_V:
+    case RIDGE_SCHEDULE_DUALPIPE:
         return true;
     }
     return false;
 }
 
 /* ---- pipelines ----------------------------------------------------------------- */
+
+static bool is_folded(const ridge_pipeline *p)
+{
+    return p->kind == RIDGE_SCHEDULE_ZB_V || p->kind == RIDGE_SCHEDULE_DUALPIPE;
+}
+
+/* Ranks in pairs, and microbatches enough that both ways are full at once. */
+static ridge_status check_dual(ridge_ctx *cx, const ridge_pipeline *p)
+{
+    if (p->chunks != 2)
+        return ridge_fail(cx, RIDGE_E_ARG,
+                          "dualpipe with %d chunks a rank: it has two, one each way; "
+                          "take 2",
+                          p->chunks);
+    if (p->ranks % 2 != 0)
+        return ridge_fail(
+            cx, RIDGE_E_ARG,
+            "dualpipe on %d ranks: they work in pairs; take an even number", p->ranks);
+    if (p->microbatches % 2 != 0 || p->microbatches / 2 < p->ranks)
+        return ridge_fail(
+            cx, RIDGE_E_ARG,
+            "dualpipe with %d microbatches: half of them go each way; take "
+            "an even number, at least %lld",
+            p->microbatches, 2 * (long long)p->ranks);
+    return RIDGE_OK;
+}
 
 static ridge_status check_chunks(ridge_ctx *cx, const ridge_pipeline *p)
 {
@@ -97,6 +124,8 @@ static ridge_status check_chunks(ridge_ctx *cx, const ridge_pipeline *p)
                           "zb-v with %d chunks a rank: its V has two, one down and one "
                           "up; take 2",
                           p->chunks);
+    case RIDGE_SCHEDULE_DUALPIPE:
+        return check_dual(cx, p);
     case RIDGE_SCHEDULE_GPIPE:
     case RIDGE_SCHEDULE_1F1B:
     case RIDGE_SCHEDULE_ZB_H1:
@@ -144,7 +173,7 @@ ridge_status ridge_pipeline_check(ridge_ctx *cx, const ridge_pipeline *p)
 
 int ridge_pipeline_stage_of(const ridge_pipeline *p, ridge_pipeline_place place)
 {
-    if (p->kind == RIDGE_SCHEDULE_ZB_V && place.chunk == 1)
+    if (is_folded(p) && place.chunk == 1)
         return 2 * p->ranks - 1 - place.rank;
     return place.chunk * p->ranks + place.rank;
 }
@@ -152,7 +181,55 @@ int ridge_pipeline_stage_of(const ridge_pipeline *p, ridge_pipeline_place place)
 ridge_pipeline_place ridge_pipeline_place_of(const ridge_pipeline *p, int stage)
 {
     ridge_pipeline_place place = {.rank = stage % p->ranks, .chunk = stage / p->ranks};
-    if (p->kind == RIDGE_SCHEDULE_ZB_V && place.chunk == 1)
+    if (is_folded(p) && place.chunk == 1)
         place.rank = p->ranks - 1 - place.rank;
     return place;
+}
+
+ridge_microbatch_range ridge_pipeline_range_of(const ridge_pipeline *p, int chunk)
+{
+    const int half = p->microbatches / 2;
+    if (p->kind != RIDGE_SCHEDULE_DUALPIPE)
+        return (ridge_microbatch_range){0, p->microbatches};
+    return (ridge_microbatch_range){chunk == 0 ? 0 : half, half};
+}
+
+/* ---- messages ------------------------------------------------------------------ */
+
+/* Stages from one that makes a message to the one that needs it; 0: nobody does. */
+static int step_of(ridge_pass pass)
+{
+    switch (pass) {
+    case RIDGE_PASS_FORWARD:
+        return 1;
+    case RIDGE_PASS_BACKWARD:
+    case RIDGE_PASS_BACKWARD_INPUT:
+        return -1;
+    case RIDGE_PASS_BACKWARD_WEIGHT:
+        return 0;
+    }
+    return 0;
+}
+
+static int neighbour(const ridge_pipeline *p, int stage, int step)
+{
+    const int n = p->kind == RIDGE_SCHEDULE_DUALPIPE ? p->ranks : p->ranks * p->chunks;
+    const int at = stage % n + step; /* within one copy of the model */
+    return step == 0 || at < 0 || at >= n ? -1 : stage + step;
+}
+
+int ridge_pipeline_target_of(const ridge_pipeline *p, int stage, ridge_pass pass)
+{
+    return neighbour(p, stage, step_of(pass));
+}
+
+int ridge_pipeline_source_of(const ridge_pipeline *p, int stage, ridge_pass pass)
+{
+    return neighbour(p, stage, -step_of(pass));
+}
+
+bool ridge_pipeline_is_remote(const ridge_pipeline *p, int stage, int other)
+{
+    return ridge_pipeline_place_of(p, stage).rank !=
+           ridge_pipeline_place_of(p, other).rank;
 }

@@ -20,40 +20,10 @@ typedef struct writing {
     int *line[RIDGE__WAYS]; /* [p v] the last who sent on a line; -1 */
 } writing;
 
-static int way_of(ridge_pass pass)
-{
-    switch (pass) {
-    case RIDGE_PASS_FORWARD:
-        return RIDGE__DOWN;
-    case RIDGE_PASS_BACKWARD:
-    case RIDGE_PASS_BACKWARD_INPUT:
-        return RIDGE__UP;
-    case RIDGE_PASS_BACKWARD_WEIGHT:
-        break;
-    }
-    return RIDGE__WAYS;
-}
-
-/* The stage before in the way of a message, or behind; -1: none. */
-static int neighbour(const writing *w, int stage, int way, int by)
-{
-    const ridge_pipeline *p = &w->schedule->pipeline;
-    const int other = way == RIDGE__DOWN ? stage + by : stage - by;
-    return way == RIDGE__WAYS || other < 0 || other >= p->ranks * p->chunks ? -1
-                                                                            : other;
-}
-
 static size_t cell(const writing *w, int stage, int microbatch)
 {
     return (size_t)stage * (size_t)w->schedule->pipeline.microbatches +
            (size_t)microbatch;
-}
-
-static bool is_remote(const writing *w, int stage, int other)
-{
-    const ridge_pipeline *p = &w->schedule->pipeline;
-    return ridge_pipeline_place_of(p, stage).rank !=
-           ridge_pipeline_place_of(p, other).rank;
 }
 
 /* @return false: what it needs is not there yet */
@@ -62,9 +32,9 @@ static bool append(writing *w, int rank, const ridge_action *action)
     const ridge_pipeline *p = &w->schedule->pipeline;
     const int stage = ridge_pipeline_stage_of(
         p, (ridge_pipeline_place){.rank = rank, .chunk = action->chunk});
-    const int way = way_of(action->pass);
-    const int source = neighbour(w, stage, way, -1);
-    const int target = neighbour(w, stage, way, 1);
+    const int way = ridge__way_of(action->pass);
+    const int source = ridge_pipeline_source_of(p, stage, action->pass);
+    const int target = ridge_pipeline_target_of(p, stage, action->pass);
     ridge__ordered a = {.rank = rank,
                         .stage = stage,
                         .pass = action->pass,
@@ -76,7 +46,7 @@ static bool append(writing *w, int rank, const ridge_action *action)
         a.need = w->made[way][cell(w, stage, action->microbatch)];
         if (a.need < 0)
             return false;
-        a.is_remote = is_remote(w, stage, source);
+        a.is_remote = ridge_pipeline_is_remote(p, stage, source);
     }
     if (target >= 0) {
         w->made[way][cell(w, target, action->microbatch)] = w->n;

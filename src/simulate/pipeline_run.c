@@ -11,34 +11,9 @@
 
 /* ---- messages ------------------------------------------------------------------ */
 
-/* Stages from one that makes a message to the one that needs it; 0: nobody does. */
-static int step_of(ridge_pass pass)
+int ridge__way_of(ridge_pass pass)
 {
-    switch (pass) {
-    case RIDGE_PASS_FORWARD:
-        return 1;
-    case RIDGE_PASS_BACKWARD:
-    case RIDGE_PASS_BACKWARD_INPUT:
-        return -1;
-    case RIDGE_PASS_BACKWARD_WEIGHT:
-        return 0;
-    }
-    return 0;
-}
-
-/* The stage so many steps from one. @return -1: there is none, or it is not asked for
- */
-static int neighbour(const ridge__pipeline_run *run, int stage, int step)
-{
-    const int other = stage + step;
-    return step == 0 || other < 0 || other >= run->stages ? -1 : other;
-}
-
-static bool is_remote(const ridge__pipeline_run *run, int stage, int other)
-{
-    const ridge_pipeline *p = &run->schedule->pipeline;
-    return ridge_pipeline_place_of(p, stage).rank !=
-           ridge_pipeline_place_of(p, other).rank;
+    return pass == RIDGE_PASS_FORWARD ? RIDGE__DOWN : RIDGE__UP;
 }
 
 static size_t cell(const ridge__pipeline_run *run, int stage, int n)
@@ -51,14 +26,14 @@ static size_t cell(const ridge__pipeline_run *run, int stage, int n)
 static void send(ridge__pipeline_run *run, ridge__rank_run *rank,
                  const ridge_action *action, int stage)
 {
-    const int step = step_of(action->pass);
-    const int target = neighbour(run, stage, step);
+    const int target =
+        ridge_pipeline_target_of(&run->schedule->pipeline, stage, action->pass);
     if (target < 0)
         return;
-    ridge__mail *mail = &run->mail[step > 0 ? RIDGE__DOWN : RIDGE__UP];
+    ridge__mail *mail = &run->mail[ridge__way_of(action->pass)];
     double *arrival_s = &mail->arrival_s[cell(run, target, action->microbatch)];
     *arrival_s = rank->free_s;
-    if (!is_remote(run, stage, target))
+    if (!ridge_pipeline_is_remote(&run->schedule->pipeline, stage, target))
         return;
     *arrival_s = fmax(*arrival_s, mail->line_free_s[target]) + run->times->send_s;
     mail->line_free_s[target] = *arrival_s;
@@ -70,10 +45,11 @@ static void send(ridge__pipeline_run *run, ridge__rank_run *rank,
 static void receive(ridge__pipeline_run *run, const ridge_action *action, int stage,
                     double start_s)
 {
-    const int step = step_of(action->pass);
-    const int source = neighbour(run, stage, -step);
-    ridge__mail *mail = &run->mail[step > 0 ? RIDGE__DOWN : RIDGE__UP];
-    if (mail->received_s != NULL && source >= 0 && is_remote(run, stage, source))
+    const ridge_pipeline *p = &run->schedule->pipeline;
+    const int source = ridge_pipeline_source_of(p, stage, action->pass);
+    ridge__mail *mail = &run->mail[ridge__way_of(action->pass)];
+    if (mail->received_s != NULL && source >= 0 &&
+        ridge_pipeline_is_remote(p, stage, source))
         mail->received_s[cell(run, stage, mail->n_received[stage]++)] = start_s;
 }
 
@@ -85,10 +61,9 @@ static double start_of(const ridge__pipeline_run *run, const ridge__rank_run *ra
 {
     const double free_s =
         rank->sent_s == NULL ? rank->free_s : fmax(rank->free_s, *rank->sent_s);
-    const int step = step_of(action->pass);
-    if (neighbour(run, stage, -step) < 0)
+    if (ridge_pipeline_source_of(&run->schedule->pipeline, stage, action->pass) < 0)
         return free_s;
-    const ridge__mail *mail = &run->mail[step > 0 ? RIDGE__DOWN : RIDGE__UP];
+    const ridge__mail *mail = &run->mail[ridge__way_of(action->pass)];
     return fmax(free_s, mail->arrival_s[cell(run, stage, action->microbatch)]);
 }
 

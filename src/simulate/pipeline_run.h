@@ -7,6 +7,9 @@
 /* Activations go down the stages, gradients up. */
 enum { RIDGE__DOWN, RIDGE__UP, RIDGE__WAYS };
 
+/** The way of what a pass makes and of what it needs. */
+int ridge__way_of(ridge_pass pass);
+
 /** The messages that stages receive. A time is INFINITY until it is known. */
 typedef struct ridge__mail {
     double *arrival_s;   /* [p v, m], by microbatch */

@@ -3,21 +3,13 @@
  * its authors drew it; what such an order costs is for pipeline_memory.c and
  * pipeline_play.c to say.
  */
-#include "ridge/simulate.h"
+#include "pipeline_write.h"
 
 #include <assert.h>
 
-/** The list of a rank while it is written. */
-typedef struct order {
-    const ridge_pipeline *pipeline;
-    int rank;
-    ridge_action *actions; /* [cap] */
-    int n;
-} order;
+typedef ridge__rank_order order;
 
-/* Microbatches that are not there are left out: an order of more of them without the
- * last ones is an order still, for what is left out waits for nothing that stays. */
-static void act(order *o, ridge_pass pass, int chunk, int microbatch)
+void ridge__rank_act(order *o, ridge_pass pass, int chunk, int microbatch)
 {
     if (microbatch < o->pipeline->microbatches) {
         o->actions[o->n++] =
@@ -27,22 +19,22 @@ static void act(order *o, ridge_pass pass, int chunk, int microbatch)
 
 static void forward(order *o, int chunk, int microbatch)
 {
-    act(o, RIDGE_PASS_FORWARD, chunk, microbatch);
+    ridge__rank_act(o, RIDGE_PASS_FORWARD, chunk, microbatch);
 }
 
 static void backward(order *o, int chunk, int microbatch)
 {
-    act(o, RIDGE_PASS_BACKWARD, chunk, microbatch);
+    ridge__rank_act(o, RIDGE_PASS_BACKWARD, chunk, microbatch);
 }
 
 static void backward_input(order *o, int chunk, int microbatch)
 {
-    act(o, RIDGE_PASS_BACKWARD_INPUT, chunk, microbatch);
+    ridge__rank_act(o, RIDGE_PASS_BACKWARD_INPUT, chunk, microbatch);
 }
 
 static void backward_weight(order *o, int chunk, int microbatch)
 {
-    act(o, RIDGE_PASS_BACKWARD_WEIGHT, chunk, microbatch);
+    ridge__rank_act(o, RIDGE_PASS_BACKWARD_WEIGHT, chunk, microbatch);
 }
 
 static int least(int a, int b)
@@ -230,6 +222,9 @@ static void write_order(order *o)
     case RIDGE_SCHEDULE_ZB_V:
         write_v(o);
         return;
+    case RIDGE_SCHEDULE_DUALPIPE:
+        ridge__rank_write_dual(o);
+        return;
     }
 }
 
@@ -251,8 +246,8 @@ ridge_status ridge_pipeline_schedule_make(ridge_ctx *cx, const ridge_pipeline *p
         if (o.actions == NULL)
             return ridge_fail_nomem(cx);
         write_order(&o);
-        assert(o.n == n);
-        ranks[rank] = (ridge_action_list){.actions = o.actions, .n = n};
+        assert(pipeline->kind == RIDGE_SCHEDULE_DUALPIPE ? o.n < n : o.n == n);
+        ranks[rank] = (ridge_action_list){.actions = o.actions, .n = o.n};
     }
     *out = (ridge_pipeline_schedule){.pipeline = *pipeline, .ranks = ranks};
     return RIDGE_OK;

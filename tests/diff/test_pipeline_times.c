@@ -15,11 +15,6 @@ typedef struct sample {
     ridge_pipeline_times times;
 } sample;
 
-static int stages_of(const sample *s)
-{
-    return s->pipeline.ranks * s->pipeline.chunks;
-}
-
 static int stage_of(const sample *s, int rank, const ridge_action *action)
 {
     return ridge_pipeline_stage_of(
@@ -47,7 +42,9 @@ static double arrival_s(const sample *s, double (*ends)[MICROBATCHES_MOST], int 
         ridge_pipeline_place_of(&s->pipeline, stage).rank)
         return ends[source][microbatch];
     double line_s = 0;
-    for (int i = 0; i <= microbatch; i++)
+    const int chunk = ridge_pipeline_place_of(&s->pipeline, stage).chunk;
+    for (int i = ridge_pipeline_range_of(&s->pipeline, chunk).first; i <= microbatch;
+         i++)
         line_s = fmax(line_s, ends[source][i]) + s->times.send_s;
     return line_s;
 }
@@ -57,9 +54,9 @@ static double raised_end_s(const sample *s, fixpoint *f, int stage,
 {
     double(*ends)[MICROBATCHES_MOST] =
         a->pass == RIDGE_PASS_FORWARD ? f->forward_s : f->backward_s;
-    const int source = a->pass == RIDGE_PASS_FORWARD ? stage - 1 : stage + 1;
+    const int source = ridge_pipeline_source_of(&s->pipeline, stage, a->pass);
     double start_s = free_s;
-    if (a->pass != RIDGE_PASS_BACKWARD_WEIGHT && source >= 0 && source < stages_of(s))
+    if (source >= 0)
         start_s = fmax(start_s, arrival_s(s, ends, source, stage, a->microbatch));
     const double end_s = start_s + work_s(&s->times.stages[stage], a->pass);
     if (a->pass != RIDGE_PASS_BACKWARD_WEIGHT)

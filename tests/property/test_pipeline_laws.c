@@ -66,29 +66,57 @@ static void every_stage_has_one_place(void **state)
     each_sample(check_places);
 }
 
+/* Some backward passes whole, some split. */
+static bool is_mixed(const sample *s)
+{
+    return s->pipeline.kind == RIDGE_SCHEDULE_DUALPIPE;
+}
+
+static bool is_gradient(ridge_pass pass)
+{
+    return pass == RIDGE_PASS_BACKWARD || pass == RIDGE_PASS_BACKWARD_INPUT;
+}
+
+static int first_of(const sample *s, int chunk)
+{
+    return ridge_pipeline_range_of(&s->pipeline, chunk).first;
+}
+
+static void check_counts(const sample *s, const int *n, int m)
+{
+    const bool is_split = ridge_schedule_is_split(s->pipeline.kind);
+    const int split = n[RIDGE_PASS_BACKWARD_INPUT];
+    law(s, n[RIDGE_PASS_FORWARD] == m);
+    law(s, n[RIDGE_PASS_BACKWARD] + split == m);
+    law(s, n[RIDGE_PASS_BACKWARD_WEIGHT] == split);
+    law(s, is_mixed(s) || split == (is_split ? m : 0));
+}
+
 /* Counts by chunk and pass are also the next microbatch: each comes in ascending order.
  */
 static void check_order(sample *s)
 {
-    const bool is_split = ridge_schedule_is_split(s->pipeline.kind);
-    const int m = s->pipeline.microbatches;
     for (int rank = 0; rank < s->pipeline.ranks; rank++) {
         int next[4][RIDGE_PASS_COUNT] = {{0}};
         for (int i = 0; i < s->schedule.ranks[rank].n; i++) {
             const ridge_action *a = &s->schedule.ranks[rank].actions[i];
             int *of_chunk = next[a->chunk];
-            law(s, a->microbatch == of_chunk[a->pass]++);
-            law(s, of_chunk[RIDGE_PASS_BACKWARD] <= of_chunk[RIDGE_PASS_FORWARD]);
-            law(s, of_chunk[RIDGE_PASS_BACKWARD_INPUT] <= of_chunk[RIDGE_PASS_FORWARD]);
+            const int before = is_mixed(s) && is_gradient(a->pass)
+                                   ? of_chunk[RIDGE_PASS_BACKWARD] +
+                                         of_chunk[RIDGE_PASS_BACKWARD_INPUT]
+                                   : of_chunk[a->pass];
+            const bool is_any = is_mixed(s) && a->pass == RIDGE_PASS_BACKWARD_WEIGHT;
+            law(s, is_any || a->microbatch - first_of(s, a->chunk) == before);
+            of_chunk[a->pass]++;
+            law(s,
+                of_chunk[RIDGE_PASS_BACKWARD] + of_chunk[RIDGE_PASS_BACKWARD_INPUT] <=
+                    of_chunk[RIDGE_PASS_FORWARD]);
             law(s, of_chunk[RIDGE_PASS_BACKWARD_WEIGHT] <=
                        of_chunk[RIDGE_PASS_BACKWARD_INPUT]);
         }
-        for (int chunk = 0; chunk < s->pipeline.chunks; chunk++) {
-            law(s, next[chunk][RIDGE_PASS_FORWARD] == m);
-            law(s, next[chunk][RIDGE_PASS_BACKWARD] == (is_split ? 0 : m));
-            law(s, next[chunk][RIDGE_PASS_BACKWARD_INPUT] == (is_split ? m : 0));
-            law(s, next[chunk][RIDGE_PASS_BACKWARD_WEIGHT] == (is_split ? m : 0));
-        }
+        for (int chunk = 0; chunk < s->pipeline.chunks; chunk++)
+            check_counts(s, next[chunk],
+                         ridge_pipeline_range_of(&s->pipeline, chunk).n);
     }
     law(s, ridge_pipeline_schedule_check(s->cx, &s->schedule) == RIDGE_OK);
 }
@@ -168,6 +196,8 @@ static int in_flight_most(const ridge_pipeline *p, int rank)
         return 2 * p->ranks - 1;
     case RIDGE_SCHEDULE_ZB_V:
         return 2 * p->ranks;
+    case RIDGE_SCHEDULE_DUALPIPE:
+        return p->ranks + 1;
     }
     return 0;
 }
@@ -227,20 +257,24 @@ static void busy_and_bubble_are_the_makespan(void **state)
     each_sample(check_sums);
 }
 
-/* One microbatch goes down all stages and up again, whatever else happens. */
+/* One microbatch goes down all stages of a copy and up again, whatever else happens. */
 static void check_bound(sample *s)
 {
+    const ridge_pipeline *p = &s->pipeline;
     double path_s = 0;
     for (int stage = 0; stage < stages_of(s); stage++) {
+        const int next = ridge_pipeline_target_of(p, stage, RIDGE_PASS_FORWARD);
         path_s +=
             s->times.stages[stage].forward_s + s->times.stages[stage].backward_input_s;
+        law(s,
+            next < 0 || ridge_pipeline_source_of(p, next, RIDGE_PASS_FORWARD) == stage);
+        if (next < 0) {
+            law(s, s->timeline.makespan_s >= path_s);
+            path_s = 0;
+        } else if (ridge_pipeline_is_remote(p, stage, next)) {
+            path_s += 2 * s->times.send_s;
+        }
     }
-    for (int stage = 1; stage < stages_of(s); stage++) {
-        const bool is_remote = ridge_pipeline_place_of(&s->pipeline, stage - 1).rank !=
-                               ridge_pipeline_place_of(&s->pipeline, stage).rank;
-        path_s += is_remote ? 2 * s->times.send_s : 0;
-    }
-    law(s, s->timeline.makespan_s >= path_s);
 }
 
 static void nothing_is_faster_than_one_microbatch(void **state)

@@ -61,6 +61,11 @@ ridge_pipeline pipeline_random(seeded *at)
         p.chunks = (int)seeded_pick(at, 1, 4);
     if (p.kind == RIDGE_SCHEDULE_ZB_V)
         p.chunks = 2;
+    if (p.kind == RIDGE_SCHEDULE_DUALPIPE) {
+        p.chunks = 2;
+        p.ranks = 2 * (int)seeded_pick(at, 1, 4);
+        p.microbatches = 2 * (int)seeded_pick(at, p.ranks, 20);
+    }
     return p;
 }
 

@@ -194,7 +194,9 @@ static void bubbles_of_whole_backward_passes(void **state)
 static double waiting_s(ridge_ctx *cx, ridge_schedule kind, int ranks, int microbatches,
                         const ridge_stage_time *time)
 {
-    const int chunks = kind == RIDGE_SCHEDULE_ZB_V ? 2 : 1;
+    const bool is_folded =
+        kind == RIDGE_SCHEDULE_ZB_V || kind == RIDGE_SCHEDULE_DUALPIPE;
+    const int chunks = is_folded ? 2 : 1;
     const ridge_pipeline_schedule s =
         pipeline_make(cx, kind, ranks, chunks, microbatches);
     const ridge_pipeline_times times = pipeline_equal_times(
@@ -240,6 +242,31 @@ static void equal_passes_leave_a_third_or_nothing(void **state)
     }
 }
 
+/* Both ways at once, two stages a rank: (p / 2 - 1) (F + I - W) at best, and exactly
+ * for equal passes. Table 2 of deepseek-v3-2024 counts a forward and a backward pass as
+ * one that waits for both, which is no less: (p / 2 - 1) (F + 2 I - W). */
+static void both_ways_leave_half_of_the_ranks(void **state)
+{
+    ridge_ctx *cx = *state;
+    static const ridge_stage_time times[] = {{1, 1, 1}, {2, 3, 1}, {3, 3, 2},
+                                             {5, 4, 4}, {1, 2, 2}, {3, 2, 1}};
+    for (size_t i = 0; i < RIDGE_COUNT_OF(times); i++) {
+        const ridge_stage_time *t = &times[i];
+        const double least_s =
+            t->forward_s + t->backward_input_s - t->backward_weight_s;
+        const double published_s = least_s + t->backward_input_s;
+        for (int p = 2; p <= 16; p += 2) {
+            for (int m = 2 * p; m <= 3 * p; m += 2) {
+                const double waits_s = waiting_s(cx, RIDGE_SCHEDULE_DUALPIPE, p, m, t);
+                assert_true(waits_s >= (p / 2.0 - 1) * least_s);
+                assert_true(waits_s <= (p / 2.0 - 1) * published_s);
+                if (i == 0)
+                    assert_near(waits_s, p / 2.0 - 1, EXACT);
+            }
+        }
+    }
+}
+
 #define with_ctx(test) cmocka_unit_test_setup_teardown(test, open_ctx, close_ctx)
 
 int main(void)
@@ -254,6 +281,7 @@ int main(void)
         with_ctx(bubbles_of_whole_backward_passes),
         with_ctx(bubbles_of_split_backward_passes),
         with_ctx(equal_passes_leave_a_third_or_nothing),
+        with_ctx(both_ways_leave_half_of_the_ranks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,7 +44,8 @@ static void kinds_are_parsed_and_misspelt_ones_answered(void **state)
     }
     assert_refused(cx, ridge_schedule_parse(cx, "zb-h3", &kind), RIDGE_E_NOTFOUND,
                    "unknown pipeline schedule \"zb-h3\": did you mean zb-h1, zb-h2 or "
-                   "zb-v? (known: gpipe, 1f1b, interleaved, zb-h1, zb-h2, zb-v)");
+                   "zb-v? (known: gpipe, 1f1b, interleaved, zb-h1, zb-h2, zb-v, "
+                   "dualpipe)");
     assert_int_equal(ridge_schedule_parse(cx, "", &kind), RIDGE_E_NOTFOUND);
     assert_string_equal(ridge_pass_letter(RIDGE_PASS_BACKWARD_INPUT), "I");
     assert_string_equal(ridge_pass_what(RIDGE_PASS_FORWARD), "forward");
@@ -72,6 +73,18 @@ static void pipelines_that_contradict_themselves_are_refused(void **state)
          "for more"},
         {{RIDGE_SCHEDULE_ZB_V, 4, 1, 8},
          "zb-v with 1 chunks a rank: its V has two, one down and one up; take 2"},
+        {{RIDGE_SCHEDULE_DUALPIPE, 4, 1, 8},
+         "dualpipe with 1 chunks a rank: it has two, one each way; take 2"},
+        {{RIDGE_SCHEDULE_DUALPIPE, 3, 2, 8},
+         "dualpipe on 3 ranks: they work in pairs; take an even number"},
+        {{RIDGE_SCHEDULE_DUALPIPE, 4, 2, 6},
+         "dualpipe with 6 microbatches: half of them go each way; take an even number, "
+         "at "
+         "least 8"},
+        {{RIDGE_SCHEDULE_DUALPIPE, 4, 2, 9},
+         "dualpipe with 9 microbatches: half of them go each way; take an even number, "
+         "at "
+         "least 8"},
         {{RIDGE_SCHEDULE_INTERLEAVED, 32768, 2, 1},
          "a pipeline of 32768 ranks with 2 chunks each: take at most 32768 chunks in "
          "all"},
@@ -182,6 +195,13 @@ static void small_orders_are_as_drawn(void **state)
          "F0.0 F0.1 F0.2 F1.0 I1.0 W1.0 F1.1 I1.1 W1.1 I0.0 W0.0 F1.2 I1.2 W1.2 I0.1 "
          "W0.1 I0.2 W0.2"},
         {RIDGE_SCHEDULE_ZB_V, 1, 2, 1, 0, "F0.0 F1.0 I1.0 W1.0 I0.0 W0.0"},
+        {RIDGE_SCHEDULE_DUALPIPE, 2, 2, 4, 0,
+         "F0.0 F1.2 F0.1 B1.2 F1.3 B0.0 B1.3 I0.1 W0.1"},
+        {RIDGE_SCHEDULE_DUALPIPE, 2, 2, 4, 1,
+         "F1.2 F0.0 F1.3 B0.0 F0.1 B1.2 B0.1 I1.3 W1.3"},
+        {RIDGE_SCHEDULE_DUALPIPE, 4, 2, 8, 0,
+         "F0.0 F0.1 F0.2 F1.4 I1.4 W1.4 F1.5 F0.3 B1.5 F1.6 B0.0 B1.6 F1.7 B0.1 B1.7 "
+         "I0.2 W0.2 I0.3 W0.3"},
     };
     for (size_t i = 0; i < RIDGE_COUNT_OF(cases); i++) {
         const ridge_pipeline_schedule s = pipeline_make(
@@ -226,6 +246,7 @@ static void the_first_rank_holds_what_is_published(void **state)
         {RIDGE_SCHEDULE_ZB_H1, 1, P},
         {RIDGE_SCHEDULE_ZB_H2, 1, 2 * P - 1},
         {RIDGE_SCHEDULE_ZB_V, 2, P},
+        {RIDGE_SCHEDULE_DUALPIPE, 2, (P + 1) / 2.0}, /* each of twice the layers */
     };
     for (size_t i = 0; i < RIDGE_COUNT_OF(cases); i++) {
         const ridge_pipeline_schedule s =

@@ -219,6 +219,10 @@ static ridge_status open_schedule(opening *x)
                                      .ranks = l->pp,
                                      .chunks = l->vpp,
                                      .microbatches = x->o->microbatches};
+    if (l->schedule == RIDGE_SCHEDULE_DUALPIPE)
+        return ridge_fail(r->cx, RIDGE_E_ARG,
+                          "schedule dualpipe is planned and simulated, not run: its "
+                          "stages lie twice; take zb-v");
     RIDGE_TRY(ridge_pipeline_schedule_make(r->cx, &pipeline, &r->schedule));
     r->sent_most = 2 * x->o->microbatches * l->vpp + 2;
     r->sent = ridge_new(ridge_ctx_arena(r->cx), ridge__sent, (size_t)r->sent_most);
