@@ -76,6 +76,7 @@ typedef struct ridge_overlap {
     bool
         has_collective_matmul; /* gathers and scatters around an einsum run in chunks */
     bool has_ring_attention;   /* gathers of keys and values around an attention too */
+    bool is_serial;            /* nothing runs beside anything; without the others */
     bool is_bound;             /* bound times instead of expected ones */
 } ridge_overlap;
 

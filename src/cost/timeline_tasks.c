@@ -158,6 +158,17 @@ static ridge__task_kind kind_of(const ridge__task_source *x, int op)
                : RIDGE__TASK_VECTOR;
 }
 
+/* Where nothing runs beside anything, a task waits for the one before it. */
+static void dep_in_line(build *b)
+{
+    if (!b->x->overlap->is_serial)
+        return;
+    if (b->out->n_tasks > 0)
+        dep_add(b, RIDGE__DEP_SAME, b->block, b->out->n_tasks - 1);
+    else
+        dep_add(b, RIDGE__DEP_END, -1, -1);
+}
+
 static ridge__task *task_begin(build *b, int op, double share)
 {
     const ridge_operation_time *t = &b->x->times[op];
@@ -169,6 +180,7 @@ static ridge__task *task_begin(build *b, int op, double share)
         .network = t->network,
         .first_dep = b->n_deps,
     };
+    dep_in_line(b);
     return task;
 }
 
@@ -253,6 +265,7 @@ static void end_emit(build *b)
 {
     b->out->tasks[b->out->n_tasks] =
         (ridge__task){.op = -1, .kind = RIDGE__TASK_END, .first_dep = b->n_deps};
+    dep_in_line(b);
     deps_held(b);
     b->out->n_tasks++;
 }
@@ -288,8 +301,9 @@ static void carries_set(build *b)
 /* ---- blocks --------------------------------------------------------------------- */
 
 /* An operation has three tasks at most. Each waits twice for an input at most, once for
- * the chip, once for its own first part, and may hold up one other. */
-enum { TASKS_MAX = 3, DEPS_OF_INPUT = 2, DEPS_BESIDE = 3 };
+ * the chip, once for its own first part, once for the task before it, and may hold up
+ * one other. */
+enum { TASKS_MAX = 3, DEPS_OF_INPUT = 2, DEPS_BESIDE = 4 };
 
 static size_t operands_of(const ridge_operation *o)
 {
@@ -301,7 +315,7 @@ static ridge_status block_make(ridge_ctx *cx, const ridge__task_source *x, int b
 {
     const ridge_block *b = &x->partition->program->blocks[block];
     size_t n_tasks = 1;
-    size_t n_deps = 1;
+    size_t n_deps = 2;
     ridge__chunks_plan(x, block);
     for (int i = b->first_op; i < b->first_op + b->n_ops; i++) {
         const ridge__chunks *c = &x->chunks[i];

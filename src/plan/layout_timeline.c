@@ -87,10 +87,13 @@ ridge_status ridge_train_timeline(ridge_ctx *cx, const ridge_train_request *requ
     if (!ridge_laid_mesh_fill(request->slice, order, &t.partition->mesh, &t.laid))
         return ridge_fail(cx, RIDGE_E_ARG, "the layout does not lie on %s: %s",
                           request->slice->text, ridge_fit_text(RIDGE_FIT_PLACEMENT));
-    ridge_overlap overlap = {.has_prefetch = true,
-                             .has_trailing = true,
-                             .has_collective_matmul = layout->has_tp_overlap,
-                             .has_ring_attention = true};
+    const bool can_overlap = ridge_chip_is_overlapped(request->slice->chip);
+    ridge_overlap overlap = {.has_prefetch = can_overlap,
+                             .has_trailing = can_overlap,
+                             .has_collective_matmul =
+                                 can_overlap && layout->has_tp_overlap,
+                             .has_ring_attention = can_overlap,
+                             .is_serial = !can_overlap};
     RIDGE_TRY(ridge_timeline_build(cx, t.partition, &t.laid, policy->compute, &overlap,
                                    &t.timeline));
     *out = t;

@@ -228,6 +228,35 @@ static void overlap_is_never_slower(void **state)
     each_sample(check_overlap);
 }
 
+/* One after the other: no more than what the operations take, nothing hidden, and the
+ * chip's events and those of the network never meet. */
+static void check_serial(sample *s)
+{
+    const ridge_overlap serial = {.is_serial = true};
+    const ridge_overlap none = {.has_prefetch = false};
+    const ridge_timeline t = build_timeline(s->cx, &s->layout, &serial);
+    const ridge_timeline waits = build_timeline(s->cx, &s->layout, &none);
+    double end_s = 0;
+    for (int i = 0; i < t.n_blocks; i++) {
+        law(s, t.blocks[i].hidden_s <= 0);
+        law(s, t.blocks[i].slowdown_s <= 0);
+    }
+    law(s, is_at_most(waits.total_s, t.total_s));
+    for (int i = 0; i < t.n_events; i++) {
+        const ridge_event *e = &t.events[i];
+        const bool is_with_last = i > 0 && e->op == t.events[i - 1].op &&
+                                  e->repetition == t.events[i - 1].repetition;
+        law(s, is_with_last || e->start_s >= end_s * (1 - 1e-12));
+        end_s = e->end_s;
+    }
+}
+
+static void serial_timelines_overlap_nothing(void **state)
+{
+    (void)state;
+    each_sample(check_serial);
+}
+
 /* The end of what was last seen on each resource. */
 static void check_events(sample *s)
 {
@@ -262,6 +291,7 @@ int main(void)
         cmocka_unit_test(bounds_are_no_more_than_expectations),
         cmocka_unit_test(more_bandwidth_is_never_slower),
         cmocka_unit_test(overlap_is_never_slower),
+        cmocka_unit_test(serial_timelines_overlap_nothing),
         cmocka_unit_test(events_of_a_resource_follow_each_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
