@@ -39,7 +39,7 @@ static const char *difference_text(ridge_ctx *cx, double played_s, double closed
     const double difference = played_s / closed_s - 1;
     if (fabs(difference) < 5e-4)
         return "the same, pass by pass";
-    return ridge_sprintf(ridge_ctx_arena(cx), "%s%s: stages are uneven",
+    return ridge_sprintf(ridge_ctx_arena(cx), "%s%s of the closed form",
                          difference < 0 ? "" : "+", ridge_format_percent(difference).s);
 }
 
