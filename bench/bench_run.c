@@ -1,7 +1,9 @@
 /*
  * A training step of a 124M-parameter model on 1,024 tokens in fp32: against the same
- * matrix products alone through the library, against the measured peak of multiply-adds
- * by 6ND, and tensor parallelism on two ranks of one thread against one rank with two.
+ * products with weights alone through the library, against these and attention's own
+ * products (the causal half of them, as batches), against the measured peak of
+ * multiply-adds by 6ND, and tensor parallelism on two ranks of one thread against one
+ * rank with two.
  */
 #include "../src/execute/device/device_cpu.h"
 
@@ -115,7 +117,61 @@ static ridge_status multiply_all(ridge__device *d, float *const *arrays)
     return RIDGE_OK;
 }
 
-static ridge_status products_time(ridge_ctx *cx, int threads, double *least_s)
+enum { LAYERS = 12, HEADS = 12, HEAD = 64, WIDTH = HEADS * HEAD };
+
+/* A head's matrix in [tokens, heads, h], or a matrix of scores. */
+static ridge_status multiply_heads(ridge__device *d, ridge__gemm g,
+                                   float *const *arrays)
+{
+    const bool is_score = g.n == TOKENS;
+    g.batch = HEADS;
+    g.a = (ridge__array){arrays[0], RIDGE_DTYPE_FP32};
+    g.b = (ridge__array){arrays[1], RIDGE_DTYPE_FP32};
+    g.c = (ridge__array){arrays[2], RIDGE_DTYPE_FP32};
+    g.lda = is_score ? WIDTH : TOKENS;
+    g.stride_a = is_score ? HEAD : (int64_t)TOKENS * TOKENS;
+    g.ldb = WIDTH;
+    g.stride_b = HEAD;
+    g.ldc = is_score ? TOKENS : WIDTH;
+    g.stride_c = is_score ? (int64_t)TOKENS * TOKENS : HEAD;
+    return d->ops->gemm(d, &g);
+}
+
+/* Scores and values forward; the gradients of values, weights, queries and keys. */
+static ridge_status multiply_attention(ridge__device *d, float *const *arrays)
+{
+    const ridge__gemm score = {
+        .m = TOKENS, .n = TOKENS, .k = HEAD, .is_b_transposed = true};
+    const ridge__gemm value = {.m = TOKENS, .n = HEAD, .k = TOKENS};
+    for (int layer = 0; layer < LAYERS; layer++) {
+        for (int i = 0; i < 2; i++)
+            RIDGE_TRY(multiply_heads(d, score, arrays));
+        for (int i = 0; i < 4; i++) {
+            ridge__gemm g = value;
+            g.is_a_transposed = i >= 2;
+            RIDGE_TRY(multiply_heads(d, g, arrays));
+        }
+    }
+    return RIDGE_OK;
+}
+
+typedef ridge_status multiply_fn(ridge__device *d, float *const *arrays);
+
+static ridge_status least_time(ridge__device *d, multiply_fn *fn, float *const *arrays,
+                               double *least_s)
+{
+    *least_s = 1e30;
+    for (int i = 0; i < STEPS; i++) {
+        const double start_s = ridge_clock_s();
+        RIDGE_TRY(fn(d, arrays));
+        const double s = ridge_clock_s() - start_s;
+        *least_s = s < *least_s ? s : *least_s;
+    }
+    return RIDGE_OK;
+}
+
+static ridge_status products_time(ridge_ctx *cx, int threads, double *weights_s,
+                                  double *attention_s)
 {
     const size_t most = (size_t)VOCABULARY * 1024;
     ridge__device *d;
@@ -128,13 +184,9 @@ static ridge_status products_time(ridge_ctx *cx, int threads, double *least_s)
         for (size_t k = 0; k < most; k++)
             arrays[i][k] = 1e-3F * (float)(k % 97);
     }
-    *least_s = 1e30;
-    for (int i = 0; i < STEPS; i++) {
-        const double start_s = ridge_clock_s();
-        RIDGE_TRY(multiply_all(d, arrays));
-        const double s = ridge_clock_s() - start_s;
-        *least_s = s < *least_s ? s : *least_s;
-    }
+    RIDGE_TRY(least_time(d, multiply_all, arrays, weights_s));
+    RIDGE_TRY(least_time(d, multiply_attention, arrays, attention_s));
+    *attention_s /= 2.0; /* below the diagonal */
     ridge__device_close(d);
     return RIDGE_OK;
 }
@@ -147,17 +199,20 @@ static ridge_status run(ridge_ctx *cx, const char *path)
     const double six_nd = 6.0 * 123.6e6 * TOKENS; /* without the position table */
     ridge_train_report whole, halves;
     setting s;
-    double products_s;
+    double products_s, attention_s;
     const int threads = ridge_processor_count() < 2 ? 1 : 2;
     RIDGE_TRY(open_setting(cx, path, &s));
     RIDGE_TRY(step_time(cx, &s, 1, threads, &whole));
-    RIDGE_TRY(products_time(cx, threads, &products_s));
+    RIDGE_TRY(products_time(cx, threads, &products_s, &attention_s));
     RIDGE_TRY(step_time(cx, &s, 2, 1, &halves));
     printf("{\"bench\": \"run_step\", \"threads\": %d, \"step_s\": %.4f, "
            "\"products_alone_s\": %.4f, \"share_of_products\": %.3f, "
+           "\"attention_products_alone_s\": %.4f, "
+           "\"share_of_products_with_attention\": %.3f, "
            "\"share_of_peak_6nd\": %.3f, \"peak_gflops\": %.0f, \"tp2_step_s\": %.4f, "
            "\"tp2_over_one_rank\": %.3f}\n",
            threads, whole.median_step_s, products_s, products_s / whole.median_step_s,
+           attention_s, (products_s + attention_s) / whole.median_step_s,
            six_nd / whole.median_step_s / whole.peak_flops_per_s,
            whole.peak_flops_per_s / 1e9, halves.median_step_s,
            halves.median_step_s / whole.median_step_s);

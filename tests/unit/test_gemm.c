@@ -253,6 +253,47 @@ static void shapes_in_turn_are_the_same(void **state)
     ridge_ctx_close(cx);
 }
 
+/** As if it were added to each row afterwards, to the bit. */
+static void check_bias(ridge__device *d, sizes s, ridge_dtype format, seeded *at)
+{
+    ridge_ctx *cx = ridge_ctx_open();
+    const ridge_dtype dtypes[] = {format, format, format};
+    ridge__gemm plain = {.batch = s.batch, .m = s.m, .n = s.n, .k = s.k};
+    const int64_t n = fill(cx, &plain, dtypes, 3, at);
+    ridge__gemm biased = plain;
+    biased.c = dense_copy(cx, plain.c, n);
+    biased.bias = dense_seeded(cx, format, s.n, at);
+    ridge__copy add = {.n_dims = 3,
+                       .sizes = {s.batch, s.m, s.n},
+                       .x_strides = {0, 0, 1},
+                       .y_strides = {plain.stride_c, plain.ldc, 1},
+                       .x = biased.bias,
+                       .y = plain.c,
+                       .is_added = true};
+    assert_int_equal(d->ops->gemm(d, &plain), RIDGE_OK);
+    assert_int_equal(d->ops->copy(d, &add), RIDGE_OK);
+    assert_int_equal(d->ops->gemm(d, &biased), RIDGE_OK);
+    assert_true(dense_is_same(plain.c, biased.c, n));
+    ridge_ctx_close(cx);
+}
+
+static void biases_are_added_to_rows(void **state)
+{
+    (void)state;
+    const sizes all[] = {{1, 5, 7, 3},     {1, 1100, 200, 9}, {1, 40, 1500, 20},
+                         {3, 20, 130, 16}, {1, 1, 600, 700},  {1, 4, 5, 0}};
+    ridge_ctx *cx = ridge_ctx_open();
+    ridge__device *d = opened(cx, THREADS);
+    seeded at = 15;
+    assert_true(d->ops->takes_bias);
+    for (size_t i = 0; i < RIDGE_COUNT_OF(all); i++) {
+        for (int f = 0; f < 2; f++)
+            check_bias(d, all[i], formats[f], &at);
+    }
+    ridge__device_close(d);
+    ridge_ctx_close(cx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -264,6 +305,7 @@ int main(void)
         cmocka_unit_test(bf16_of_the_library_is_right),
         cmocka_unit_test(many_shapes_of_bf16_are_right),
         cmocka_unit_test(shapes_in_turn_are_the_same),
+        cmocka_unit_test(biases_are_added_to_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

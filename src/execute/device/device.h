@@ -29,11 +29,13 @@ typedef struct ridge__array {
  * c[batch] = a[batch] b[batch], or added to what c holds. a is [m, k] with rows of lda
  * elements, or [k, m] if is_a_transposed; b is [k, n], or [n, k] if is_b_transposed; c
  * is [m, n]. Strides between the matrices of a batch are in elements; 0: shared.
- * k = 0 leaves c at zero (or as it is, if added).
+ * k = 0 leaves c at zero (or as it is, if added). A bias is added to each row of c, if
+ * the device takes one and c is not added to.
  */
 typedef struct ridge__gemm {
     int64_t batch, m, n, k;
     ridge__array a, b, c;
+    ridge__array bias; /* [n]; p NULL: none */
     int64_t lda, ldb, ldc;
     int64_t stride_a, stride_b, stride_c;
     bool is_a_transposed, is_b_transposed, is_added;
@@ -221,6 +223,7 @@ typedef struct ridge__device_memory {
 
 typedef struct ridge__device_ops {
     const char *name; /* "cpu", "cuda" */
+    bool takes_bias;  /* gemm adds one to its result */
     void (*close)(ridge__device *d);
     /** Aligned to 64 bytes, not cleared. Counted in memory. @errors E_NOMEM */
     ridge_status (*alloc)(ridge__device *d, size_t bytes, void **out);

@@ -45,11 +45,15 @@ static ridge__gemm joined(ridge__gemm g)
 static ridge_status clear(ridge__device *d, const ridge__gemm *g)
 {
     static const float zero = 0.0f;
-    ridge__copy fill = {.n_dims = 3,
-                        .sizes = {g->batch, g->m, g->n},
-                        .y_strides = {g->stride_c, g->ldc, 1},
-                        .x = {(void *)(uintptr_t)&zero, RIDGE_DTYPE_FP32},
-                        .y = g->c};
+    const bool has_bias = g->bias.p != NULL;
+    ridge__copy fill = {
+        .n_dims = 3,
+        .sizes = {g->batch, g->m, g->n},
+        .y_strides = {g->stride_c, g->ldc, 1},
+        .x_strides = {0, 0, has_bias},
+        .x = has_bias ? g->bias
+                      : (ridge__array){(void *)(uintptr_t)&zero, RIDGE_DTYPE_FP32},
+        .y = g->c};
     return g->is_added ? RIDGE_OK : d->ops->copy(d, &fill);
 }
 
@@ -70,6 +74,7 @@ ridge_status ridge__cpu_gemm(ridge__device *d, const ridge__gemm *given)
                     .a = {g.a, g.lda, g.is_a_transposed},
                     .b = {g.b, g.ldb, g.is_b_transposed},
                     .c = {g.c, g.ldc, false},
+                    .bias = g.bias,
                     .is_added = g.is_added},
     };
     run.tiling = ridge__tiling_of(cpu, &run.product, g.batch);

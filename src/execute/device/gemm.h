@@ -33,6 +33,7 @@ static inline ridge__matrix ridge__matrix_at(ridge__matrix x, int64_t row,
 typedef struct ridge__product {
     int64_t m, n, k;
     ridge__matrix a, b, c;
+    ridge__array bias; /* [n], added to each row of c; p NULL: none */
     bool is_added;
 } ridge__product;
 

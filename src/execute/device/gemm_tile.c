@@ -4,13 +4,13 @@
 #include <string.h>
 
 enum {
-    TILE = 512,              /* small enough to share out, large for the library */
+    TILE = 1024,             /* small enough to share out, large for the library */
     CONVERTED_TILE = 1024,   /* each element converted is used that many times */
     CONVERTED_STRETCH = 256, /* of k: converted operands stay in the L2 cache */
     FEW_ROWS = 16, /* of bf16: the library reads fp32 as fast as memory gives it */
     FEW_TILE = 256,
     FEW_STRETCH = 2048,
-    TILES_EACH = 4, /* of a worker, so that late ones are made up for */
+    TILES_EACH = 4, /* of a worker: so many need not come out even */
     TILE_GRAIN = 64,
     SMALL_FLOPS = 200000 /* less than a team takes to wake up */
 };
@@ -55,16 +55,28 @@ static void cut(const ridge__product *p, int64_t m, int64_t n, ridge__tiling *ti
     tiling->columns = (p->n - 1) / n + 1;
 }
 
-/** Cut the longer side until there are enough tiles for all. */
-static void cut_for(const ridge__product *p, int64_t wanted, ridge__tiling *tiling)
+/** One more part of the longer side. @return false: tiles are as small as they get */
+static bool cut_more(const ridge__product *p, ridge__tiling *tiling)
 {
-    while (tiling->rows * tiling->columns < wanted) {
-        int64_t m = tiling->m, n = tiling->n;
-        int64_t *side = n >= m ? &n : &m;
-        if (*side <= TILE_GRAIN)
+    const bool is_wide = tiling->n >= tiling->m;
+    const int64_t size = is_wide ? p->n : p->m;
+    const int64_t parts = is_wide ? tiling->columns : tiling->rows;
+    const int64_t part = even_part(size, (size - 1) / (parts + 1) + 1);
+    if (part >= (is_wide ? tiling->n : tiling->m))
+        return false;
+    cut(p, is_wide ? tiling->m : part, is_wide ? part : tiling->n, tiling);
+    return true;
+}
+
+/** Cut until all workers have as many tiles, or so many that it does not matter. */
+static void cut_for(const ridge__product *p, int64_t workers, int64_t copies,
+                    ridge__tiling *tiling)
+{
+    for (;;) {
+        const int64_t tiles = tiling->rows * tiling->columns * copies;
+        const bool is_even = tiles % workers == 0 || tiles >= TILES_EACH * workers;
+        if ((is_even && tiles >= workers) || !cut_more(p, tiling))
             return;
-        *side = even_part(*side, (*side + 1) / 2);
-        cut(p, m, n, tiling);
     }
 }
 
@@ -88,7 +100,7 @@ ridge__tiling ridge__tiling_of(const ridge__device_cpu *cpu, const ridge__produc
     } else {
         int64_t most = tiling.way == RIDGE__TILE_LIBRARY ? TILE : CONVERTED_TILE;
         cut(p, even_part(p->m, most), even_part(p->n, most), &tiling);
-        cut_for(p, (workers + copies - 1) / copies, &tiling);
+        cut_for(p, workers, copies, &tiling);
     }
     tiling.scratch_bytes = scratch_bytes(p, &tiling);
     return tiling;
@@ -182,6 +194,27 @@ static bool run_few_rows(ridge__device_cpu *cpu, int worker, const ridge__produc
     return true;
 }
 
+/** While the tile is still in cache. */
+static void add_bias(const ridge__kernel_table *kernels, const ridge__product *p)
+{
+    for (int64_t i = 0; i < p->m; i++)
+        kernels->convert(p->bias, ridge__array_at(p->c.array, i * p->c.ld), p->n, true);
+}
+
+static bool run_way(ridge__device_cpu *cpu, int worker, ridge__tile_way way,
+                    const ridge__product *p)
+{
+    switch (way) {
+    case RIDGE__TILE_LIBRARY:
+        return ridge__gemm_library_run(cpu->library, worker, p);
+    case RIDGE__TILE_CONVERTED:
+        return run_converted(cpu, worker, p);
+    case RIDGE__TILE_FEW_ROWS:
+        return run_few_rows(cpu, worker, p);
+    }
+    return false;
+}
+
 bool ridge__tile_run(ridge__device_cpu *cpu, int worker, const ridge__product *p,
                      const ridge__tiling *tiling, int64_t at)
 {
@@ -193,15 +226,13 @@ bool ridge__tile_run(ridge__device_cpu *cpu, int worker, const ridge__product *p
     part.a = ridge__matrix_at(p->a, row, 0);
     part.b = ridge__matrix_at(p->b, 0, column);
     part.c = ridge__matrix_at(p->c, row, column);
-    switch (tiling->way) {
-    case RIDGE__TILE_LIBRARY:
-        return ridge__gemm_library_run(cpu->library, worker, &part);
-    case RIDGE__TILE_CONVERTED:
-        return run_converted(cpu, worker, &part);
-    case RIDGE__TILE_FEW_ROWS:
-        return run_few_rows(cpu, worker, &part);
+    if (!run_way(cpu, worker, tiling->way, &part))
+        return false;
+    if (p->bias.p != NULL) {
+        part.bias = ridge__array_at(p->bias, column);
+        add_bias(cpu->kernels, &part);
     }
-    return false;
+    return true;
 }
 
 /* ---- the queue ------------------------------------------------------------------- */

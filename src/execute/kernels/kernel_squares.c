@@ -8,7 +8,7 @@ typedef struct squares_job {
     double parts[RIDGE__TEAM_THREAD_MAX]; /* of each worker */
 } squares_job;
 
-enum { GRAIN = 64 };
+enum { GRAIN = 64, AHEAD = 1024 /* elements that memory needs to come */ };
 
 typedef float half_loose
     __attribute__((vector_size(2 * RIDGE__VECTOR), aligned(4), may_alias));
@@ -20,6 +20,7 @@ static double squares_of(const float *x, int64_t n)
     double_vec sums[2] = {{0.0}, {0.0}};
     int64_t i = 0;
     for (; i + LANES <= n; i += LANES) {
+        __builtin_prefetch(x + i + AHEAD);
         for (int k = 0; k < 2; k++) {
             const double_vec wide = __builtin_convertvector(
                 *(const half_loose *)(x + i + k * HALF), double_vec);

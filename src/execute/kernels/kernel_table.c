@@ -16,6 +16,7 @@ const ridge__kernel_table RIDGE__KERNEL(table) = {
     .ops =
         {
             .name = "cpu",
+            .takes_bias = true,
             .close = ridge__cpu_close,
             .alloc = ridge__cpu_alloc,
             .release = ridge__cpu_release,

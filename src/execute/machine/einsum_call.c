@@ -229,6 +229,7 @@ static ridge_status multiply(product *p, const matrix *out)
                            .a = p->a.array,
                            .b = p->b.array,
                            .c = p->out.array,
+                           .bias = p->c->bias,
                            .lda = a.ld,
                            .ldb = b.ld,
                            .ldc = out->ld,

@@ -1,6 +1,9 @@
 /* The machine: values, lists of instructions, what each operation is handed to. */
 #include "machine.h"
 
+#include "fused_bias.h"
+#include "value_reuse.h"
+
 #include <string.h>
 
 /* ---- opening ----------------------------------------------------------------------
@@ -304,20 +307,28 @@ static ridge_status missing(ridge__machine *m, const ridge_operation *op, int in
                       op->name, m->program->tensors[op->inputs[input]].name);
 }
 
+static ridge_status find_inputs(ridge__call *c)
+{
+    for (int i = 0; i < c->op->n_inputs; i++) {
+        c->in[i] = ridge__machine_value(c->m, c->flight, c->at->in[i]);
+        if (c->in[i]->p == NULL)
+            return missing(c->m, c->op, i);
+    }
+    return RIDGE_OK;
+}
+
 static ridge_status open_call(ridge__machine *m, ridge__flight *flight,
-                              const ridge__instruction *at, ridge__call *c)
+                              const ridge__list *list, const ridge__instruction *at,
+                              ridge__call *c)
 {
     *c = (ridge__call){
         .m = m, .flight = flight, .at = at, .op = &m->program->ops[at->op]};
     if (at->side >= 0)
         c->side = ridge__machine_value(m, flight, at->side);
-    for (int i = 0; i < c->op->n_inputs; i++) {
-        c->in[i] = ridge__machine_value(m, flight, at->in[i]);
-        if (c->in[i]->p == NULL)
-            return missing(m, c->op, i);
-    }
+    RIDGE_TRY(find_inputs(c));
     for (int i = 0; i < c->op->n_outputs; i++)
         c->out[i] = ridge__machine_value(m, flight, at->out[i]);
+    ridge__values_take_over(c, list);
     for (int i = 0; i < c->op->n_outputs && c->op->code != RIDGE_OPCODE_SEND; i++)
         RIDGE_TRY(make_output(c, i));
     for (int i = 0; i < c->op->n_outputs; i++)
@@ -335,24 +346,61 @@ static void note_trace(ridge__machine *m, const ridge__call *c, double start_s)
                                                       .end_s = ridge_clock_s()};
 }
 
+static void free_values(ridge__machine *m, ridge__flight *flight,
+                        const ridge__list *list, const ridge__instruction *at)
+{
+    for (int i = 0; i < at->n_free; i++)
+        ridge__value_drop(
+            m, ridge__machine_value(m, flight, list->frees[at->first_free + i]));
+}
+
+static ridge_status run_call(ridge__call *c)
+{
+    const ridge_status st = run_code(c);
+    ridge__values_hand_over(c);
+    if (st != RIDGE_OK) {
+        ridge_ctx_note(c->m->cx, "%s", c->op->name);
+        return st;
+    }
+    return c->m->is_traced ? c->m->device->ops->finish(c->m->device) : RIDGE_OK;
+}
+
 static ridge_status run_one(ridge__machine *m, ridge__flight *flight,
                             const ridge__list *list, const ridge__instruction *at)
 {
     ridge__call c;
     const double start_s = m->is_traced ? ridge_clock_s() : 0.0;
-    RIDGE_TRY(open_call(m, flight, at, &c));
-    const ridge_status st = run_code(&c);
-    if (st != RIDGE_OK) {
-        ridge_ctx_note(m->cx, "%s", c.op->name);
-        return st;
-    }
-    if (m->is_traced) {
-        RIDGE_TRY(m->device->ops->finish(m->device));
+    RIDGE_TRY(open_call(m, flight, list, at, &c));
+    RIDGE_TRY(run_call(&c));
+    if (m->is_traced)
         note_trace(m, &c, start_s);
+    free_values(m, flight, list, at);
+    return RIDGE_OK;
+}
+
+/* A product and the bias behind it: what the second writes is written at once. A trace
+ * has the second too, without time. */
+static ridge_status run_biased(ridge__machine *m, ridge__flight *flight,
+                               const ridge__list *list, const ridge__instruction *at)
+{
+    const ridge__instruction *add = at + 1;
+    const ridge__value *bias = ridge__machine_value(m, flight, add->in[1]);
+    ridge__instruction both = *at;
+    ridge__call c;
+    const double start_s = m->is_traced ? ridge_clock_s() : 0.0;
+    if (bias->p == NULL)
+        return missing(m, &m->program->ops[add->op], 1);
+    both.out[0] = add->out[0];
+    RIDGE_TRY(open_call(m, flight, list, &both, &c));
+    c.bias = (ridge__array){bias->p, bias->dtype};
+    RIDGE_TRY(run_call(&c));
+    if (m->is_traced) {
+        note_trace(m, &c, start_s);
+        c.at = add;
+        note_trace(m, &c, ridge_clock_s());
     }
-    for (int i = 0; i < at->n_free; i++)
-        ridge__value_drop(
-            m, ridge__machine_value(m, flight, list->frees[at->first_free + i]));
+    free_values(m, flight, list, at);
+    free_values(m, flight, list, add);
     return RIDGE_OK;
 }
 
@@ -363,7 +411,10 @@ ridge_status ridge__machine_run(ridge__machine *m, ridge__flight *flight,
     for (int i = 0; i < list->n; i++) {
         if (ridge_ctx_is_cancelled(m->cx))
             return ridge_fail(m->cx, RIDGE_E_CANCELLED, "the run was stopped");
-        RIDGE_TRY(run_one(m, flight, list, &list->at[i]));
+        if (ridge__bias_follows(m, list, i))
+            RIDGE_TRY(run_biased(m, flight, list, &list->at[i++]));
+        else
+            RIDGE_TRY(run_one(m, flight, list, &list->at[i]));
     }
     return RIDGE_OK;
 }

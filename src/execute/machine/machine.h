@@ -174,6 +174,7 @@ typedef struct ridge__call {
     ridge__value *in[RIDGE_OP_INPUT_MAX];
     ridge__value *out[RIDGE_OP_OUTPUT_MAX];
     ridge__value *side;
+    ridge__array bias; /* of a product that takes in the addition behind it */
     bool adds[RIDGE_OP_OUTPUT_MAX]; /* to what an output holds */
 } ridge__call;
 

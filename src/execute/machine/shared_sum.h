@@ -5,9 +5,9 @@
 #include "ridge/shard.h"
 
 /**
- * The same program where the gradient of a table that is also multiplied (a tied
- * embedding) is made in one array: the product writes it, the look-up adds its rows,
- * and the sum of two whole tables is left out.
+ * The same program with sums of gradients made in place: that of a table which is also
+ * multiplied (a tied embedding), where the product writes it and the look-up adds its
+ * rows; and those of products of one block, where the first writes and the others add.
  * @owner the ctx; @p partition must outlive it
  * @errors E_NOMEM
  */
