@@ -116,7 +116,9 @@ const cli_verb cli_verb_shard = {
         "those\n"
         "of this machine. With --overlap, gathers, scatters and sums beside the "
         "product\n"
-        "run once more in chunks around the ring. Exit code 1: the numbers are wrong.\n"
+        "run once more in chunks around the ring. Exit code 1: the numbers are wrong. "
+        "The\n"
+        "example with --run takes about a second.\n"
         "\n"
         "With --program, the tensors that --lay names lie as it says, weights and "
         "inputs\n"
@@ -126,7 +128,7 @@ const cli_verb cli_verb_shard = {
         "operations and network take the least, one after the other: exact, for small\n"
         "programs of einsums, attention, norms and elementwise operations.",
     .example = "ridge shard 'A[I@x,J] * B[J,K@y] -> C[I@x,K]' --mesh x=4,y=2 "
-               "--dims I=1024,J=4096,K=8192 --on v5p:4x2x1",
+               "--dims I=512,J=1024,K=2048 --on v5p:4x2x1",
     .options = options,
     .min_args = 0,
     .max_args = 1,
