@@ -15,6 +15,7 @@ ridge_test(unit train_step LAYER plan SOURCES ${train_fixture})
 
 ridge_test(unit goodput LAYER plan)
 ridge_test(unit run_cost LAYER plan SOURCES ${train_fixture})
+ridge_test(unit scaling_sweep LAYER plan SOURCES ${train_fixture})
 ridge_test(unit sizing_budget LAYER plan SOURCES ${train_fixture})
 ridge_test(property goodput_laws LAYER plan SOURCES ${CMAKE_SOURCE_DIR}/tests/support/seeded.c)
 
@@ -28,6 +29,7 @@ ridge_test(golden training_gpu_cases LAYER plan
                    ${CMAKE_SOURCE_DIR}/tests/support/network_build.c)
 ridge_fuzz(plan LAYER plan)
 ridge_fuzz(knobs LAYER plan)
+ridge_fuzz(sweep LAYER plan)
 
 ridge_test(unit measured_csv LAYER plan)
 ridge_test(unit measured_op LAYER plan)

@@ -118,6 +118,22 @@ const ridge_failure_record *ridge_catalog_failure(const ridge_catalog *catalog,
 size_t ridge_catalog_site_count(const ridge_catalog *catalog);
 const ridge_site *ridge_catalog_site(const ridge_catalog *catalog, size_t index);
 
+/* ---- slices like another --------------------------------------------------------- */
+
+/**
+ * A slice like @p base with another number of chips: of several slices more or fewer of
+ * them; of one torus the most compact legal one, or as few slices over DCN as will do,
+ * none smaller than @p base; of nodes as many nodes of the same size (or of the largest
+ * size that divides the chips).
+ * @owner the ctx
+ * @errors E_ARG when no legal slice has that many chips
+ */
+RIDGE_NODISCARD ridge_status ridge_slice_with_chips(ridge_ctx *cx,
+                                                    const ridge_catalog *catalog,
+                                                    const ridge_slice *base,
+                                                    int64_t chips,
+                                                    const ridge_slice **out);
+
 #ifdef __cplusplus
 }
 #endif

@@ -3,6 +3,7 @@
  */
 #include "money_options.h"
 #include "train_launch.h"
+#include "train_sweep.h"
 #include "train_timeline.h"
 
 #include "ridge/report.h"
@@ -62,14 +63,19 @@ static ridge_status read_subject(cli_run *run, ridge_train_request *r,
                 : cli_model(run, run->args[0], &r->model);
 }
 
-static ridge_status find_layouts(cli_run *run, ridge_train_request *r,
-                                 ridge_money_request *money, ridge_train_result *result)
+static ridge_status read_terms(cli_run *run, ridge_train_request *r,
+                               ridge_money_request *money)
 {
     RIDGE_TRY(cli_money(run, r->slice->chip, money));
     r->usd_per_chip_hour = money->has_price ? money->price.usd_per_chip_hour : 0;
     RIDGE_TRY(read_numbers(run, r));
-    RIDGE_TRY(read_knobs(run, &r->knobs));
     RIDGE_TRY(cli_stack(run, cli_option_text(run, "stack"), &r->stack));
+    return read_knobs(run, &r->knobs);
+}
+
+static ridge_status find_layouts(cli_run *run, ridge_train_request *r,
+                                 ridge_train_result *result)
+{
     ridge_progress progress = ridge_progress_start(stderr);
     r->progress = &progress;
     ridge_status st = ridge_train_search(run->cx, r, result);
@@ -125,10 +131,14 @@ static int run_train(cli_run *run)
     ridge_launch launch = {.path = NULL};
     ridge_money_request money;
     if (read_subject(run, &request, &launch) != RIDGE_OK ||
-        find_layouts(run, &request, &money, &result) != RIDGE_OK)
+        read_terms(run, &request, &money) != RIDGE_OK)
+        return cli_fail(run);
+    const char *name = run->n_args > 0 ? run->args[0] : launch.model_name;
+    if (cli_option_text(run, "sweep"))
+        return train_sweep_run(run, name, &request, &money);
+    if (find_layouts(run, &request, &result) != RIDGE_OK)
         return cli_fail(run);
     ridge_thresholds thresholds = ridge_train_thresholds(&request);
-    const char *name = run->n_args > 0 ? run->args[0] : launch.model_name;
     const bool has_money = request.total_tokens > 0 || cli_money_is_asked(run);
     ridge_train_view view = {name, &request, &result, &thresholds, &money, has_money};
     if (write_plan(run, &view) != RIDGE_OK ||
@@ -159,6 +169,9 @@ static const cli_option options[] = {
     {"timeline", "FILE", "write the step of the best layout as a trace for Perfetto"},
     {"operations", "FILE",
      "write one microbatch of it, operation by operation, as a trace (pp=1)"},
+    {"sweep", "RANGE",
+     "curves instead: chips=64..16384, batch=1M..16M*4, seq=4096,8192,32768"},
+    {"svg", "FILE", "write the chart of a sweep"},
     CLI_MONEY_OPTIONS,
     {NULL, NULL, NULL}};
 
@@ -188,6 +201,13 @@ const cli_verb cli_verb_train = {
         "change the time and are not priced. MODEL stands for the file's model, a "
         "knob\n"
         "for the file's knob; of a new degree dp and fsdp follow.\n"
+        "\n"
+        "--sweep searches each of several numbers of chips, batches or sequence "
+        "lengths:\n"
+        "strong and weak scaling, and where each communication bound sets in.\n"
+        "\n"
+        "With --tokens the whole run is summed up: goodput under failures, days,\n"
+        "dollars, energy, each with where it comes from.\n"
         "\n"
         "Exit code 1: nothing fits; the answer says what is nearest.",
     .example = "ridge train llama-3-70b --on v5p:16x20x28 --batch 4M --tokens 15T",

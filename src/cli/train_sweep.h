@@ -1,0 +1,14 @@
+/* `ridge train --sweep`: curves in the place of one slice's layouts. */
+#ifndef RIDGE_CLI_TRAIN_SWEEP_H
+#define RIDGE_CLI_TRAIN_SWEEP_H
+
+#include "cli.h"
+
+#include "ridge/plan_money.h"
+
+/** Sweep and show. @param request  read and checked, its progress running or NULL
+ * @return exit code: 1 when no point has an answer */
+int train_sweep_run(cli_run *run, const char *model_name, ridge_train_request *request,
+                    const ridge_money_request *money);
+
+#endif
