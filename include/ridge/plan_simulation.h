@@ -70,6 +70,7 @@ typedef struct ridge_train_step {
     const ridge_step_end *ends;     /* [p] */
     double send_s;                  /* an activation to the next stage */
     bool is_send_exposed;           /* a rank waits while it sends */
+    bool has_barrier;               /* all wait for all before they update */
     bool is_overlapped;             /* collectives run beside compute */
     double processor_share;         /* see ridge_chip_processor_share */
     /* chips of a stage that wait for each other in each pass, and such groups, which

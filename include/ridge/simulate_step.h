@@ -15,7 +15,7 @@ extern "C" {
 /** What a rank does once a step, behind its passes. */
 typedef struct ridge_step_close {
     double reduce_s; /* gradients, once all replicas of the rank are there */
-    double update_s; /* of the weights, once all ranks are: a global gradient norm */
+    double update_s; /* of the weights; with a barrier once all ranks are there */
     double gather_s; /* the new weights */
 } ridge_step_close;
 
@@ -29,7 +29,11 @@ typedef struct ridge_step_script {
     const ridge_stage_time *network; /* [p v] what they wait for in a pass besides */
     double send_s;                   /* between ranks, while both may compute */
     const ridge_step_close *closes;  /* [p] */
-    int64_t group_chips, replicas;   /* each >= 1 */
+    /* Whether all ranks wait for all before they update, as a global gradient norm
+     * asks; without it each goes on to the next step by itself (qi2023-zero-bubble,
+     * section 4), and steps follow each other at the longest span of a rank. */
+    bool has_barrier;
+    int64_t group_chips, replicas; /* each >= 1 */
     /* of its processors, that a rank has while all work; 1: they are its own. Below 1
      * send_s is 0: messages are part of passes */
     double processor_share;
@@ -66,8 +70,8 @@ typedef struct ridge_step_outcome {
     /* of the passes of one replica: without trouble, or of the first step the replica
      * that is through last */
     ridge_pipeline_timeline timeline;
-    double reduced_s; /* and until all replicas' gradients are reduced */
-    double close_s;   /* what comes behind that: update, gather */
+    double reduced_s; /* until all ranks' gradients are reduced */
+    double step_s;    /* of this one, with update and gather */
     int64_t steps;    /* played */
     /* the mean less what single passes took by chance, whose mean is known: for few
      * steps it may lie beside them */
@@ -82,6 +86,7 @@ typedef struct ridge_step_outcome {
  * Play a step again and again.
  *
  *     step = max over ranks (last replica's end + reduce) + max over ranks (update +
+ *            gather); without a barrier max over ranks (end - start + reduce + update +
  *            gather)
  *
  * A group draws its slowest chip's factor at once (ridge_jitter_draw_most), so that

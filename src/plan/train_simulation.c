@@ -58,6 +58,7 @@ static ridge_status write_script(ridge_ctx *cx, ridge_train_simulation *sim)
                             .network = network,
                             .send_s = step->is_send_exposed ? 0 : step->send_s,
                             .closes = closes,
+                            .has_barrier = step->has_barrier,
                             .group_chips = step->group_chips,
                             .replicas = step->replicas,
                             .processor_share = step->processor_share};

@@ -163,6 +163,14 @@ static void count_groups(reading *r)
     r->step.replicas = chips / r->step.group_chips;
 }
 
+/* Zero-bubble schedules are for optimizers that wait for nobody, and check the global
+ * norm afterwards (qi2023-zero-bubble, section 4). */
+static bool is_barrier_free(const ridge_pipeline *p)
+{
+    return p->ranks > 1 && ridge_schedule_is_split(p->kind) &&
+           p->kind != RIDGE_SCHEDULE_DUALPIPE;
+}
+
 static ridge_status read_layout(reading *r)
 {
     ridge_train_step *s = &r->step;
@@ -176,6 +184,7 @@ static ridge_status read_layout(reading *r)
     s->slice = r->tc.slice;
     s->send_s = r->terms.send.expected_s;
     s->is_send_exposed = true;
+    s->has_barrier = !is_barrier_free(&s->pipeline);
     s->is_overlapped = ridge_chip_is_overlapped(r->tc.chip);
     s->processor_share = ridge_chip_processor_share(r->tc.chip);
     s->traffic[RIDGE_TRAFFIC_TP] = r->groups.tp;

@@ -74,8 +74,10 @@ static void write_row(const pipeline_chart *c, int row, int most)
     }
     write_box(c, row, BOX_CLOSE, box_names[BOX_CLOSE], rank->end_s,
               rank->end_s + close->reduce_s);
-    write_box(c, row, BOX_UPDATE, box_names[BOX_UPDATE], o->reduced_s,
-              o->reduced_s + close->update_s + close->gather_s);
+    const double from_s =
+        c->sim->script.has_barrier ? o->reduced_s : rank->end_s + close->reduce_s;
+    write_box(c, row, BOX_UPDATE, box_names[BOX_UPDATE], from_s,
+              from_s + close->update_s + close->gather_s);
 }
 
 static void write_axis(const pipeline_chart *c, double step_s)
@@ -116,10 +118,20 @@ static void write_legend(const pipeline_chart *c)
     ridge_buf_puts(c->out, "</div>\n");
 }
 
+/* Until the last rank is through. */
+static double shown_s(const ridge_train_simulation *sim)
+{
+    double most_s = 0;
+    for (int i = 0; i < sim->step.pipeline.ranks; i++) {
+        const ridge_step_close *c = &sim->script.closes[i];
+        most_s = fmax(most_s, c->update_s + c->gather_s);
+    }
+    return sim->outcome.reduced_s + most_s;
+}
+
 void ridge__pipeline_chart_write(const ridge_train_simulation *sim, ridge_buf *out)
 {
-    const ridge_step_outcome *o = &sim->outcome;
-    const double step_s = o->reduced_s + o->close_s;
+    const double step_s = shown_s(sim);
     const int ranks = sim->step.pipeline.ranks;
     const int rows = ranks < ROWS_MOST ? ranks : ROWS_MOST;
     pipeline_chart c = {.sim = sim, .out = out, .rows = rows};

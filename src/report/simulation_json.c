@@ -30,7 +30,8 @@ static void set_step(ridge_ctx *cx, const ridge_train_simulation *sim,
     ridge_json_set_double(o, "difference", fabs(difference) < 1e-9 ? 0 : difference);
     ridge_json_set_double(o, "passes_s", out->timeline.makespan_s);
     ridge_json_set_double(o, "reduced_s", out->reduced_s);
-    ridge_json_set_double(o, "update_s", out->close_s);
+    ridge_json_set_double(o, "step_s", out->step_s);
+    ridge_json_set_bool(o, "has_barrier", sim->script.has_barrier);
 }
 
 static void set_ranks(ridge_ctx *cx, const ridge_train_simulation *sim,

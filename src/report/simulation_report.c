@@ -58,7 +58,12 @@ static void add_step(ridge_ctx *cx, const ridge_simulation_view *v, ridge_sectio
                  "forward and backward of all microbatches");
     pair_seconds(t, "reduction", o->reduced_s - o->timeline.makespan_s,
                  "gradients, as far as passes do not hide it");
-    pair_seconds(t, "update", o->close_s, "optimizer, and weights gathered");
+    if (sim->script.has_barrier)
+        pair_seconds(t, "update", o->step_s - o->reduced_s,
+                     "optimizer, and weights gathered");
+    else
+        pair_seconds(t, "step", o->step_s,
+                     "longest from a stage's start to its next: none waits for all");
 }
 
 /* ---- ranks ----------------------------------------------------------------------- */

@@ -263,13 +263,15 @@ static void end_add(trace *t, int rank)
     const ridge_step_close *close = &t->sim->script.closes[rank];
     const double passed_s = o->timeline.ranks[rank].end_s;
     const double hidden_s = fmin(end->reduce_hidden_s, passed_s);
-    const double updated_s = o->reduced_s + close->update_s;
+    const double from_s =
+        t->sim->script.has_barrier ? o->reduced_s : passed_s + close->reduce_s;
+    const double updated_s = from_s + close->update_s;
     const track passes = {rank, 0};
     line_add(t, LINE_DP, rank, "hidden reduction", passed_s - hidden_s, hidden_s);
     line_add(t, LINE_DP, rank, "reduction", passed_s, close->reduce_s);
     span_add(t, passes, "gradient reduction", "exposed", passed_s, close->reduce_s, "");
-    wait_add(t, rank, "wait for all", passed_s + close->reduce_s, o->reduced_s);
-    span_add(t, passes, "optimizer", "optimizer", o->reduced_s, close->update_s, "");
+    wait_add(t, rank, "wait for all", passed_s + close->reduce_s, from_s);
+    span_add(t, passes, "optimizer", "optimizer", from_s, close->update_s, "");
     span_add(t, passes, "weight gather", "exposed", updated_s, close->gather_s, "");
     line_add(t, LINE_DP, rank, "weight gather", updated_s, close->gather_s);
 }

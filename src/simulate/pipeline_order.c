@@ -239,3 +239,62 @@ void ridge__order_play_shared(const ridge__order *order, double share,
         advance(order, work_s, now_s, t);
     }
 }
+
+/* ---- what came of a play ------------------------------------------------------- */
+
+void ridge__order_mark(const ridge__order *order, const ridge__order_times *t, int last,
+                       double *path_s)
+{
+    for (int at = last; at >= 0;) {
+        const ridge__ordered *a = &order->actions[at];
+        path_s[at] = t->work_s[at];
+        if (a->need < 0 || (a->before >= 0 && t->end_s[a->before] >= t->start_s[at])) {
+            at = a->before;
+            continue;
+        }
+        at = a->need;
+        while (a->is_remote && order->actions[at].line >= 0 &&
+               t->arrival_s[order->actions[at].line] > t->end_s[at])
+            at = order->actions[at].line;
+    }
+}
+
+/* @return false once the budget is spent */
+static bool copy_rank(ridge_arena *arena, const ridge__order *order, int rank,
+                      const ridge__order_times *t, ridge_rank_time *out)
+{
+    int n = 0;
+    for (int i = order->first[rank]; i >= 0; i = order->actions[i].after)
+        n++;
+    ridge_action_time *all = ridge_new(arena, ridge_action_time, (size_t)n);
+    if (all == NULL)
+        return false;
+    n = 0;
+    for (int i = order->first[rank]; i >= 0; i = order->actions[i].after) {
+        all[n++] = (ridge_action_time){t->start_s[i], t->end_s[i]};
+        out->busy_s += t->end_s[i] - t->start_s[i];
+    }
+    out->actions = all;
+    out->start_s = all[0].start_s;
+    out->end_s = all[n - 1].end_s;
+    return true;
+}
+
+ridge_status ridge__order_timeline(ridge_ctx *cx, const ridge__order *order,
+                                   const ridge__order_times *t,
+                                   ridge_pipeline_timeline *out)
+{
+    ridge_arena *arena = ridge_ctx_arena(cx);
+    ridge_rank_time *ranks = ridge_new(arena, ridge_rank_time, (size_t)order->ranks);
+    ridge_pipeline_timeline line = {.ranks = ranks};
+    for (int i = 0; i < order->ranks; i++) {
+        if (ranks == NULL || !copy_rank(arena, order, i, t, &ranks[i]))
+            return ridge_fail_nomem(cx);
+        line.makespan_s = fmax(line.makespan_s, ranks[i].end_s);
+        line.span_s = fmax(line.span_s, ranks[i].end_s - ranks[i].start_s);
+    }
+    for (int i = 0; i < order->ranks; i++)
+        ranks[i].bubble_s = line.makespan_s - ranks[i].busy_s;
+    *out = line;
+    return RIDGE_OK;
+}

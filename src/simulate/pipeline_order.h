@@ -55,4 +55,16 @@ void ridge__order_play(const ridge__order *order, double send_s, ridge__order_ti
 void ridge__order_play_shared(const ridge__order *order, double share,
                               ridge__order_times *t);
 
+/** Back from an action along those that each one waited for, until nothing is waited
+ * for. @param path_s  [n] out: what the actions on the path take; others are left alone
+ */
+void ridge__order_mark(const ridge__order *order, const ridge__order_times *t, int last,
+                       double *path_s);
+
+/** A play as a timeline. @errors E_NOMEM. @owner the ctx */
+RIDGE_NODISCARD ridge_status ridge__order_timeline(ridge_ctx *cx,
+                                                   const ridge__order *order,
+                                                   const ridge__order_times *t,
+                                                   ridge_pipeline_timeline *out);
+
 #endif

@@ -28,6 +28,8 @@ typedef struct player {
     double *own_s;             /* [replicas] by means, see play_means */
     double slowest_s;          /* the largest of them */
     ridge__order_times *times; /* [workers] */
+    double *close_s;           /* [p] behind a rank's passes, up to the barrier */
+    double barred_s;           /* behind it */
     /* Of the replica that is last by means, actions that decide its end take so long
      * by means, others -1. Replicas like it tell what chance does to one alone. */
     double *path_s;   /* [n] */
@@ -102,8 +104,42 @@ static void set_work(const player *w, int64_t replica, factor_kind kind,
 
 /* ---- one replica ---------------------------------------------------------------- */
 
-/* Until its gradients are reduced; since ends of the others come later or not, a step
- * is the largest of these and what closes it. */
+/* A rank's update is as slow as its slowest chip in any replica. */
+static double update_s(const player *w, factor_kind kind, int rank)
+{
+    const double update = w->script->closes[rank].update_s;
+    for (int64_t r = 0; kind != FACTOR_CALM && r < w->script->replicas; r++) {
+        if (w->slow[r * ranks_of(w) + rank] > 0)
+            return update * w->trouble->slowdown;
+    }
+    return update;
+}
+
+/* What a rank does behind its passes, up to the barrier. */
+static void set_closes(player *w, factor_kind kind)
+{
+    w->barred_s = 0;
+    for (int rank = 0; rank < ranks_of(w); rank++) {
+        const ridge_step_close *c = &w->script->closes[rank];
+        const double behind_s = update_s(w, kind, rank) + c->gather_s;
+        w->close_s[rank] = c->reduce_s;
+        if (w->script->has_barrier)
+            w->barred_s = fmax(w->barred_s, behind_s);
+        else
+            w->close_s[rank] += behind_s;
+    }
+}
+
+/* When a rank, whose last action it is, is through with what it does by itself. */
+static double through_s(const player *w, const ridge__order_times *t, int last)
+{
+    const int rank = w->order.actions[last].rank;
+    const double from_s = w->script->has_barrier ? 0 : t->start_s[w->order.first[rank]];
+    return t->end_s[last] - from_s + w->close_s[rank];
+}
+
+/* The step of a replica alone, up to the barrier; since the others come later or not, a
+ * step is the largest of these and what is behind it. */
 static double play_replica(const player *w, int64_t replica, factor_kind kind,
                            ridge_chance *chance, ridge__order_times *t)
 {
@@ -114,31 +150,8 @@ static double play_replica(const player *w, int64_t replica, factor_kind kind,
     else
         ridge__order_play(&w->order, w->script->send_s, t);
     for (int i = 0; i < w->order.n; i++) {
-        const ridge__ordered *a = &w->order.actions[i];
-        if (a->after < 0)
-            most_s = fmax(most_s, t->end_s[i] + w->script->closes[a->rank].reduce_s);
-    }
-    return most_s;
-}
-
-/* A rank's update is as slow as its slowest chip in any replica. */
-static double update_s(const player *w, int rank)
-{
-    const double update = w->script->closes[rank].update_s;
-    for (int64_t r = 0; r < w->script->replicas; r++) {
-        if (w->slow[r * ranks_of(w) + rank] > 0)
-            return update * w->trouble->slowdown;
-    }
-    return update;
-}
-
-static double close_s(const player *w, bool is_calm)
-{
-    double most_s = 0;
-    for (int rank = 0; rank < ranks_of(w); rank++) {
-        const ridge_step_close *c = &w->script->closes[rank];
-        most_s =
-            fmax(most_s, (is_calm ? c->update_s : update_s(w, rank)) + c->gather_s);
+        if (w->order.actions[i].after < 0)
+            most_s = fmax(most_s, through_s(w, t, i));
     }
     return most_s;
 }
@@ -150,6 +163,7 @@ static int64_t play_means(player *w, factor_kind kind)
 {
     int64_t slowest = 0;
     double even_s = -1;
+    set_closes(w, kind);
     for (int64_t r = 0; r < w->script->replicas; r++) {
         if (w->has_slow[r] || even_s < 0)
             w->own_s[r] = play_replica(w, r, kind, NULL, &w->times[0]);
@@ -164,47 +178,33 @@ static int64_t play_means(player *w, factor_kind kind)
     return slowest;
 }
 
-/* Marks the actions of a play, back from its end, each of which the next one waited
- * for. The path is as long as the play, and in no other play longer than that one: so
- * what passes on it take by chance, of which the mean is known, can be told from what
- * chance costs a pipeline. */
-static void mark_path(const player *w, const ridge__order_times *t)
+/* The path of waits that a play's end is due to is as long as the play, and in no other
+ * play longer than that one: so what passes on it take by chance, of which the mean is
+ * known, can be told from what chance costs a pipeline. */
+static int last_through(const player *w, const ridge__order_times *t)
 {
-    int at = -1;
+    int last = -1;
     double most_s = -1;
     for (int i = 0; i < w->order.n; i++) {
-        const ridge__ordered *a = &w->order.actions[i];
-        const double end_s = t->end_s[i] + w->script->closes[a->rank].reduce_s;
-        w->path_s[i] = -1;
-        if (a->after < 0 && end_s > most_s) {
-            most_s = end_s;
-            at = i;
+        if (w->order.actions[i].after < 0 && through_s(w, t, i) > most_s) {
+            most_s = through_s(w, t, i);
+            last = i;
         }
     }
-    while (at >= 0) {
-        const ridge__ordered *a = &w->order.actions[at];
-        w->path_s[at] = t->work_s[at];
-        if (a->need < 0 || (a->before >= 0 && t->end_s[a->before] >= t->start_s[at])) {
-            at = a->before;
-            continue;
-        }
-        const bool is_remote = a->is_remote;
-        at = a->need;
-        while (is_remote && w->order.actions[at].line >= 0 &&
-               t->arrival_s[w->order.actions[at].line] > t->end_s[at])
-            at = w->order.actions[at].line;
-    }
+    return last;
 }
 
-/* Where processors are shared all work counts, no path. */
+/* Where processors are shared all work counts, and without a barrier the ranks' starts:
+ * no path. */
 static void find_path(player *w, int64_t slowest)
 {
     w->typical = slowest;
     play_replica(w, slowest, FACTOR_MEAN, NULL, &w->times[0]);
     for (int i = 0; i < w->order.n; i++)
         w->path_s[i] = -1;
-    if (w->script->processor_share >= 1)
-        mark_path(w, &w->times[0]);
+    if (w->script->processor_share >= 1 && w->script->has_barrier)
+        ridge__order_mark(&w->order, &w->times[0], last_through(w, &w->times[0]),
+                          w->path_s);
 }
 
 static bool is_typical(const player *w, int64_t replica)
@@ -317,33 +317,16 @@ static double mean_of(const double *values, int64_t n)
     return sum / (double)n;
 }
 
-static ridge_status copy_timeline(ridge_ctx *cx, const player *w,
-                                  ridge_pipeline_timeline *out)
+/* Of the replica that was played last, which is the step's last one. */
+static void set_reduced(const player *w, const ridge__order_times *t,
+                        ridge_step_outcome *out)
 {
-    ridge_arena *arena = ridge_ctx_arena(cx);
-    const ridge__order_times *t = &w->times[0];
-    ridge_rank_time *ranks = ridge_new(arena, ridge_rank_time, (size_t)ranks_of(w));
-    *out = (ridge_pipeline_timeline){.ranks = ranks};
-    for (int rank = 0; ranks != NULL && rank < ranks_of(w); rank++) {
-        ridge_action_time *all = ridge_new(arena, ridge_action_time,
-                                           (size_t)w->script->schedule->ranks[rank].n);
-        if (all == NULL)
-            return ridge_fail_nomem(cx);
-        ridge_rank_time *r = &ranks[rank];
-        int n = 0;
-        for (int i = w->order.first[rank]; i >= 0; i = w->order.actions[i].after) {
-            all[n++] = (ridge_action_time){t->start_s[i], t->end_s[i]};
-            r->busy_s += t->end_s[i] - t->start_s[i];
-        }
-        r->actions = all;
-        r->start_s = all[0].start_s;
-        r->end_s = all[n - 1].end_s;
-        out->makespan_s = fmax(out->makespan_s, r->end_s);
-        out->span_s = fmax(out->span_s, r->end_s - r->start_s);
+    for (int i = 0; i < w->order.n; i++) {
+        const ridge__ordered *a = &w->order.actions[i];
+        if (a->after < 0)
+            out->reduced_s =
+                fmax(out->reduced_s, t->end_s[i] + w->script->closes[a->rank].reduce_s);
     }
-    for (int rank = 0; ranks != NULL && rank < ranks_of(w); rank++)
-        ranks[rank].bubble_s = out->makespan_s - ranks[rank].busy_s;
-    return ranks == NULL ? ridge_fail_nomem(cx) : RIDGE_OK;
 }
 
 /* The steps' distribution, and what each cause adds to the mean. */
@@ -382,29 +365,27 @@ static ridge_status play_all(ridge_ctx *cx, player *w, ridge_step_outcome *out)
 {
     const bool is_drawn = w->jitter.spread > 0;
     play_means(w, FACTOR_CALM);
-    const double calm_s = w->slowest_s;
-    int64_t slowest = play_means(w, FACTOR_SLOW);
-    const double slow_s = w->slowest_s;
-    const double close = close_s(w, false);
-    out->calm_s = calm_s + close_s(w, true);
+    out->calm_s = w->slowest_s + w->barred_s;
+    const int64_t slowest = play_means(w, FACTOR_SLOW);
+    const double slow_s = w->slowest_s + w->barred_s;
     out->steps = is_drawn ? w->trouble->steps : 1;
-    out->reduced_s = w->step_s[0] = w->alone_s[0] = slow_s;
+    w->step_s[0] = w->alone_s[0] = w->slowest_s;
     double mean_s = slow_s;
     if (is_drawn) {
         find_path(w, play_means(w, FACTOR_MEAN));
-        mean_s = w->slowest_s;
+        mean_s = w->slowest_s + w->barred_s;
         RIDGE_TRY(play_drawn(cx, w, out));
-        out->reduced_s = w->step_s[0];
     } else {
         play_replica(w, slowest, FACTOR_SLOW, NULL, &w->times[0]);
     }
-    out->close_s = close;
     for (int64_t i = 0; i < out->steps; i++) {
-        w->step_s[i] += close;
-        w->alone_s[i] += close;
+        w->step_s[i] += w->barred_s;
+        w->alone_s[i] += w->barred_s;
     }
-    RIDGE_TRY(copy_timeline(cx, w, &out->timeline));
-    sum_up(w, slow_s + close, mean_s + close, out);
+    out->step_s = w->step_s[0];
+    RIDGE_TRY(ridge__order_timeline(cx, &w->order, &w->times[0], &out->timeline));
+    set_reduced(w, &w->times[0], out);
+    sum_up(w, slow_s, mean_s, out);
     return list_places(cx, w, out);
 }
 
@@ -422,8 +403,9 @@ static ridge_status open_player(ridge_ctx *cx, player *w)
     w->step_s = ridge_new(scratch, double, steps);
     w->alone_s = ridge_new(scratch, double, steps);
     w->chance_s = ridge_new(scratch, double, steps);
+    w->close_s = ridge_new(scratch, double, (size_t)ranks_of(w));
     w->path_s = ridge_new(scratch, double, (size_t)w->order.n);
-    if (w->chance_s == NULL || w->path_s == NULL)
+    if (w->chance_s == NULL || w->path_s == NULL || w->close_s == NULL)
         return ridge_fail_nomem(cx);
     if (w->slow == NULL || w->has_slow == NULL || w->own_s == NULL ||
         w->times == NULL || w->step_s == NULL || w->alone_s == NULL)

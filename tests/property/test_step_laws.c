@@ -69,6 +69,33 @@ static void calm_is_the_pipeline_and_its_close(ridge_ctx *cx, const step_case *c
     assert_near(out.mean_s, out.calm_s, 0);
 }
 
+/* Nobody waits for all: each rank goes on by itself, and no step is longer for it. */
+static void no_barrier(ridge_ctx *cx, const step_case *c, uint64_t seed)
+{
+    const ridge_step_trouble calm = jitter_of(0, seed);
+    const double barred_s = step_case_play(cx, c, &calm).calm_s;
+    step_case own = *c;
+    own.script.has_barrier = false;
+    const ridge_step_outcome out = step_case_play(cx, &own, &calm);
+    double longest_s = 0;
+    for (int i = 0; i < c->schedule.pipeline.ranks; i++) {
+        const ridge_rank_time *r = &out.timeline.ranks[i];
+        const ridge_step_close *k = &c->script.closes[i];
+        longest_s = fmax(longest_s, r->end_s - r->start_s + k->reduce_s + k->update_s +
+                                        k->gather_s);
+    }
+    assert_near(out.calm_s, longest_s, 0);
+    assert_true(out.calm_s <= barred_s);
+    const ridge_step_trouble jitter = jitter_of(0.1, seed);
+    assert_true(step_case_play(cx, &own, &jitter).mean_s >= out.calm_s * 0.97);
+}
+
+static void without_a_barrier_each_rank_goes_on_by_itself(void **state)
+{
+    (void)state;
+    each_case(no_barrier);
+}
+
 static void a_calm_step_is_the_pipeline_and_its_close(void **state)
 {
     (void)state;
@@ -206,6 +233,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_calm_step_is_the_pipeline_and_its_close),
+        cmocka_unit_test(without_a_barrier_each_rank_goes_on_by_itself),
         cmocka_unit_test(more_jitter_never_shortens_the_mean_step),
         cmocka_unit_test(losses_sum_to_the_mean),
         cmocka_unit_test(steps_do_not_depend_on_workers),

@@ -22,6 +22,7 @@ void step_case_random(ridge_ctx *cx, seeded *at, step_case *out)
                                       .network = times_of(cx, &p, at),
                                       .send_s = (double)seeded_pick(at, 0, 10),
                                       .closes = closes,
+                                      .has_barrier = true,
                                       .group_chips = seeded_pick(at, 1, 100),
                                       .replicas = seeded_pick(at, 1, 9),
                                       .processor_share = 1};
