@@ -355,8 +355,11 @@ def check_law(check, path, item):
 
 
 STACK_TEXTS = {"name", "full_name", "base", "aliases", "runs", "attention", "practice",
-               "has_tp_overlap", "has_half_gradients", "dispatches_once"}
-STACK_NUMBERS = {"stream_passes": (0.1, 100), "selective_matmuls": (0, 1),
+               "has_tp_overlap", "has_half_gradients", "dispatches_once",
+               "has_two_gradients", "gathers_stage"}
+STACK_NUMBERS = {"stream_passes": (0.1, 100), "gated_passes": (0.1, 100),
+                 "kept_passes": (0.1, 100),
+                 "logit_bytes": (1, 100), "selective_matmuls": (0, 1),
                  "experts_half_width": (0, 1e6)}
 STACK_FACTORS = ("matmul_time", "fp8_time", "fp4_time", "attention_time")
 

@@ -47,12 +47,18 @@ typedef struct ridge_stack {
     const char *const *runs;    /* NULL-terminated: words of sources that ran on it */
     ridge_attention_kernel attention;
     ridge_stack_practice practice;
-    bool has_tp_overlap;       /* TP collectives run as collective matmuls on GPUs */
-    double stream_passes;      /* time of elementwise work over that of fused kernels */
-    double selective_matmuls;  /* share of products that selective remat does again; 0:
-                                * it does the attention again */
-    bool has_half_gradients;   /* gradients kept and reduced in 16 bits */
-    bool dispatches_once;      /* a token travels to each node of its experts once */
+    bool has_tp_overlap;      /* TP collectives run as collective matmuls on GPUs */
+    double stream_passes;     /* time of elementwise work over that of fused kernels */
+    double gated_passes;      /* the same of models with gated feed-forwards, rotary and
+                               * RMS norms; 0: as stream_passes */
+    double selective_matmuls; /* share of products that selective remat does again; 0:
+                               * it does the attention again */
+    bool has_half_gradients;  /* gradients kept and reduced in 16 bits */
+    bool dispatches_once;     /* a token travels to each node of its experts once */
+    bool has_two_gradients;   /* 16-bit ones beside those kept in fp32 */
+    bool gathers_stage;       /* ZeRO-3: stages of a pipeline stay gathered */
+    double kept_passes;       /* activations kept over those that gradients need */
+    double logit_bytes;       /* at the fullest moment of the loss; 0: 6 */
     double experts_half_width; /* of an expert: its products reach half the rate of one
                                 * product; 0: they reach all of it */
     ridge_stack_factors matmul_time, fp8_time, fp4_time, attention_time;

@@ -36,14 +36,27 @@ typedef struct ridge_validation_row {
     bool has_memory;
     double measured_memory_bytes, predicted_memory_bytes;
     ridge_train_price price; /* of the layout that was taken */
+    const char *stack;       /* the software that was taken; "": well tuned */
+    bool has_experts;
+    double chip_s_per_token; /* measured */
+    const char *plan_words;  /* what the row says of remat, precision and sharding */
+    bool is_disturbed;       /* the same plan of this source, or one like it, ran much
+                              * faster: not counted */
 } ridge_validation_row;
 
 enum { RIDGE_SUMMARY_MAX = 96 };
 
+/** Whether layouts of one model stand in the order in which a source measured them. */
+typedef struct ridge_ranking {
+    const char *source, *model;
+    int rows, pairs; /* pairs that were measured apart */
+    double tau;      /* Kendall's, of chip-seconds a token: 1 the same order */
+} ridge_ranking;
+
 typedef struct ridge_validation {
     int n_rows;
     ridge_validation_row *rows;
-    int n_predicted, n_complete;
+    int n_predicted, n_complete, n_disturbed;
     ridge_error_summary all;      /* complete rows and assumed ones together */
     ridge_error_summary complete; /* rows that state their whole plan */
     ridge_error_summary assumed;
@@ -51,6 +64,12 @@ typedef struct ridge_validation {
     int n_by_chip, n_by_source;
     ridge_error_summary by_chip[RIDGE_SUMMARY_MAX];
     ridge_error_summary by_source[RIDGE_SUMMARY_MAX];
+    int n_complete_by_chip, n_by_stack, n_memory_by_source;
+    ridge_error_summary complete_by_chip[RIDGE_SUMMARY_MAX];
+    ridge_error_summary by_stack[RIDGE_SUMMARY_MAX];
+    ridge_error_summary memory_by_source[RIDGE_SUMMARY_MAX];
+    int n_rankings; /* of models of which a source measured five layouts or more */
+    ridge_ranking rankings[RIDGE_SUMMARY_MAX];
 } ridge_validation;
 
 /** Read a JSON Lines file of measured training runs and predict each.

@@ -5,9 +5,9 @@
  * given again; factors are merged chip by chip, aliases and runs are not inherited);
  * aliases; runs (words of titles of sources whose runs used it); attention (flash,
  * unfused); practice {sp, zero, remat}; the flags has_tp_overlap, has_half_gradients,
- * dispatches_once; facts stream_passes, selective_matmuls, experts_half_width; factors
- * matmul_time, fp8_time, fp4_time, attention_time {chip: fact}. An unknown member is
- * an error.
+ * dispatches_once, has_two_gradients, gathers_stage; facts stream_passes, gated_passes,
+ * kept_passes, logit_bytes, selective_matmuls, experts_half_width; factors matmul_time,
+ * fp8_time, fp4_time, attention_time {chip: fact}. An unknown member is an error.
  */
 #include "stack_read.h"
 
@@ -25,6 +25,11 @@ static const char *const members[] = {"name",
                                       "has_tp_overlap",
                                       "has_half_gradients",
                                       "dispatches_once",
+                                      "has_two_gradients",
+                                      "gathers_stage",
+                                      "gated_passes",
+                                      "kept_passes",
+                                      "logit_bytes",
                                       "stream_passes",
                                       "selective_matmuls",
                                       "experts_half_width",
@@ -40,6 +45,9 @@ static const struct {
     size_t offset;
 } numbers[] = {
     {{"stream_passes", 0.1, 100}, offsetof(ridge_stack, stream_passes)},
+    {{"gated_passes", 0.1, 100}, offsetof(ridge_stack, gated_passes)},
+    {{"kept_passes", 0.1, 100}, offsetof(ridge_stack, kept_passes)},
+    {{"logit_bytes", 1, 100}, offsetof(ridge_stack, logit_bytes)},
     {{"experts_half_width", 0, 1e6}, offsetof(ridge_stack, experts_half_width)},
     {{"selective_matmuls", 0, 1}, offsetof(ridge_stack, selective_matmuls)},
 };
@@ -50,6 +58,8 @@ static const struct {
 } flags[] = {
     {"has_tp_overlap", offsetof(ridge_stack, has_tp_overlap)},
     {"has_half_gradients", offsetof(ridge_stack, has_half_gradients)},
+    {"has_two_gradients", offsetof(ridge_stack, has_two_gradients)},
+    {"gathers_stage", offsetof(ridge_stack, gathers_stage)},
     {"dispatches_once", offsetof(ridge_stack, dispatches_once)},
 };
 
@@ -164,7 +174,9 @@ ridge_status ridge__stack_read(ridge_ctx *cx, ridge_node root, const ridge_stack
     if (s == NULL)
         return ridge_fail_nomem(cx);
     *s = base != NULL ? *base
-                      : (ridge_stack){.practice = {-1, -1, -1}, .stream_passes = 1};
+                      : (ridge_stack){.practice = {-1, -1, -1},
+                                      .stream_passes = 1,
+                                      .kept_passes = 1};
     if (ridge_json_kind_of(root) != RIDGE_JSON_OBJECT)
         return ridge_json_fail(cx, root, "a stack is an object");
     RIDGE_TRY(ridge_json_only(cx, root, members, RIDGE_COUNT_OF(members)));

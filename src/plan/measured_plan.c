@@ -42,7 +42,7 @@ static bool find_word(const char *text, const word_value *words, size_t n, int *
     return false;
 }
 
-static bool has_experts(const ridge_model *model)
+bool measured_has_experts(const ridge_model *model)
 {
     for (int k = 0; k < model->n_layers; k++) {
         if (model->layers[k].ffn.kind == RIDGE_FFN_MOE)
@@ -63,7 +63,7 @@ static void read_degrees(const measured_row *row, const ridge_model *model,
         {"pp", &k->pp, false},  {"ep", &k->ep, false},
         {"vpp", &k->vpp, true}, {"microbatch_seqs", &k->microbatch_seqs, false},
     };
-    bool is_moe = has_experts(model);
+    bool is_moe = measured_has_experts(model);
     for (size_t i = 0; i < RIDGE_COUNT_OF(degrees); i++) {
         if (measured_count(&row->plan, degrees[i].key, degrees[i].field))
             continue;
@@ -172,4 +172,17 @@ ridge_status measured_request(ridge_ctx *cx, const measured_row *row,
     RIDGE_TRY(read_batch(cx, row, gaps, r));
     read_policies(row, gaps, &r->knobs);
     return RIDGE_OK;
+}
+
+const char *measured_plan_words(ridge_ctx *cx, const measured_row *row)
+{
+    static const char *const keys[] = {"remat", "precision", "fsdp_or_zero_stage",
+                                       "schedule", "optimizer"};
+    ridge_buf words;
+    ridge_buf_init(&words, ridge_ctx_arena(cx));
+    for (size_t i = 0; i < RIDGE_COUNT_OF(keys); i++) {
+        const char *text = measured_text(&row->plan, keys[i]);
+        ridge_buf_printf(&words, "%s|", text == NULL ? "" : text);
+    }
+    return ridge_buf_text(&words);
 }

@@ -54,6 +54,16 @@ RIDGE_NODISCARD ridge_status measured_request(ridge_ctx *cx, const measured_row 
                                               measured_gaps *gaps,
                                               ridge_train_request *out);
 
+/** What a row's plan says in words. @owner the ctx; NULL when memory ran out */
+const char *measured_plan_words(ridge_ctx *cx, const measured_row *row);
+
+/** Whether the rates that a row states agree with its step time.
+ * @errors E_ARG: the contradiction */
+RIDGE_NODISCARD ridge_status measured_check(ridge_ctx *cx, const measured_row *row,
+                                            const ridge_train_request *request);
+
+bool measured_has_experts(const ridge_model *model);
+
 /** The software of a row: what it states, or what its source is known to have used. A
  *  knob that the stack settles is set with it. @errors E_NOTFOUND, E_PARSE */
 RIDGE_NODISCARD ridge_status measured_stack(ridge_ctx *cx, const ridge_catalog *catalog,

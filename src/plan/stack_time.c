@@ -66,6 +66,17 @@ static double attention_s(const train_case *tc, const ridge_partition *p, int op
     return tuned_s * ridge_stack_factor_of(&tc->stack->attention_time, tc->chip);
 }
 
+/* Models like LLaMA have more elementwise operations than those like GPT: a norm is
+ * six, a rotation five, a gated activation two. */
+static double stream_passes(const train_case *tc)
+{
+    bool is_gated = false;
+    for (int k = 0; k < tc->n_kinds; k++)
+        is_gated = is_gated || tc->kinds[k].ffn.is_gated;
+    return is_gated && tc->stack->gated_passes > 0 ? tc->stack->gated_passes
+                                                   : tc->stack->stream_passes;
+}
+
 /* The weight of a product, or its gradient; -1: none. */
 static int weight_of(const ridge_program *p, const ridge_operation *o)
 {
@@ -135,7 +146,7 @@ ridge_operation_time stack_operation_time(const train_case *tc,
     case RIDGE_OPCODE_ROUTE:
     case RIDGE_OPCODE_DISPATCH:
     case RIDGE_OPCODE_COMBINE:
-        t.expected_s *= stack->stream_passes;
+        t.expected_s *= stream_passes(tc);
         break;
     case RIDGE_OPCODE_UPDATE:
         break;

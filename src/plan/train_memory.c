@@ -5,6 +5,7 @@
  * (ZeRO), korthikanti2022 (activations), narayanan2021 (1F1B and interleaving).
  */
 #include "train_memory.h"
+#include "stack_memory.h"
 
 #include <math.h>
 
@@ -24,26 +25,6 @@ static const reserve reserves[] = {
     [RIDGE_CHIP_CPU] = {0.5e9, 0.05},
 };
 
-/* Operands of products are kept in the format that they are made for, once: the
- * transpose, or with scales of blocks the copy along the other dim
- * (transformer-engine-docs). */
-static double narrow_saving_bytes(const train_case *tc, int kind, ridge_remat remat,
-                                  int64_t tp, bool has_sp)
-{
-    ridge_saved saved[RIDGE_SAVED_MAX];
-    double narrow = ridge_dtype_bytes(tc->policy->compute);
-    int n = ridge_layer_saved(tc->model, &tc->kinds[kind], saved);
-    double bytes = 0;
-    for (int i = 0; i < n && narrow < 2; i++) {
-        const ridge_saved *s = &saved[i];
-        if (!s->is_operand || (s->kept_by & (1u << remat)) == 0)
-            continue;
-        int64_t ways = s->is_split_by_tp || has_sp ? tp : 1;
-        bytes += s->width * (s->bytes_per_element - narrow) / (double)ways;
-    }
-    return bytes;
-}
-
 bool train_load_build(train_case *tc, int64_t tp, int64_t ep, bool has_sp,
                       train_load *out)
 {
@@ -58,9 +39,7 @@ bool train_load_build(train_case *tc, int64_t tp, int64_t ep, bool has_sp,
         layers[k] = train_layer_params(tc, k, tp, ep);
         for (int r = 0; r < RIDGE_REMAT_COUNT; r++) {
             out->activation_bytes[k][r] =
-                ridge_layer_activation_bytes(tc->model, &tc->kinds[k], (ridge_remat)r,
-                                             tp, has_sp) -
-                narrow_saving_bytes(tc, k, (ridge_remat)r, tp, has_sp);
+                stack_kept_bytes(tc, k, (ridge_remat)r, tp, has_sp);
         }
     }
     return true;
@@ -94,13 +73,15 @@ static void add_state(const train_case *tc, const ridge_layout *l, double params
 {
     const ridge_policy *p = tc->policy;
     double state = p->master_bytes + p->moment_bytes;
+    if (p->compute == RIDGE_DTYPE_FP16) /* gradients in fp32 for the update */
+        state += 4;
     /* Under ZeRO-3 a master copy is what is sharded; the compute copy exists only where
      * it is gathered. */
     bool is_cast = l->zero_stage == 3 && p->master_bytes > 0;
     double weight = is_cast ? 0 : p->weight_bytes;
     m->weights_bytes += params * weight / (l->zero_stage >= 3 ? shards : 1);
-    m->gradients_bytes +=
-        params * p->gradient_bytes / (l->zero_stage >= 2 ? shards : 1);
+    double gradient = p->gradient_bytes + stack_gradient_bytes(tc);
+    m->gradients_bytes += params * gradient / (l->zero_stage >= 2 ? shards : 1);
     m->optimizer_bytes += params * state / (l->zero_stage >= 1 ? shards : 1);
 }
 
@@ -126,19 +107,22 @@ static void add_activations(const train_case *tc, const train_load *load,
     m->working_bytes = tokens * (rest + 0.5 * whole);
     if (stage->has_head && tc->model->has_unembedding) {
         double vocab = (double)tc->model->vocab / (double)l->tp;
-        m->logits_bytes = tokens * vocab * (2 + 4); /* bf16 logits, fp32 softmax */
+        m->logits_bytes = tokens * vocab * stack_logit_bytes(tc);
     }
 }
 
+/* This layer's weights and the next one's, and this layer's whole gradient. Pipelines
+ * that keep their weights gathered hold those of the stage, and its gradients. */
 static double gathered_bytes(const train_case *tc, const train_load *load,
-                             const train_stage *stage)
+                             const train_stage *stage, double stage_params, int64_t pp)
 {
     double most = 0;
+    if (pp > 1 && stack_gathers_stage(tc))
+        return stage_params * (tc->policy->weight_bytes + tc->policy->reduce_bytes);
     for (int k = 0; k < tc->n_kinds; k++) {
         if (stage->layers[k] > 0)
             most = fmax(most, load->layers[k].dense + load->layers[k].expert);
     }
-    /* This layer's weights and the next one's, and this layer's whole gradient. */
     return most * (2 * tc->policy->weight_bytes + tc->policy->reduce_bytes);
 }
 
@@ -153,7 +137,7 @@ ridge_memory_parts train_stage_memory(const train_case *tc, const train_load *lo
     add_state(tc, l, p.expert, (double)w.expert_shards, &m);
     add_activations(tc, load, stage, l, microbatches, &m);
     if (l->zero_stage == 3)
-        m.gathered_bytes = gathered_bytes(tc, load, stage);
+        m.gathered_bytes = gathered_bytes(tc, load, stage, p.dense + p.expert, l->pp);
     const reserve *r = &reserves[tc->chip->kind];
     m.reserve_bytes = r->fixed_bytes + r->gap * ridge_memory_total_bytes(&m);
     return m;

@@ -1,7 +1,7 @@
 /* Predictions held against measured runs: one row at a time, then the distribution of
  * the errors by chip and by source. */
-#include "error_summary.h"
 #include "measured_row.h"
+#include "validation_summary.h"
 
 #include <string.h>
 
@@ -91,12 +91,17 @@ static ridge_status predict(ridge_ctx *cx, const ridge_catalog *catalog,
     RIDGE_TRY(measured_stack(cx, catalog, row, gaps, &r));
     if (!measured_step(row, &r, gaps, &out->measured_step_s))
         return ridge_fail(cx, RIDGE_E_ARG, "no step time or rate was measured");
+    RIDGE_TRY(measured_check(cx, row, &r));
     RIDGE_TRY(predict_layout(cx, &r, &price));
     if (price.step_time_s <= 0) {
         return ridge_fail(cx, RIDGE_E_ARG, "the row's plan is not legal: %s",
                           ridge_fit_text(price.fit));
     }
     out->price = price;
+    out->stack = r.stack == NULL ? "" : r.stack->name;
+    out->has_experts = measured_has_experts(r.model);
+    out->chip_s_per_token =
+        out->measured_step_s * (double)r.slice->chips / r.batch_tokens;
     out->predicted_step_s = price.step_time_s;
     out->relative_error = price.step_time_s / out->measured_step_s - 1;
     out->predicted_memory_bytes = price.peak_memory_bytes;
@@ -141,85 +146,12 @@ static ridge_status validate_row(ridge_ctx *cx, const ridge_catalog *catalog,
                                   .source = row->source,
                                   .chip = row->chip,
                                   .model = row->model_name,
+                                  .stack = "",
+                                  .plan_words = measured_plan_words(cx, row),
                                   .line = number};
-    return predict_apart(cx, catalog, library, row, &gaps, out);
-}
-
-/* ---- summaries ------------------------------------------------------------------- */
-
-typedef enum row_set { SET_ALL, SET_COMPLETE, SET_ASSUMED, SET_MEMORY } row_set;
-
-static bool is_in(const ridge_validation_row *r, row_set set)
-{
-    if (!r->is_predicted)
-        return false;
-    switch (set) {
-    case SET_ALL:
-        return true;
-    case SET_COMPLETE:
-        return r->is_complete;
-    case SET_ASSUMED:
-        return !r->is_complete;
-    case SET_MEMORY:
-        return r->has_memory;
-    }
-    return false;
-}
-
-static ridge_error_summary summarise_set(const ridge_validation *v, row_set set,
-                                         const char *name, double *scratch)
-{
-    int n = 0;
-    for (int i = 0; i < v->n_rows; i++) {
-        const ridge_validation_row *r = &v->rows[i];
-        if (!is_in(r, set))
-            continue;
-        scratch[n++] = set == SET_MEMORY
-                           ? r->predicted_memory_bytes / r->measured_memory_bytes - 1
-                           : r->relative_error;
-    }
-    return error_summarise(name, scratch, n);
-}
-
-/* One summary for each chip or source, in the order of the file. */
-static int summarise_by(const ridge_validation *v, bool is_by_chip, double *scratch,
-                        ridge_error_summary *out)
-{
-    int groups = 0;
-    for (int i = 0; i < v->n_rows; i++) {
-        const char *name = is_by_chip ? v->rows[i].chip : v->rows[i].source;
-        int g = 0;
-        while (g < groups && strcmp(out[g].name, name) != 0)
-            g++;
-        if (g < groups || groups == RIDGE_SUMMARY_MAX)
-            continue;
-        int n = 0;
-        for (int j = i; j < v->n_rows; j++) {
-            const ridge_validation_row *r = &v->rows[j];
-            if (r->is_predicted && strcmp(is_by_chip ? r->chip : r->source, name) == 0)
-                scratch[n++] = r->relative_error;
-        }
-        out[groups++] = error_summarise(name, scratch, n);
-    }
-    return groups;
-}
-
-static ridge_status fill_summaries(ridge_ctx *cx, ridge_validation *v)
-{
-    double *scratch = ridge_new(ridge_ctx_arena(cx), double, (size_t)v->n_rows + 1);
-    if (scratch == NULL)
+    if (out->plan_words == NULL)
         return ridge_fail_nomem(cx);
-    for (int i = 0; i < v->n_rows; i++) {
-        v->n_predicted += v->rows[i].is_predicted ? 1 : 0;
-        v->n_complete += v->rows[i].is_complete ? 1 : 0;
-    }
-    v->all = summarise_set(v, SET_ALL, "all rows", scratch);
-    v->complete = summarise_set(v, SET_COMPLETE, "plan stated whole", scratch);
-    v->assumed = summarise_set(v, SET_ASSUMED, "something assumed", scratch);
-    v->memory = summarise_set(v, SET_MEMORY, "peak memory", scratch);
-    v->n_by_chip = summarise_by(v, true, scratch, v->by_chip);
-    v->n_by_source = summarise_by(v, false, scratch, v->by_source);
-    return RIDGE_OK;
+    return predict_apart(cx, catalog, library, row, &gaps, out);
 }
 
 /* ---- the file -------------------------------------------------------------------- */
@@ -259,7 +191,7 @@ ridge_status ridge_validate_training(ridge_ctx *cx, const ridge_catalog *catalog
         return ridge_fail(cx, RIDGE_E_PARSE, "%s: holds no rows: expected JSON Lines",
                           path);
     }
-    RIDGE_TRY(fill_summaries(cx, &v));
+    RIDGE_TRY(validation_summarise(cx, &v));
     *out = v;
     return RIDGE_OK;
 }

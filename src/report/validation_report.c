@@ -1,6 +1,14 @@
 /* Predictions against measurements: the distribution of the errors, and every row. */
 #include "error_table.h"
 
+#define ERROR_NOTE                                                                     \
+    "Error: predicted / measured - 1; median and p90 of its absolute value, bias its " \
+    "median. Where a row is silent the best layout that agrees with it is taken, and " \
+    "the row counts as assumed."
+#define DISTURBED_NOTE                                                                 \
+    "Disturbed rows are not counted: their source ran the same plan in less than 0.8 " \
+    "of the time, or one that differs in the batch alone in less than two thirds. "
+
 static void add_overall(ridge_ctx *cx, const ridge_validation *v, ridge_sections *s)
 {
     ridge_table *t = ridge__error_table(cx, s, "Error of the step time", "rows");
@@ -9,21 +17,45 @@ static void add_overall(ridge_ctx *cx, const ridge_validation *v, ridge_sections
     ridge__error_row(t, &v->assumed);
     ridge_table_rule(t);
     ridge__error_row(t, &v->memory);
-    ridge__section_note(
-        s,
-        "Error: predicted / measured - 1; median and p90 of its absolute value, bias "
-        "its median. Where a row is silent the best layout that agrees with it is "
-        "taken, and the row counts as assumed.");
+    ridge__section_note(s, v->n_disturbed > 0 ? DISTURBED_NOTE ERROR_NOTE : ERROR_NOTE);
+}
+
+static void add_group(ridge_ctx *cx, ridge_sections *s, const char *title,
+                      const char *first, const ridge_error_summary *groups, int n)
+{
+    if (n == 0)
+        return;
+    ridge_table *t = ridge__error_table(cx, s, title, first);
+    for (int i = 0; i < n; i++)
+        ridge__error_row(t, &groups[i]);
 }
 
 static void add_groups(ridge_ctx *cx, const ridge_validation *v, ridge_sections *s)
 {
-    ridge_table *t = ridge__error_table(cx, s, "By chip", "chip");
-    for (int i = 0; i < v->n_by_chip; i++)
-        ridge__error_row(t, &v->by_chip[i]);
-    t = ridge__error_table(cx, s, "By source", "source");
-    for (int i = 0; i < v->n_by_source; i++)
-        ridge__error_row(t, &v->by_source[i]);
+    add_group(cx, s, "By chip", "chip", v->by_chip, v->n_by_chip);
+    add_group(cx, s, "By chip, plan stated whole", "chip", v->complete_by_chip,
+              v->n_complete_by_chip);
+    add_group(cx, s, "By software", "stack", v->by_stack, v->n_by_stack);
+    add_group(cx, s, "By source", "source", v->by_source, v->n_by_source);
+    add_group(cx, s, "Peak memory by source", "source", v->memory_by_source,
+              v->n_memory_by_source);
+}
+
+static void add_rankings(ridge_ctx *cx, const ridge_validation *v, ridge_sections *s)
+{
+    if (v->n_rankings == 0)
+        return;
+    ridge_table *t =
+        ridge__section_add(cx, s, "Order of layouts", "source|model|>layouts|>tau");
+    for (int i = 0; i < v->n_rankings; i++) {
+        const ridge_ranking *r = &v->rankings[i];
+        ridge_table_cell(t, r->source);
+        ridge_table_cell(t, r->model);
+        ridge_table_cellf(t, "%d", r->rows);
+        ridge_table_cellf(t, "%.2f", r->tau);
+    }
+    ridge__section_note(s, "Kendall's tau of chip-seconds a token, predicted against "
+                           "measured, over pairs measured 2 % apart or more.");
 }
 
 static void add_skipped(ridge_ctx *cx, const ridge_validation *v, ridge_sections *s)
@@ -66,10 +98,13 @@ static void build(ridge_ctx *cx, const ridge_validation_view *view, ridge_sectio
                              view->path);
     s->subtitle = ridge_sprintf(
         ridge_ctx_arena(cx),
-        "%d rows: %d predicted (%d state their whole plan), %d not predicted",
-        v->n_rows, v->n_predicted, v->n_complete, v->n_rows - v->n_predicted);
+        "%d rows: %d predicted (%d state their whole plan, %d are disturbed), "
+        "%d not predicted",
+        v->n_rows, v->n_predicted, v->n_complete, v->n_disturbed,
+        v->n_rows - v->n_predicted);
     add_overall(cx, v, s);
     add_groups(cx, v, s);
+    add_rankings(cx, v, s);
     if (view->has_rows) {
         add_rows(cx, v, s);
         add_skipped(cx, v, s);
@@ -141,6 +176,8 @@ static void set_row(ridge_ctx *cx, ridge_json *array, const ridge_validation_row
     ridge_json_set_double(o, "predicted_step_time_s", r->predicted_step_s);
     ridge_json_set_double(o, "rel_error", r->relative_error);
     ridge_json_set_text(o, "assumed", r->assumed);
+    ridge_json_set_text(o, "stack", r->stack);
+    ridge_json_set_bool(o, "disturbed", r->is_disturbed);
     if (r->has_memory) {
         ridge_json_set_double(o, "measured_memory_bytes", r->measured_memory_bytes);
         ridge_json_set_double(o, "predicted_memory_bytes", r->predicted_memory_bytes);
@@ -160,6 +197,26 @@ static void set_skipped(ridge_ctx *cx, ridge_json *object, const ridge_validatio
     }
 }
 
+static void set_groups(ridge_ctx *cx, ridge_json *object, const char *key,
+                       const ridge_error_summary *groups, int n)
+{
+    ridge_json *o = ridge_json_set_object(cx, object, key);
+    for (int i = 0; i < n; i++)
+        ridge__error_set_json(ridge_json_set_object(cx, o, groups[i].name), &groups[i]);
+}
+
+static void set_rankings(ridge_ctx *cx, ridge_json *object, const ridge_validation *v)
+{
+    ridge_json *rankings = ridge_json_set_array(cx, object, "rankings");
+    for (int i = 0; i < v->n_rankings; i++) {
+        ridge_json *o = ridge_json_push_object(cx, rankings);
+        ridge_json_set_text(o, "source", v->rankings[i].source);
+        ridge_json_set_text(o, "model", v->rankings[i].model);
+        ridge_json_set_i64(o, "layouts", v->rankings[i].rows);
+        ridge_json_set_double(o, "kendall_tau", v->rankings[i].tau);
+    }
+}
+
 void ridge_validation_write_json(ridge_ctx *cx, const ridge_validation_view *view,
                                  ridge_json *object)
 {
@@ -172,17 +229,15 @@ void ridge_validation_write_json(ridge_ctx *cx, const ridge_validation_view *vie
     ridge__error_set_json(ridge_json_set_object(cx, object, "complete"), &v->complete);
     ridge__error_set_json(ridge_json_set_object(cx, object, "assumed"), &v->assumed);
     ridge__error_set_json(ridge_json_set_object(cx, object, "memory"), &v->memory);
-    ridge_json *by_chip = ridge_json_set_object(cx, object, "by_chip");
-    for (int i = 0; i < v->n_by_chip; i++) {
-        ridge__error_set_json(ridge_json_set_object(cx, by_chip, v->by_chip[i].name),
-                              &v->by_chip[i]);
-    }
-    ridge_json *by_source = ridge_json_set_object(cx, object, "by_source");
-    for (int i = 0; i < v->n_by_source; i++) {
-        ridge__error_set_json(
-            ridge_json_set_object(cx, by_source, v->by_source[i].name),
-            &v->by_source[i]);
-    }
+    ridge_json_set_i64(object, "disturbed", v->n_disturbed);
+    set_groups(cx, object, "by_chip", v->by_chip, v->n_by_chip);
+    set_groups(cx, object, "complete_by_chip", v->complete_by_chip,
+               v->n_complete_by_chip);
+    set_groups(cx, object, "by_stack", v->by_stack, v->n_by_stack);
+    set_groups(cx, object, "by_source", v->by_source, v->n_by_source);
+    set_groups(cx, object, "memory_by_source", v->memory_by_source,
+               v->n_memory_by_source);
+    set_rankings(cx, object, v);
     set_skipped(cx, object, v);
     if (!view->has_rows)
         return;

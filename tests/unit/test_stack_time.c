@@ -3,7 +3,8 @@
 
 #include "ridge/hardware_stack.h"
 
-static const ridge_stack tuned = {.practice = {-1, -1, -1}, .stream_passes = 1};
+static const ridge_stack tuned = {
+    .practice = {-1, -1, -1}, .stream_passes = 1, .kept_passes = 1};
 
 static ridge_train_price price_with(ridge_ctx *cx, const ridge_model *model,
                                     const ridge_stack *stack, ridge_remat remat)
@@ -94,6 +95,36 @@ static void small_experts_are_slow(void **state)
                 price_with(cx, dense, NULL, RIDGE_REMAT_NONE).step_time_s, 1e-12);
 }
 
+static void memory_is_what_the_stack_keeps(void **state)
+{
+    ridge_ctx *cx = *state;
+    const ridge_model *model = train_dense_model(cx);
+    const ridge_memory_parts one = price_with(cx, model, NULL, RIDGE_REMAT_NONE).memory;
+    ridge_stack stack = tuned;
+    stack.kept_passes = 1.5;
+    stack.logit_bytes = 12;
+    stack.has_two_gradients = true;
+    const ridge_memory_parts more =
+        price_with(cx, model, &stack, RIDGE_REMAT_NONE).memory;
+    assert_near(more.activations_bytes, 1.5 * one.activations_bytes, 1e-12);
+    assert_near(more.logits_bytes, 2 * one.logits_bytes, 1e-12);
+    assert_near(more.gradients_bytes, 1.5 * one.gradients_bytes, 1e-12);
+    /* softmax, mask and dropout of 16 heads over 2048 keys in each of 4 layers */
+    stack = tuned;
+    stack.attention = RIDGE_ATTENTION_UNFUSED;
+    const ridge_memory_parts unfused =
+        price_with(cx, model, &stack, RIDGE_REMAT_NONE).memory;
+    assert_near(unfused.activations_bytes - one.activations_bytes,
+                4 * 5.0 * 16 * 2048 * 2048, 1e-9);
+    /* Half of the products' outputs is less than all that is kept otherwise. */
+    stack = tuned;
+    stack.selective_matmuls = 0.5;
+    assert_true(
+        price_with(cx, model, &stack, RIDGE_REMAT_SELECTIVE).memory.activations_bytes <
+        0.7 * price_with(cx, model, NULL, RIDGE_REMAT_SELECTIVE)
+                  .memory.activations_bytes);
+}
+
 static int open_ctx(void **state)
 {
     *state = ridge_ctx_open();
@@ -114,6 +145,7 @@ int main(void)
         cmocka_unit_test(attention_that_is_not_fused_streams_its_scores),
         cmocka_unit_test(selective_remat_is_what_the_stack_says),
         cmocka_unit_test(small_experts_are_slow),
+        cmocka_unit_test(memory_is_what_the_stack_keeps),
     };
     return cmocka_run_group_tests(tests, open_ctx, close_ctx);
 }
