@@ -11,6 +11,7 @@
 #include "ridge/execute_comm.h"
 #include "ridge/execute_text.h"
 #include "ridge/execute_weights.h"
+#include "ridge/hardware_measured.h"
 #include "ridge/model.h"
 #include "ridge/shard.h"
 #include "ridge/simulate.h"
@@ -104,6 +105,9 @@ typedef struct ridge_train_run {
     ridge_run_layout layout;
     ridge_ranks ranks; /* as many as the layout takes */
     int threads; /* that compute for each rank; 0: processors / ranks, at least 1 */
+    /* on this machine: products of bf16 go the way that was quicker. NULL: they are
+     * made fp32 first, unless the CPU has matrix tiles */
+    const ridge_measured_chip *measured;
     int64_t seq_tokens;
     int64_t batch_seqs; /* of a step; a last microbatch is filled up with nothing */
     int64_t steps;      /* in all, with those before a resume */
@@ -166,8 +170,9 @@ typedef struct ridge_generate_run {
     ridge_run_layout layout; /* dp, fsdp, cp and ep of 1 are used; others are refused */
     ridge_ranks ranks;
     int threads;
-    const char *weights;    /* of others; or NULL */
-    const char *checkpoint; /* of Ridge; or NULL */
+    const ridge_measured_chip *measured; /* as of a training run */
+    const char *weights;                 /* of others; or NULL */
+    const char *checkpoint;              /* of Ridge; or NULL */
     const int32_t *prompt;
     int64_t n_prompt; /* >= 1 */
     int64_t n_new;    /* most new tokens */

@@ -62,7 +62,9 @@ typedef struct ridge_measured_chip {
     bool is_balanced;   /* ranks that share a causal sequence meet equal scores */
     double processor_share; /* of its processors, where ranks take turns on them while
                              * all work; those that wait leave theirs to others. 1 */
-    ridge_grid_list matmul; /* FLOP/s by m, k, n; by format of the operands */
+    /* FLOP/s by m, k, n; by format of the operands. "bf16" is the quicker of two ways:
+     * "direct.bf16" as they are, "converted.bf16" made fp32 first */
+    ridge_grid_list matmul;
     /* FLOP/s of the forward pass's scores by context tokens and head dim:
      * "forward.fp32", "backward.fp32" */
     ridge_grid_list attention;

@@ -43,6 +43,8 @@ static const cli_option options[] = {
     {"temperature", "X", "0: the likeliest token (0)"},
     {"top-k", "K", "sample from the K likeliest tokens (0: all)"},
     {"top-p", "P", "sample from the tokens that make up P (1)"},
+    {"on", "SLICE",
+     "a calibrated machine (the plan's): bf16 is multiplied as was quickest there"},
     {"engine", "NAME", "threads (default), mpi (default under mpirun), cuda"},
     {"threads", "N", "that compute for each rank (processors / ranks)"},
     {"timeout", "S", "seconds that a rank waits for another (60)"},

@@ -153,7 +153,8 @@ static ridge_status open_run(cli_run *run, const run_plan *p, ridge_generate_run
                               .numerics = p->numerics,
                               .layout = p->layout,
                               .ranks = p->ranks,
-                              .threads = p->threads};
+                              .threads = p->threads,
+                              .measured = p->measured};
     RIDGE_TRY(find_weights(run, p, g));
     RIDGE_TRY(ridge_tokenizer_open(run->cx, tokenizer_path(run, g->weights),
                                    p->model->vocab, tokenizer));

@@ -174,6 +174,27 @@ static ridge_status read_ranks(cli_run *run, run_plan *p)
     return cli_rank_options(run, ranks, &p->ranks, &p->threads);
 }
 
+/* What was measured on the slice. A plan's own may be a file that is not here. */
+static ridge_status read_slice(cli_run *run, run_plan *p)
+{
+    const ridge_catalog *catalog;
+    const ridge_slice *slice;
+    const char *on = cli_option_text(run, "on");
+    if (on)
+        p->plan.slice_text = on;
+    if (p->plan.slice_text == NULL)
+        return RIDGE_OK;
+    RIDGE_TRY(cli_catalog(run, &catalog));
+    const ridge_status st =
+        ridge_slice_parse(run->cx, catalog, p->plan.slice_text, &slice);
+    if (st == RIDGE_OK)
+        p->measured = slice->chip->measured;
+    if (st == RIDGE_OK || on)
+        return st;
+    ridge_ctx_clear(run->cx);
+    return RIDGE_OK;
+}
+
 ridge_status cli_run_plan(cli_run *run, run_plan *out)
 {
     run_plan p = {.model_path = run->args[0]};
@@ -193,6 +214,7 @@ ridge_status cli_run_plan(cli_run *run, run_plan *out)
     RIDGE_TRY(load_model(run, &p));
     RIDGE_TRY(make_layout(run, &p));
     RIDGE_TRY(read_ranks(run, &p));
+    RIDGE_TRY(read_slice(run, &p));
     *out = p;
     return RIDGE_OK;
 }

@@ -16,6 +16,7 @@ typedef struct run_plan {
     ridge_run_layout layout;
     ridge_ranks ranks;
     int threads;
+    const ridge_measured_chip *measured; /* of the slice; NULL: nothing */
 } run_plan;
 
 /** Read the first argument, the knobs and the options that say how ranks run.

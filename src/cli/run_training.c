@@ -147,6 +147,7 @@ static ridge_status read_run(cli_run *run, const run_plan *p, ridge_train_run *t
                            .layout = p->layout,
                            .ranks = p->ranks,
                            .threads = p->threads,
+                           .measured = p->measured,
                            .is_peak_measured = true};
     RIDGE_TRY(read_learning(run, &t->learning));
     RIDGE_TRY(read_sizes(run, p, t));

@@ -211,6 +211,45 @@ static void bf16_of_the_library_is_right(void **state)
     ridge_ctx_close(cx);
 }
 
+/** What was measured says which way a size goes, small or large. */
+static void check_choice(ridge__device *d, int64_t m, bool is_direct, seeded *at)
+{
+    ridge_ctx *cx = ridge_ctx_open();
+    ridge__gemm_library *library = ridge__cpu_of(d)->library;
+    const double sizes_m[] = {64, 65}, one[] = {1};
+    const double falling[] = {2, 1}, rising[] = {1, 2};
+    const ridge_grid direct = {3, {2, 1, 1}, {sizes_m, one, one}, falling};
+    const ridge_grid converted = {3, {2, 1, 1}, {sizes_m, one, one}, rising};
+    const ridge_named_grid both[] = {{"direct.bf16", direct},
+                                     {"converted.bf16", converted}};
+    const ridge_measured_chip measured = {.matmul = {2, both}};
+    const ridge_dtype bf16[] = {RIDGE_DTYPE_BF16, RIDGE_DTYPE_BF16, RIDGE_DTYPE_FP32};
+    ridge__gemm told = {.batch = 1, .m = m, .n = 70, .k = 300};
+    const int64_t n = fill(cx, &told, bf16, 0, at);
+    ridge__gemm chosen = told;
+    chosen.c = dense_copy(cx, told.c, n);
+    (void)ridge__gemm_library_take_bf16(library, is_direct);
+    assert_int_equal(d->ops->gemm(d, &told), RIDGE_OK);
+    (void)ridge__gemm_library_take_bf16(library, !is_direct);
+    ridge__cpu_take_measured(d, &measured);
+    assert_int_equal(d->ops->gemm(d, &chosen), RIDGE_OK);
+    assert_true(dense_is_same(told.c, chosen.c, n));
+    ridge__cpu_take_measured(d, NULL);
+    ridge_ctx_close(cx);
+}
+
+static void bf16_goes_the_way_that_was_quicker(void **state)
+{
+    (void)state;
+    ridge_ctx *cx = ridge_ctx_open();
+    ridge__device *d = opened(cx, 2);
+    seeded at = 16;
+    check_choice(d, 20, ridge__gemm_library_can_bf16(ridge__cpu_of(d)->library), &at);
+    check_choice(d, 200, false, &at);
+    ridge__device_close(d);
+    ridge_ctx_close(cx);
+}
+
 /** A library keeps a number of shapes; more of them are made anew. */
 static void many_shapes_of_bf16_are_right(void **state)
 {
@@ -303,6 +342,7 @@ int main(void)
         cmocka_unit_test(batches_are_right),
         cmocka_unit_test(empty_products_are_right),
         cmocka_unit_test(bf16_of_the_library_is_right),
+        cmocka_unit_test(bf16_goes_the_way_that_was_quicker),
         cmocka_unit_test(many_shapes_of_bf16_are_right),
         cmocka_unit_test(shapes_in_turn_are_the_same),
         cmocka_unit_test(biases_are_added_to_rows),

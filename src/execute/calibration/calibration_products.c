@@ -1,11 +1,15 @@
 /*
  * Rates of matrix products by m, k and n: operands pass through a pool larger than the
  * nearest caches, as in a step, and each size is multiplied as a layer's forward
- * pass does and as both of its backward passes do.
+ * pass does and as both of its backward passes do. bf16 goes both of its ways, where
+ * the library has products of it: a run then takes the quicker one.
  */
 #include "calibration.h"
 
+#include "gemm.h"
+
 #include <stdio.h>
+#include <string.h>
 
 enum { FORMS = 3 };
 
@@ -86,13 +90,14 @@ static ridge_status measure_size(product_load *l, const double at[3], double *ou
 }
 
 /* The time of a size beyond the limit: the rate of a smaller one that was measured. */
-static double scaled_s(const ridge__samples *s, const double at[3], double work)
+static double scaled_s(const ridge__samples *s, const char *name, const double at[3],
+                       double work)
 {
     double nearest = 0.0, rate = 0.0;
     for (int i = 0; i < s->n; i++) {
         const ridge__sample *x = &s->items[i];
-        const bool is_below =
-            x->at[0] <= at[0] && x->at[1] <= at[1] && x->at[2] <= at[2];
+        const bool is_below = strcmp(x->name, name) == 0 && x->at[0] <= at[0] &&
+                              x->at[1] <= at[1] && x->at[2] <= at[2];
         if (is_below && x->work > nearest) {
             nearest = x->work;
             rate = x->work / x->seconds;
@@ -101,15 +106,45 @@ static double scaled_s(const ridge__samples *s, const double at[3], double work)
     return rate > 0.0 ? work / rate : 0.0;
 }
 
-static ridge_status add_size(product_load *l, const double at[3])
+static ridge_status add_size(product_load *l, const char *way, const double at[3],
+                             double *seconds)
 {
     ridge__sample s = {.at = {at[0], at[1], at[2]}, .work = 2 * at[0] * at[1] * at[2]};
-    snprintf(s.name, sizeof s.name, "%s", ridge_dtype_text(l->dtype));
+    snprintf(s.name, sizeof s.name, "%s%s", way, ridge_dtype_text(l->dtype));
     if (s.work > FLOPS_MOST)
-        s.seconds = scaled_s(&l->c->matmul, at, s.work);
+        s.seconds = scaled_s(&l->c->matmul, s.name, at, s.work);
     else
         RIDGE_TRY(measure_size(l, at, &s.seconds));
+    *seconds = s.seconds;
     return ridge__sample_add(l->c, &l->c->matmul, &s);
+}
+
+/* Both ways of bf16, and the quicker one. */
+static ridge_status add_both(product_load *l, ridge__gemm_library *library,
+                             const double at[3])
+{
+    static const char *const ways[] = {"converted.", "direct."};
+    ridge__sample s = {.at = {at[0], at[1], at[2]}, .work = 2 * at[0] * at[1] * at[2]};
+    double seconds[2];
+    for (int way = 0; way < 2; way++) {
+        ridge__gemm_library_take_bf16(library, way == 1);
+        RIDGE_TRY(add_size(l, ways[way], at, &seconds[way]));
+    }
+    snprintf(s.name, sizeof s.name, "%s", ridge_dtype_text(l->dtype));
+    s.seconds = seconds[0] < seconds[1] ? seconds[0] : seconds[1];
+    return ridge__sample_add(l->c, &l->c->matmul, &s);
+}
+
+static ridge_status add_all(product_load *l, const double at[3])
+{
+    ridge__gemm_library *library = ridge__cpu_of(l->c->device)->library;
+    const bool usual = ridge__gemm_library_has_bf16(library);
+    double seconds;
+    if (l->dtype != RIDGE_DTYPE_BF16 || !ridge__gemm_library_can_bf16(library))
+        return add_size(l, "", at, &seconds);
+    const ridge_status st = add_both(l, library, at);
+    ridge__gemm_library_take_bf16(library, usual);
+    return st;
 }
 
 static ridge_status measure_format(product_load *l, double from)
@@ -122,7 +157,7 @@ static ridge_status measure_format(product_load *l, double from)
         const double at[] = {m[i / n_k / n_k], k[i / n_k % n_k], k[i % n_k]};
         ridge__calibrator_show(l->c, from + 0.5 * (double)i / (double)(n_m * n_k * n_k),
                                "matrix products");
-        RIDGE_TRY(add_size(l, at));
+        RIDGE_TRY(add_all(l, at));
     }
     return RIDGE_OK;
 }

@@ -138,6 +138,8 @@ static void read_trace(step_load *l)
     const ridge__machine *m = l->r->chunks[0].m;
     for (int64_t i = 0; i < m->n_trace; i++) {
         const ridge__trace_event *e = &m->trace[i];
+        if (e->is_taken_in)
+            continue;
         times_add(&l->ops[e->op], e->end_s - e->start_s);
         if (i > 0 && e->repetition == m->trace[i - 1].repetition)
             times_add(&l->gaps, e->start_s - m->trace[i - 1].end_s);

@@ -51,6 +51,14 @@ ridge_status ridge__device_open_cpu(ridge_ctx *cx, int threads, ridge__device **
     return RIDGE_OK;
 }
 
+void ridge__cpu_take_measured(ridge__device *d, const ridge_measured_chip *measured)
+{
+    ridge__device_cpu *cpu = ridge__cpu_of(d);
+    cpu->direct = measured ? ridge_grid_find(&measured->matmul, "direct.bf16") : NULL;
+    cpu->converted =
+        measured ? ridge_grid_find(&measured->matmul, "converted.bf16") : NULL;
+}
+
 /* ---- memory ---------------------------------------------------------------------- */
 
 ridge_status ridge__cpu_alloc(ridge__device *d, size_t bytes, void **out)

@@ -34,7 +34,6 @@ typedef struct ridge__kernel_table {
 
 /** The tables that this CPU can run, the best at place 0. @return NULL: no more */
 const ridge__kernel_table *ridge__kernel_choose(int place);
-bool ridge__cpu_is_amd(void);
 
 typedef struct ridge__device_cpu {
     ridge__device base; /* first: a ridge__device is one of these */
@@ -42,6 +41,9 @@ typedef struct ridge__device_cpu {
     const ridge__kernel_table *kernels;
     struct ridge__block_store *blocks;   /* memory: device_memory.h */
     struct ridge__gemm_library *library; /* what the matrix products keep */
+    /* FLOP/s of products of bf16 by m, k, n, as they are and made fp32 first: the
+     * quicker way of a size is taken. NULL: not measured */
+    const ridge_grid *direct, *converted;
 } ridge__device_cpu;
 
 /** @param d  opened by ridge__device_open_cpu */
@@ -52,6 +54,10 @@ static inline ridge__device_cpu *ridge__cpu_of(ridge__device *d)
 
 /** Go on with the table at that place, for tests. @return false: there is none */
 bool ridge__cpu_take_kernels(ridge__device *d, int place);
+
+/** Have what was measured on this machine choose between ways of products.
+ * @param measured  borrowed as long as the device is open; NULL: nothing is known */
+void ridge__cpu_take_measured(ridge__device *d, const ridge_measured_chip *measured);
 
 /** Bytes of an element: 4 or 2. */
 static inline size_t ridge__element_bytes(ridge_dtype dtype)

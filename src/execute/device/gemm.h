@@ -94,12 +94,14 @@ void ridge__gemm_library_close(ridge__gemm_library *library); /* NULL: nothing *
 /** "oneDNN", "plain": for reports. */
 const char *ridge__gemm_library_name(void);
 
+/** Whether it has products of bf16 on this CPU. */
+bool ridge__gemm_library_can_bf16(const ridge__gemm_library *library);
 /**
- * Whether it should be given a product of bf16 as it is. Where it should not, operands
- * are converted and multiplied in fp32.
+ * Whether it should be given a product of bf16 as it is, where nothing was measured.
+ * Where it should not, operands are converted and multiplied in fp32.
  */
 bool ridge__gemm_library_has_bf16(const ridge__gemm_library *library);
-/** Say so against what is known of this CPU. @return false: it has no such product */
+/** Say so against its default. @return false: it has no such product */
 bool ridge__gemm_library_take_bf16(ridge__gemm_library *library, bool is_taken);
 
 /**

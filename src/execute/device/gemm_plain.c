@@ -43,6 +43,12 @@ void ridge__gemm_library_close(ridge__gemm_library *library)
         ridge__block_give(library->rooms);
 }
 
+bool ridge__gemm_library_can_bf16(const ridge__gemm_library *library)
+{
+    (void)library;
+    return false;
+}
+
 bool ridge__gemm_library_has_bf16(const ridge__gemm_library *library)
 {
     (void)library;

@@ -20,6 +20,17 @@ static bool is_bf16(ridge__matrix x)
     return x.array.dtype == RIDGE_DTYPE_BF16;
 }
 
+/** By what was measured on this machine, if it was; else by the library's default. */
+static bool is_direct(const ridge__device_cpu *cpu, const ridge__product *p)
+{
+    const double at[] = {(double)p->m, (double)p->k, (double)p->n};
+    if (!ridge__gemm_library_can_bf16(cpu->library))
+        return false;
+    if (cpu->direct == NULL || cpu->converted == NULL)
+        return ridge__gemm_library_has_bf16(cpu->library);
+    return ridge_grid_rate(cpu->direct, at) > ridge_grid_rate(cpu->converted, at);
+}
+
 static ridge__tile_way way_of(const ridge__device_cpu *cpu, const ridge__product *p)
 {
     bool is_all_fp32 = !is_bf16(p->a) && !is_bf16(p->b) && !is_bf16(p->c);
@@ -27,9 +38,8 @@ static ridge__tile_way way_of(const ridge__device_cpu *cpu, const ridge__product
         return RIDGE__TILE_FEW_ROWS;
     if (is_all_fp32)
         return RIDGE__TILE_LIBRARY;
-    bool is_taken =
-        is_bf16(p->a) && is_bf16(p->b) && ridge__gemm_library_has_bf16(cpu->library);
-    return is_taken ? RIDGE__TILE_LIBRARY : RIDGE__TILE_CONVERTED;
+    return is_bf16(p->a) && is_bf16(p->b) && is_direct(cpu, p) ? RIDGE__TILE_LIBRARY
+                                                               : RIDGE__TILE_CONVERTED;
 }
 
 /* ---- sizes ----------------------------------------------------------------------- */

@@ -24,8 +24,3 @@ const ridge__kernel_table *ridge__kernel_choose(int place)
     int at = place + (has_v4() ? 0 : has_v3() ? 1 : 2);
     return at < 3 ? tables[at] : NULL;
 }
-
-bool ridge__cpu_is_amd(void)
-{
-    return __builtin_cpu_is("amd");
-}

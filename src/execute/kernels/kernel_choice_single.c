@@ -7,8 +7,3 @@ const ridge__kernel_table *ridge__kernel_choose(int place)
 {
     return place == 0 ? &ridge__kernel_table_base : NULL;
 }
-
-bool ridge__cpu_is_amd(void)
-{
-    return false;
-}

@@ -336,12 +336,14 @@ static ridge_status open_call(ridge__machine *m, ridge__flight *flight,
     return RIDGE_OK;
 }
 
-static void note_trace(ridge__machine *m, const ridge__call *c, double start_s)
+static void note_trace(ridge__machine *m, const ridge__call *c, bool is_taken_in,
+                       double start_s)
 {
     if (m->n_trace < m->options.trace_most)
         m->trace[m->n_trace++] = (ridge__trace_event){.op = c->at->op,
                                                       .repetition = c->at->repetition,
                                                       .tag = c->flight->tag,
+                                                      .is_taken_in = is_taken_in,
                                                       .start_s = start_s,
                                                       .end_s = ridge_clock_s()};
 }
@@ -373,7 +375,7 @@ static ridge_status run_one(ridge__machine *m, ridge__flight *flight,
     RIDGE_TRY(open_call(m, flight, list, at, &c));
     RIDGE_TRY(run_call(&c));
     if (m->is_traced)
-        note_trace(m, &c, start_s);
+        note_trace(m, &c, false, start_s);
     free_values(m, flight, list, at);
     return RIDGE_OK;
 }
@@ -395,9 +397,9 @@ static ridge_status run_biased(ridge__machine *m, ridge__flight *flight,
     c.bias = (ridge__array){bias->p, bias->dtype};
     RIDGE_TRY(run_call(&c));
     if (m->is_traced) {
-        note_trace(m, &c, start_s);
+        note_trace(m, &c, false, start_s);
         c.at = add;
-        note_trace(m, &c, ridge_clock_s());
+        note_trace(m, &c, true, ridge_clock_s());
     }
     free_values(m, flight, list, at);
     free_values(m, flight, list, add);

@@ -62,6 +62,7 @@ typedef struct ridge__flight {
 /** One event of a trace. */
 typedef struct ridge__trace_event {
     int op, repetition, tag;
+    bool is_taken_in; /* by the product before it: no time of its own */
     double start_s, end_s;
 } ridge__trace_event;
 

@@ -155,6 +155,7 @@ static ridge_status open_runner(decoding *d, int64_t tokens)
         .threads = g->run->threads > 0 ? g->run->threads
                    : share > 0         ? share
                                        : 1,
+        .measured = g->run->measured,
         .microbatches = 1,
         .lender = d->n_runners > 0 ? d->runners[0] : NULL};
     if (runner_of(d, tokens) >= 0)

@@ -1,6 +1,7 @@
 /* Opening a rank: its groups, its schedule, a machine for each of its stages. */
 #include "runner.h"
 
+#include "device_cpu.h"
 #include "ring_attention.h"
 #include "shared_sum.h"
 
@@ -294,9 +295,11 @@ static ridge_status open_device(opening *x)
         r->device = x->o->lender->device;
         return RIDGE_OK;
     }
-    return ridge_comm_engine(r->world) == RIDGE_ENGINE_CUDA
-               ? ridge__device_open_cuda(r->cx, ridge_comm_rank(r->world), &r->device)
-               : ridge__device_open_cpu(r->cx, threads, &r->device);
+    if (ridge_comm_engine(r->world) == RIDGE_ENGINE_CUDA)
+        return ridge__device_open_cuda(r->cx, ridge_comm_rank(r->world), &r->device);
+    RIDGE_TRY(ridge__device_open_cpu(r->cx, threads, &r->device));
+    ridge__cpu_take_measured(r->device, x->o->measured);
+    return RIDGE_OK;
 }
 
 static ridge_status open_chunks(opening *x)

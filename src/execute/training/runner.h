@@ -72,6 +72,7 @@ typedef struct ridge__runner_options {
     const ridge_run_layout *layout;
     ridge_lowering lowering;
     int threads;
+    const ridge_measured_chip *measured; /* on this machine; NULL: nothing */
     int microbatches;
     int64_t trace_most;
     ridge__runner *lender; /* whose device, weights and caches are used; NULL: own */

@@ -434,6 +434,7 @@ static ridge_status train_rank(ridge_ctx *cx, ridge_comm *world, void *payload)
                      .activation = run->layout.weight,
                      .cache = run->layout.weight},
         .threads = threads_of(run),
+        .measured = run->measured,
         .microbatches = (int)microbatch_count(run),
         .trace_most = run->trace ? TRACE_MOST : 0};
     s.step_s = ridge_new(ridge_ctx_arena(cx), double, (size_t)run->steps + 1);
