@@ -19,8 +19,10 @@ function(ridge_test kind noun)
     target_link_libraries(${target} PRIVATE ridge_test_support ridge_${ARG_LAYER}
                                             ${CMOCKA_LIBRARIES})
     add_test(NAME ${kind}.${noun} COMMAND ${target} ${ARG_ARGS})
-    set_tests_properties(${kind}.${noun} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS
-                                                    "${kind};quick")
+    set_tests_properties(
+        ${kind}.${noun}
+        PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${kind};quick" ENVIRONMENT
+                   TSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/support/dnnl.supp)
 endfunction()
 
 # All fuzz programs: cmake --build build/fuzz --target ridge_fuzzers

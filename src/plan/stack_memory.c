@@ -11,22 +11,27 @@ static const double LOGIT_BYTES = 2 + 4;
  * dropout leaves. @source korthikanti2022, equation 1 */
 static const double SCORE_KEPT_BYTES = 2 + 1 + 2;
 
-/* Operands of products are kept in the format that they are made for, once: the
- * transpose, or with scales of blocks the copy along the other dim.
+/* Elements count 2 bytes. Operands of products are kept in a narrower format that they
+ * are made for, once: the transpose, or with scales of blocks the copy along the other
+ * dim. Where all is computed in fp32 all is kept in it.
  * @source transformer-engine-docs */
-static double narrow_saving_bytes(const train_case *tc, int kind, ridge_remat remat,
+static double format_saving_bytes(const train_case *tc, int kind, ridge_remat remat,
                                   int64_t tp, bool has_sp)
 {
     ridge_saved saved[RIDGE_SAVED_MAX];
-    double narrow = ridge_dtype_bytes(tc->policy->compute);
-    int n = ridge_layer_saved(tc->model, &tc->kinds[kind], saved);
+    const double each = ridge_dtype_bytes(tc->policy->compute);
+    const int n = ridge_layer_saved(tc->model, &tc->kinds[kind], saved);
     double bytes = 0;
-    for (int i = 0; i < n && narrow < 2; i++) {
+    for (int i = 0; i < n; i++) {
         const ridge_saved *s = &saved[i];
-        if (!s->is_operand || (s->kept_by & (1u << remat)) == 0)
-            continue;
+        const bool is_kept = (s->kept_by & (1u << remat)) != 0;
+        const bool is_other =
+            each < 2 ? s->is_operand : each > 2 && s->bytes_per_element < each;
         int64_t ways = s->is_split_by_tp || has_sp ? tp : 1;
-        bytes += s->width * (s->bytes_per_element - narrow) / (double)ways;
+        if (s->split_most > 0 && s->split_most < ways)
+            ways = s->split_most;
+        if (is_kept && is_other)
+            bytes += s->width * (s->bytes_per_element - each) / (double)ways;
     }
     return bytes;
 }
@@ -36,7 +41,7 @@ static double tuned_bytes(const train_case *tc, int kind, ridge_remat remat, int
 {
     return ridge_layer_activation_bytes(tc->model, &tc->kinds[kind], remat, tp,
                                         has_sp) -
-           narrow_saving_bytes(tc, kind, remat, tp, has_sp);
+           format_saving_bytes(tc, kind, remat, tp, has_sp);
 }
 
 /* Checkpoints of single operations: outputs of products that are not done again, the
