@@ -10,96 +10,11 @@
 #include "ridge/hardware.h"
 #include "ridge/hardware_stack.h"
 #include "ridge/model.h"
+#include "ridge/plan_layout.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* ---- precision ------------------------------------------------------------------- */
-
-/* name, text, what, arithmetic, bytes a parameter: compute copy, gradient, master copy,
- * moments; bytes of a gradient on the network */
-/* clang-format off */
-#define RIDGE_PRECISION_LIST(X)                                                            \
-    X(BF16, "bf16", "bf16 arithmetic, fp32 gradients, master weights and Adam moments",     \
-      BF16, 2, 4, 4, 8, 4)                                                                  \
-    X(BF16_PURE, "bf16-pure", "bf16 weights and gradients, fp32 Adam moments, no master",   \
-      BF16, 2, 2, 0, 8, 2)                                                                  \
-    X(BF16_REDUCE, "bf16-reduce", "as bf16, gradients kept and reduced in bf16",            \
-      BF16, 2, 2, 4, 8, 2)                                                                  \
-    X(FP16, "fp16", "fp16 arithmetic, fp16 gradients, fp32 master weights and moments",     \
-      FP16, 2, 2, 4, 8, 2)                                                                  \
-    X(FP8, "fp8", "fp8 matmuls, otherwise as bf16", FP8, 2, 4, 4, 8, 4)                     \
-    X(FP4, "fp4", "fp4 matmuls, otherwise as bf16", FP4, 2, 4, 4, 8, 4)                     \
-    X(TF32, "tf32", "fp32 weights and gradients, TF32 matmuls", TF32, 4, 4, 0, 8, 4)        \
-    X(FP32, "fp32", "fp32 throughout", FP32, 4, 4, 0, 8, 4)
-/* clang-format on */
-
-typedef enum ridge_precision {
-#define RIDGE_PRECISION_ENUM(name, text, what, compute, w, g, ma, mo, r)               \
-    RIDGE_PRECISION_##name,
-    RIDGE_PRECISION_LIST(RIDGE_PRECISION_ENUM)
-#undef RIDGE_PRECISION_ENUM
-} ridge_precision;
-
-#define RIDGE_PRECISION_ONE(name, text, what, compute, w, g, ma, mo, r) +1
-enum { RIDGE_PRECISION_COUNT = 0 RIDGE_PRECISION_LIST(RIDGE_PRECISION_ONE) };
-#undef RIDGE_PRECISION_ONE
-
-/** What a precision policy keeps for each parameter, in bytes. */
-typedef struct ridge_policy {
-    const char *text;
-    const char *what;
-    ridge_dtype compute; /* of the linear layers */
-    double weight_bytes; /* the copy that computes and that FSDP gathers */
-    double gradient_bytes;
-    double master_bytes; /* 0: the compute copy is the master */
-    double moment_bytes; /* both Adam moments */
-    double reduce_bytes; /* a gradient on the network */
-} ridge_policy;
-
-const ridge_policy *ridge_precision_policy(ridge_precision precision);
-/** Bytes a parameter that stay from step to step: weights, master copy and moments. */
-double ridge_policy_state_bytes(const ridge_policy *policy);
-RIDGE_NODISCARD ridge_status ridge_precision_parse(ridge_ctx *cx, const char *text,
-                                                   ridge_precision *out);
-
-/* ---- layouts -------------------------------------------------------------------- */
-
-/**
- * A training layout with every knob set. dp x fsdp x tp x cp x pp = chips; experts are
- * cut ep ways inside tp x cp x fsdp x dp. Weights, gradients and optimizer state are
- * sharded over the fsdp axis by zero_stage and replicated over dp.
- */
-typedef struct ridge_layout {
-    int64_t dp, fsdp, tp, cp, pp, ep;
-    int zero_stage; /* 0 none, 1 optimizer, 2 and gradients, 3 and weights (FSDP) */
-    bool has_sp;    /* activations between TP blocks are cut over tp */
-    int64_t vpp;    /* virtual stages a rank; 1: plain 1F1B */
-    int64_t microbatch_seqs;
-    ridge_remat remat;
-    ridge_precision precision;
-    bool has_tp_overlap; /* TP collectives run as collective matmuls */
-    int placement;       /* which order of network axes, see ridge_placement_text */
-} ridge_layout;
-
-enum { RIDGE_ZERO_FREE = -1, RIDGE_REMAT_FREE = -1, RIDGE_FLAG_FREE = -1 };
-
-/** Knobs that the user fixed; 0 (or *_FREE) leaves a knob to the search. */
-typedef struct ridge_knobs {
-    int64_t dp, fsdp, tp, cp, pp, ep, vpp, microbatch_seqs;
-    int zero_stage;
-    int remat;
-    int has_sp;
-    int has_tp_overlap;
-    ridge_precision precision;
-} ridge_knobs;
-
-ridge_knobs ridge_knobs_free(void);
-/** Set one knob from text, as in "tp=8", "remat=full", "precision=fp8".
- * @errors E_ARG unknown key (with the nearest) or value */
-RIDGE_NODISCARD ridge_status ridge_knobs_set(ridge_ctx *cx, ridge_knobs *knobs,
-                                             const char *key, const char *value);
 
 /* ---- prices --------------------------------------------------------------------- */
 
@@ -116,9 +31,11 @@ RIDGE_NODISCARD ridge_status ridge_knobs_set(ridge_ctx *cx, ridge_knobs *knobs,
     X(ep, "ep", "expert all-to-alls")                                                      \
     X(fsdp, "fsdp", "weight gathers and gradient scatters that are not hidden")            \
     X(dp, "dp", "gradient reduction that is not hidden")                                   \
-    X(pp, "pp", "sends between stages")                                                    \
+    X(imbalance, "imbalance", "ranks of experts that got more rows, waited for")           \
+    X(pp, "pp", "sends between stages that are not hidden")                                                    \
     X(bubble, "bubble", "stages that wait while the pipeline fills and drains")            \
-    X(optimizer, "optimizer", "the update of weights and moments")
+    X(optimizer, "optimizer", "the update of weights and moments")                         \
+    X(offload, "offload", "transfers to and from the host that are not hidden")
 /* clang-format on */
 
 typedef struct ridge_step_parts {
@@ -176,6 +93,8 @@ typedef enum ridge_fit {
     RIDGE_FIT_IDLE,       /* more than half of the replicas without a sequence */
     RIDGE_FIT_SEQUENCE,   /* the sequence does not divide by cp (and tp with SP) */
     RIDGE_FIT_MICROBATCH, /* the microbatch exceeds a replica's share */
+    RIDGE_FIT_SCHEDULE,   /* the schedule needs more microbatches, or more layers */
+    RIDGE_FIT_HOST,       /* no link to a host's memory is known */
     RIDGE_FIT_SHARDS,     /* the ZeRO stage asked for has nothing to shard over */
     RIDGE_FIT_COUNT
 } ridge_fit;
@@ -217,11 +136,15 @@ typedef struct ridge_train_request {
     ridge_knobs knobs;
     const ridge_stack *stack; /* the training software; NULL: well tuned */
     double usd_per_chip_hour; /* 0: the chip's first price in data/prices */
-    int top;                  /* layouts wanted, 1 to RIDGE_TRAIN_TOP_MAX */
+    double expert_imbalance; /* busiest rank of experts over the mean; below 1: even but
+                                for chance */
+    int top;                 /* layouts wanted, 1 to RIDGE_TRAIN_TOP_MAX */
+    int front;   /* layouts of the front of time and memory wanted; 0: none */
+    int workers; /* threads of the search; 0: one a processor */
     ridge_progress *progress; /* or NULL */
 } ridge_train_request;
 
-enum { RIDGE_TRAIN_TOP_MAX = 32 };
+enum { RIDGE_TRAIN_TOP_MAX = 32, RIDGE_TRAIN_FRONT_MAX = 256 };
 
 typedef struct ridge_train_result {
     int64_t batch_seqs;
@@ -230,6 +153,8 @@ typedef struct ridge_train_result {
     ridge_train_price *layouts;
     ridge_train_price nearest; /* n_layouts 0: the least over HBM, if any was priced */
     bool has_nearest;
+    int n_front; /* where wanted: none is both faster and smaller; fastest first */
+    ridge_train_price *front;
     int64_t covered; /* layouts of the space, decided by pricing or by dominance */
     int64_t priced;
     int64_t refused[RIDGE_FIT_COUNT]; /* by reason */

@@ -59,6 +59,8 @@ typedef struct ridge_step_end {
     double optimizer_s;
     double gather_exposed_s, gather_hidden_s; /* weights; hidden: in the next step */
     double slowdown_s;                        /* of passes, by what is hidden here */
+    double offload_s; /* state to and from the host, beyond the update */
+    double bound_sync_s, bound_update_s; /* at peak rates */
 } ridge_step_end;
 
 /** A step of a layout on its slice. */

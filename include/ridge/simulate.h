@@ -17,8 +17,8 @@ extern "C" {
 /* name, text, what */
 /* clang-format off */
 #define RIDGE_SCHEDULE_LIST(X)                                                          \
-    X(GPIPE, "gpipe", "all forward passes, then all backward passes")                   \
     X(1F1B, "1f1b", "one forward, one backward, as soon as there is one")               \
+    X(GPIPE, "gpipe", "all forward passes, then all backward passes")                   \
     X(INTERLEAVED, "interleaved", "1f1b over several chunks of layers a rank")          \
     X(ZB_H1, "zb-h1", "weight gradients late: a third of the bubble in the memory of 1f1b") \
     X(ZB_H2, "zb-h2", "weight gradients later: no bubble, twice the memory of 1f1b")    \

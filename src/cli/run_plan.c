@@ -84,6 +84,16 @@ static void layout_of_knobs(const ridge_knobs *k, ridge_layout *l)
                     : l->fsdp > 1                    ? 3
                                                      : 0;
     l->has_sp = k->has_sp == 1;
+    l->schedule = k->schedule > 0 && k->schedule != RIDGE_SCHEDULE_INTERLEAVED
+                      ? (ridge_schedule)k->schedule
+                      : RIDGE_SCHEDULE_1F1B;
+    l->cp_exchange =
+        k->cp_exchange > 0 ? (ridge_cp_exchange)k->cp_exchange : RIDGE_CP_RING;
+    l->first_layers = k->first_layers;
+    l->last_layers = k->last_layers;
+    l->remat_layers = k->remat_layers;
+    l->offload = k->offload > 0 ? (unsigned)k->offload : RIDGE_OFFLOAD_NONE;
+    l->optimizer = k->optimizer;
     l->remat = k->remat != RIDGE_REMAT_FREE ? (ridge_remat)k->remat : RIDGE_REMAT_NONE;
 }
 
@@ -127,11 +137,37 @@ static ridge_status read_formats(cli_run *run, ridge_precision precision,
     return RIDGE_OK;
 }
 
-static ridge_status read_schedule(cli_run *run, ridge_run_layout *out)
+/* What is priced but does not run. */
+static ridge_status check_choices(cli_run *run, const ridge_layout *l)
+{
+    if (l->offload != RIDGE_OFFLOAD_NONE)
+        return ridge_fail(run->cx, RIDGE_E_ARG,
+                          "offload=%s cannot be run: plan without offload",
+                          ridge_offload_text(l->offload));
+    if (l->first_layers != RIDGE_STAGE_EVEN || l->last_layers != RIDGE_STAGE_EVEN)
+        return ridge_fail(run->cx, RIDGE_E_ARG,
+                          "uneven stages cannot be run: plan without first_layers and "
+                          "last_layers");
+    if (l->remat_layers > 0)
+        return ridge_fail(run->cx, RIDGE_E_ARG,
+                          "remat of %lld layers of a stage cannot be run: plan with "
+                          "remat=%s, for all of them",
+                          (long long)l->remat_layers, ridge_remat_text(l->remat));
+    if (l->optimizer != RIDGE_OPTIMIZER_ADAMW)
+        return ridge_fail(run->cx, RIDGE_E_ARG,
+                          "optimizer=%s cannot be run: the kernels have adamw",
+                          ridge_optimizer_text(l->optimizer));
+    return RIDGE_OK;
+}
+
+static ridge_status read_schedule(cli_run *run, const ridge_layout *l,
+                                  ridge_run_layout *out)
 {
     const char *schedule = cli_option_text(run, "schedule");
     const char *context = cli_option_text(run, "context-exchange");
-    out->schedule = out->vpp > 1 ? RIDGE_SCHEDULE_INTERLEAVED : RIDGE_SCHEDULE_1F1B;
+    out->schedule = ridge_layout_schedule(l);
+    if (out->schedule == RIDGE_SCHEDULE_ZB_V)
+        out->vpp = 2; /* the chunk down and the chunk back up */
     if (schedule)
         RIDGE_TRY(ridge_schedule_parse(run->cx, schedule, &out->schedule));
     if (!context)
@@ -157,8 +193,9 @@ static ridge_status make_layout(cli_run *run, run_plan *p)
     p->layout.vpp = (int)l->vpp;
     p->layout.microbatch_seqs = l->microbatch_seqs;
     p->layout.remat = l->remat;
+    RIDGE_TRY(check_choices(run, l));
     RIDGE_TRY(read_formats(run, l->precision, &p->layout));
-    return read_schedule(run, &p->layout);
+    return read_schedule(run, l, &p->layout);
 }
 
 /* ---- ranks -------------------------------------------------------------------------

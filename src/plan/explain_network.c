@@ -76,17 +76,49 @@ void explain_tp(story *s, int depth)
 
 void explain_cp(story *s, int depth)
 {
-    story_add(s, depth, "cp", "keys and values around the ring, less attention time",
-              SECONDS(s->price->parts.cp_s), "cp %lld", (long long)s->price->layout.cp);
+    const ridge_layout *l = &s->price->layout;
+    bool is_ring = l->cp_exchange == RIDGE_CP_RING;
+    story_add(s, depth, "cp",
+              is_ring ? "keys and values around the ring, less attention time"
+                      : "exchanged before and after the scores, waited for",
+              SECONDS(s->price->parts.cp_s), "cp %lld by %s", (long long)l->cp,
+              ridge_cp_text(l->cp_exchange));
     tell_exchanges(s, depth + 1, EXCHANGE_CP, &s->groups.cp);
 }
 
 void explain_ep(story *s, int depth)
 {
-    story_add(s, depth, "ep", "dispatch and combine, and the same way back",
+    const ridge_layout *l = &s->price->layout;
+    story_add(s, depth, "ep",
+              l->has_ep_overlap ? "dispatch and combine both ways, less compute"
+                                : "dispatch and combine, and the same way back",
               SECONDS(s->price->parts.ep_s), "ep %lld, balanced experts",
-              (long long)s->price->layout.ep);
+              (long long)l->ep);
     tell_exchanges(s, depth + 1, EXCHANGE_EP, &s->groups.ep);
+}
+
+void explain_imbalance(story *s, int depth)
+{
+    const ridge_layout *l = &s->price->layout;
+    story_add(s, depth, "imbalance", "(busiest rank / mean - 1) x products of experts",
+              SECONDS(s->price->parts.imbalance_s), "load %.3f over ep %lld",
+              train_expert_imbalance(s->tc, l), (long long)l->ep);
+    story_add(s, depth + 1, "chance", "sqrt(2 ln ep / rows a rank)", "",
+              "david-nagaraja2003; %s",
+              s->request->expert_imbalance > 1 ? "and what was given beyond it"
+                                               : "tokens choose experts evenly");
+}
+
+void explain_offload(story *s, int depth)
+{
+    const ridge_layout *l = &s->price->layout;
+    double rate = train_host_bytes_per_s(s->tc->chip);
+    bool is_link = s->tc->chip->host_link_bytes_per_s > 0;
+    story_add(s, depth, "offload", "what the host's link takes longer than compute",
+              SECONDS(s->price->parts.offload_s), "%s on the host",
+              ridge_offload_text(l->offload));
+    story_fact(s, depth + 1, is_link ? "host_link_bytes_per_s" : "pcie_bytes_per_s",
+               ridge_format_si(rate, "B/s").s);
 }
 
 void explain_fsdp(story *s, int depth)
@@ -139,7 +171,9 @@ void explain_pp(story *s, int depth)
     const ridge_layout *l = &s->price->layout;
     double tokens = (double)l->microbatch_seqs * s->tc->seq_tokens / (double)l->cp;
     double bytes = tokens * (double)s->tc->model->d_model * 2;
-    story_add(s, depth, "pp", "2 x vpp x microbatches x send",
+    story_add(s, depth, "pp",
+              l->has_pp_overlap ? "2 x vpp x microbatches x send, less compute"
+                                : "2 x vpp x microbatches x send",
               SECONDS(s->price->parts.pp_s), "2 x %lld x %lld", (long long)l->vpp,
               (long long)s->price->microbatches);
     tell_collective(s, depth + 1, RIDGE_COLLECTIVE_SEND_RECV,
@@ -168,6 +202,10 @@ static void tell_state(story *s, int depth)
         story_add(s, depth, "activations", "bytes a token and layer that remat keeps",
                   BYTES(s->load->activation_bytes[k][l->remat]), "remat=%s",
                   ridge_remat_text(l->remat));
+        if (l->remat_layers > 0)
+            story_add(s, depth, "activations", "of layers that keep all",
+                      BYTES(s->load->activation_bytes[k][RIDGE_REMAT_NONE]),
+                      "remat on %lld layers of a stage", (long long)l->remat_layers);
     }
 }
 

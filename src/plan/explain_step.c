@@ -137,16 +137,35 @@ void explain_slowdown(story *s, int depth)
                                                   : "0: copy engines move the data");
 }
 
+/* Of equal stages; W: a pass for the weights' gradients, a part of B. */
+static const char *bubble_formula(ridge_schedule schedule)
+{
+    switch (schedule) {
+    case RIDGE_SCHEDULE_ZB_H1:
+        return "(pp - 1) (F + B - 2 W), for equal stages (qi2023-zero-bubble)";
+    case RIDGE_SCHEDULE_ZB_H2:
+    case RIDGE_SCHEDULE_ZB_V:
+        return "(pp - 1) (F + B - 3 W), for equal stages (qi2023-zero-bubble)";
+    case RIDGE_SCHEDULE_DUALPIPE:
+        return "(pp / 2 - 1) (F + 2 B - 3 W), for equal stages (deepseek-v3-2024)";
+    case RIDGE_SCHEDULE_GPIPE:
+    case RIDGE_SCHEDULE_1F1B:
+    case RIDGE_SCHEDULE_INTERLEAVED:
+        break;
+    }
+    return "(pp - 1) / (vpp m) of the ideal time, for equal stages";
+}
+
 void explain_bubble(story *s, int depth)
 {
     const ridge_layout *l = &s->price->layout;
-    story_add(
-        s, depth, "bubble", "(pp - 1) / (vpp m) of the ideal time, for equal stages",
-        SECONDS(s->price->parts.bubble_s), "pp %lld, vpp %lld, m %lld microbatches: %s",
-        (long long)l->pp, (long long)l->vpp, (long long)s->price->microbatches,
-        ridge_format_percent((double)(l->pp - 1) /
-                             (double)(l->vpp * s->price->microbatches))
-            .s);
+    const ridge_schedule schedule = ridge_layout_schedule(l);
+    story_add(s, depth, "bubble", bubble_formula(schedule),
+              SECONDS(s->price->parts.bubble_s),
+              "%s: pp %lld, vpp %lld, m %lld microbatches; %s of the step",
+              ridge_schedule_text(schedule), (long long)l->pp, (long long)l->vpp,
+              (long long)s->price->microbatches,
+              ridge_format_percent(s->price->parts.bubble_s / s->price->step_time_s).s);
 }
 
 void explain_optimizer(story *s, int depth)
@@ -156,10 +175,16 @@ void explain_optimizer(story *s, int depth)
         p->gradient_bytes + p->weight_bytes + 2 * (p->master_bytes + p->moment_bytes);
     double rate = s->tc->chip->hbm_bytes_per_s * s->tc->chip->achievable.memory;
     double params = s->price->parts.optimizer_s * rate / bytes;
-    story_add(s, depth, "optimizer",
-              "parameters on a chip x bytes read and written / HBM rate",
-              SECONDS(s->price->parts.optimizer_s), "%s x %g B / %s",
-              ridge_format_count(params).s, bytes, ridge_format_si(rate, "B/s").s);
+    if (s->price->layout.optimizer == RIDGE_OPTIMIZER_MUON) {
+        story_add(s, depth, "optimizer",
+                  "a stream of state, and 5 x (4 m^2 n + 2 m^3) FLOPs a matrix",
+                  SECONDS(s->price->parts.optimizer_s), "muon (jordan2024-muon)");
+    } else {
+        story_add(s, depth, "optimizer",
+                  "parameters on a chip x bytes read and written / HBM rate",
+                  SECONDS(s->price->parts.optimizer_s), "%s x %g B / %s",
+                  ridge_format_count(params).s, bytes, ridge_format_si(rate, "B/s").s);
+    }
     story_fact(s, depth + 1, "hbm_bytes_per_s",
                ridge_format_si(s->tc->chip->hbm_bytes_per_s, "B/s").s);
 }

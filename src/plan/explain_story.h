@@ -34,6 +34,8 @@ void explain_slowdown(story *s, int depth);
 void explain_tp(story *s, int depth);
 void explain_cp(story *s, int depth);
 void explain_ep(story *s, int depth);
+void explain_imbalance(story *s, int depth);
+void explain_offload(story *s, int depth);
 void explain_fsdp(story *s, int depth);
 void explain_dp(story *s, int depth);
 void explain_pp(story *s, int depth);

@@ -1,5 +1,5 @@
 /* Knobs that the user fixes, from "key=value". */
-#include "ridge/plan.h"
+#include "ridge/plan_layout.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -8,19 +8,30 @@ enum { DEGREE_MOST = 100000000 };
 
 ridge_knobs ridge_knobs_free(void)
 {
-    return (ridge_knobs){.zero_stage = RIDGE_ZERO_FREE,
-                         .remat = RIDGE_REMAT_FREE,
-                         .has_sp = RIDGE_FLAG_FREE,
-                         .has_tp_overlap = RIDGE_FLAG_FREE,
-                         .precision = RIDGE_PRECISION_BF16};
+    ridge_knobs k = {.zero_stage = RIDGE_ZERO_FREE,
+                     .remat = RIDGE_REMAT_FREE,
+                     .has_sp = RIDGE_FLAG_FREE,
+                     .schedule = RIDGE_KNOB_FREE,
+                     .offload = RIDGE_KNOB_FREE,
+                     .cp_exchange = RIDGE_KNOB_FREE,
+                     .precision = RIDGE_PRECISION_BF16,
+                     .optimizer = RIDGE_OPTIMIZER_ADAMW};
+    for (int i = 0; i < RIDGE_OVERLAP_COUNT; i++)
+        k.overlap[i] = RIDGE_FLAG_FREE;
+    return k;
 }
 
 typedef enum knob_kind {
     KNOB_DEGREE,
+    KNOB_STAGE,
     KNOB_FLAG,
     KNOB_ZERO,
     KNOB_REMAT,
-    KNOB_PRECISION
+    KNOB_PRECISION,
+    KNOB_OPTIMIZER,
+    KNOB_SCHEDULE,
+    KNOB_OFFLOAD,
+    KNOB_CP
 } knob_kind;
 
 typedef struct knob {
@@ -40,9 +51,20 @@ static const knob knobs_known[] = {
     {"microbatch", KNOB_DEGREE, offsetof(ridge_knobs, microbatch_seqs)},
     {"zero", KNOB_ZERO, offsetof(ridge_knobs, zero_stage)},
     {"sp", KNOB_FLAG, offsetof(ridge_knobs, has_sp)},
-    {"tp_overlap", KNOB_FLAG, offsetof(ridge_knobs, has_tp_overlap)},
+    {"cp_exchange", KNOB_CP, offsetof(ridge_knobs, cp_exchange)},
+    {"schedule", KNOB_SCHEDULE, offsetof(ridge_knobs, schedule)},
+    {"first_layers", KNOB_STAGE, offsetof(ridge_knobs, first_layers)},
+    {"last_layers", KNOB_STAGE, offsetof(ridge_knobs, last_layers)},
     {"remat", KNOB_REMAT, offsetof(ridge_knobs, remat)},
+    {"remat_layers", KNOB_DEGREE, offsetof(ridge_knobs, remat_layers)},
+    {"offload", KNOB_OFFLOAD, offsetof(ridge_knobs, offload)},
     {"precision", KNOB_PRECISION, offsetof(ridge_knobs, precision)},
+    {"optimizer", KNOB_OPTIMIZER, offsetof(ridge_knobs, optimizer)},
+#define OVERLAP_KNOB(name, text, what)                                                 \
+    {text, KNOB_FLAG,                                                                  \
+     offsetof(ridge_knobs, overlap) + RIDGE_OVERLAP_##name * sizeof(int)},
+    RIDGE_OVERLAP_LIST(OVERLAP_KNOB)
+#undef OVERLAP_KNOB
 };
 
 static ridge_status set_degree(ridge_ctx *cx, int64_t *field, const char *key,
@@ -79,34 +101,99 @@ static ridge_status set_remat(ridge_ctx *cx, int *field, const char *value)
     return RIDGE_OK;
 }
 
+/* Layers of an end stage: 0 leaves it the embedding or the head alone. */
+static ridge_status set_stage(ridge_ctx *cx, ridge_knobs *knobs, int64_t *field,
+                              const char *key, const char *value)
+{
+    int64_t v;
+    if (!ridge_parse_i64(ridge_str_of(value), &v) || v < 0 || v > DEGREE_MOST) {
+        return ridge_fail(cx, RIDGE_E_ARG,
+                          "%s=%s: expected the layers of that stage, 0 or more", key,
+                          value);
+    }
+    *field = v == 0 ? RIDGE_STAGE_NONE : v;
+    *(field == &knobs->first_layers ? &knobs->is_first_fixed : &knobs->is_last_fixed) =
+        true;
+    return RIDGE_OK;
+}
+
+static ridge_status set_schedule(ridge_ctx *cx, int *field, const char *value)
+{
+    ridge_schedule schedule;
+    if (strcmp(value, "any") == 0) {
+        *field = RIDGE_KNOB_ANY;
+        return RIDGE_OK;
+    }
+    RIDGE_TRY(ridge_schedule_parse(cx, value, &schedule));
+    *field = (int)schedule;
+    return RIDGE_OK;
+}
+
+static ridge_status set_offload(ridge_ctx *cx, int *field, const char *value)
+{
+    unsigned flags;
+    if (strcmp(value, "any") == 0) {
+        *field = RIDGE_KNOB_ANY;
+        return RIDGE_OK;
+    }
+    RIDGE_TRY(ridge_offload_parse(cx, value, &flags));
+    *field = (int)flags;
+    return RIDGE_OK;
+}
+
+static ridge_status set_cp(ridge_ctx *cx, int *field, const char *value)
+{
+    ridge_cp_exchange exchange;
+    RIDGE_TRY(ridge_cp_parse(cx, value, &exchange));
+    *field = (int)exchange;
+    return RIDGE_OK;
+}
+
+static ridge_status set_knob(ridge_ctx *cx, ridge_knobs *knobs, const knob *k,
+                             const char *value)
+{
+    void *field = (char *)knobs + k->offset;
+    switch (k->kind) {
+    case KNOB_DEGREE:
+        return set_degree(cx, field, k->name, value);
+    case KNOB_STAGE:
+        return set_stage(cx, knobs, field, k->name, value);
+    case KNOB_FLAG:
+        return set_small(cx, field, k->name, value, 1);
+    case KNOB_ZERO:
+        return set_small(cx, field, k->name, value, 3);
+    case KNOB_REMAT:
+        return set_remat(cx, field, value);
+    case KNOB_PRECISION:
+        return ridge_precision_parse(cx, value, field);
+    case KNOB_OPTIMIZER:
+        return ridge_optimizer_parse(cx, value, field);
+    case KNOB_SCHEDULE:
+        return set_schedule(cx, field, value);
+    case KNOB_OFFLOAD:
+        return set_offload(cx, field, value);
+    case KNOB_CP:
+        break;
+    }
+    return set_cp(cx, field, value);
+}
+
 ridge_status ridge_knobs_set(ridge_ctx *cx, ridge_knobs *knobs, const char *key,
                              const char *value)
 {
     const char *names[RIDGE_COUNT_OF(knobs_known)];
+    ridge_buf all;
+    ridge_buf_init(&all, ridge_ctx_scratch(cx));
     for (size_t i = 0; i < RIDGE_COUNT_OF(knobs_known); i++) {
         const knob *k = &knobs_known[i];
         names[i] = k->name;
-        if (strcmp(key, k->name) != 0)
-            continue;
-        void *field = (char *)knobs + k->offset;
-        switch (k->kind) {
-        case KNOB_DEGREE:
-            return set_degree(cx, field, key, value);
-        case KNOB_FLAG:
-            return set_small(cx, field, key, value, 1);
-        case KNOB_ZERO:
-            return set_small(cx, field, key, value, 3);
-        case KNOB_REMAT:
-            return set_remat(cx, field, value);
-        case KNOB_PRECISION:
-            return ridge_precision_parse(cx, value, field);
-        }
+        if (strcmp(key, k->name) == 0)
+            return set_knob(cx, knobs, k, value);
+        ridge_buf_printf(&all, "%s%s", i == 0 ? "" : ", ", k->name);
     }
     const char *hint = ridge_suggestion(ridge_ctx_scratch(cx), key, names,
                                         RIDGE_COUNT_OF(knobs_known));
-    return ridge_fail(cx, RIDGE_E_ARG,
-                      "unknown knob '%s': use dp, fsdp, tp, cp, pp, ep, vpp, "
-                      "microbatch, zero, sp, tp_overlap, remat or precision%s%s",
-                      key, hint == NULL || hint[0] == '\0' ? "" : "; ",
+    return ridge_fail(cx, RIDGE_E_ARG, "unknown knob '%s': use %s%s%s", key,
+                      ridge_buf_text(&all), hint == NULL || hint[0] == '\0' ? "" : "; ",
                       hint == NULL ? "" : hint);
 }

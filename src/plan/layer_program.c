@@ -18,8 +18,7 @@
 enum { CUTS_MOST = 4096 };
 
 typedef struct layer_cut {
-    int64_t tp, cp, ep;
-    bool has_sp;
+    layer_shape shape;                /* of one sequence */
     const ridge_partition *partition; /* of one sequence a batch shard */
     int64_t batch_ways;               /* batch shards: the ep axis */
 } layer_cut;
@@ -59,7 +58,8 @@ static ridge_parallelism degrees_of(const layer_shape *s)
                                .is_sequence_parallel = s->has_sp,
                                .is_vocab_parallel = true,
                                .is_expert_whole = is_whole,
-                               .context = RIDGE_CONTEXT_GATHER};
+                               .context = s->is_all_to_all ? RIDGE_CONTEXT_ALL_TO_ALL
+                                                           : RIDGE_CONTEXT_GATHER};
 }
 
 static ridge_status make_cut(train_case *tc, const layer_shape *s, layer_cut *out)
@@ -69,7 +69,8 @@ static ridge_status make_cut(train_case *tc, const layer_shape *s, layer_cut *ou
     const ridge_rule *rules;
     ridge_mesh mesh;
     int n;
-    layer_cut cut = {s->tp, s->cp, s->ep, s->has_sp, NULL, degrees.ep};
+    layer_cut cut = {*s, NULL, degrees.ep};
+    cut.shape.microbatch_seqs = 1;
     if (degrees.ep > 1)
         RIDGE_TRY(ridge_program_resize(tc->cx, program, "B", degrees.ep, &program));
     RIDGE_TRY(ridge_parallelism_rules(tc->cx, program, &degrees, &mesh, &rules, &n));
@@ -79,22 +80,33 @@ static ridge_status make_cut(train_case *tc, const layer_shape *s, layer_cut *ou
     return RIDGE_OK;
 }
 
+ridge_status train_programs_open(train_case *tc)
+{
+    if (tc->programs != NULL)
+        return RIDGE_OK;
+    struct train_programs *p = ridge_new(ridge_ctx_arena(tc->cx), train_programs, 1);
+    if (p == NULL)
+        return ridge_fail_nomem(tc->cx);
+    RIDGE_TRY(lower(tc, &p->program));
+    tc->programs = p;
+    return RIDGE_OK;
+}
+
+void train_programs_forget(train_case *tc)
+{
+    if (tc->programs != NULL)
+        tc->programs->n = 0;
+}
+
 static ridge_status find_cut(train_case *tc, const layer_shape *s, layer_cut *out)
 {
-    if (tc->programs == NULL) {
-        struct train_programs *p =
-            ridge_new(ridge_ctx_arena(tc->cx), train_programs, 1);
-        if (p == NULL)
-            return ridge_fail_nomem(tc->cx);
-        RIDGE_TRY(lower(tc, &p->program));
-        tc->programs = p;
-    }
+    RIDGE_TRY(train_programs_open(tc));
     train_programs *all = tc->programs;
+    layer_shape wanted = *s;
+    wanted.microbatch_seqs = 1;
     for (int i = 0; i < all->n; i++) {
-        const layer_cut *c = &all->cuts[i];
-        if (c->tp == s->tp && c->cp == s->cp && c->ep == s->ep &&
-            c->has_sp == s->has_sp) {
-            *out = *c;
+        if (layer_shape_is_same(&all->cuts[i].shape, &wanted)) {
+            *out = all->cuts[i];
             return RIDGE_OK;
         }
     }
@@ -257,6 +269,8 @@ static void add_operation(const reading *r, int index, bool is_backward, layer_t
         part = is_backward ? &t->matmul_bwd_s : &t->matmul_fwd_s;
     }
     *part += time.expected_s;
+    if (op->part == RIDGE_PART_EXPERTS && op->code == RIDGE_OPCODE_EINSUM)
+        *(is_backward ? &t->experts_bwd_s : &t->experts_fwd_s) += time.expected_s;
     *(is_backward ? &t->bound_bwd_s : &t->bound_fwd_s) += time.bound_s;
 }
 

@@ -7,6 +7,11 @@
 
 #include "layer_time.h"
 
+/** Lower the model, if it is not. @errors E_ARG, E_NOMEM */
+RIDGE_NODISCARD ridge_status train_programs_open(train_case *tc);
+/** Forget the cuts, whose memory the caller takes back. */
+void train_programs_forget(train_case *tc);
+
 /**
  * Times of every kind of layer and of the head, for one shape.
  * @param out  [kinds + 1]

@@ -1,5 +1,19 @@
-/* Sums over a layer's parts. */
+/* What a layer's times depend on, and sums over its parts. */
 #include "layer_time.h"
+
+layer_shape layer_shape_of(const ridge_layout *l)
+{
+    return (layer_shape){l->tp,     l->cp,
+                         l->ep,     l->microbatch_seqs,
+                         l->has_sp, l->cp > 1 && l->cp_exchange == RIDGE_CP_ALL_TO_ALL};
+}
+
+bool layer_shape_is_same(const layer_shape *a, const layer_shape *b)
+{
+    return a->tp == b->tp && a->cp == b->cp && a->ep == b->ep &&
+           a->microbatch_seqs == b->microbatch_seqs && a->has_sp == b->has_sp &&
+           a->is_all_to_all == b->is_all_to_all;
+}
 
 double layer_time_fwd_s(const layer_time *t)
 {

@@ -29,7 +29,8 @@ typedef struct layer_time {
     double matmul_fwd_s, matmul_bwd_s;
     double attention_fwd_s, attention_bwd_s;
     double vector_fwd_s, vector_bwd_s;
-    double bound_fwd_s, bound_bwd_s; /* at peak rates */
+    double experts_fwd_s, experts_bwd_s; /* of matmul: those of routed experts */
+    double bound_fwd_s, bound_bwd_s;     /* at peak rates */
     double selective_s; /* forward work that RIDGE_REMAT_SELECTIVE does again */
     bool is_fwd_read, is_bwd_read;
     int n_exchanges;
@@ -41,7 +42,11 @@ typedef struct layer_shape {
     int64_t tp, cp, ep;
     int64_t microbatch_seqs;
     bool has_sp;
+    bool is_all_to_all; /* cp exchanges tokens for heads */
 } layer_shape;
+
+layer_shape layer_shape_of(const ridge_layout *layout);
+bool layer_shape_is_same(const layer_shape *a, const layer_shape *b);
 
 double layer_time_fwd_s(const layer_time *t);
 double layer_time_bwd_s(const layer_time *t);

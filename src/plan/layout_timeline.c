@@ -23,7 +23,9 @@ ridge_status ridge_layout_parallelism(ridge_ctx *cx, const ridge_layout *l,
                            .is_sequence_parallel = l->has_sp,
                            .is_vocab_parallel = l->tp > 1,
                            .is_expert_whole = is_whole,
-                           .context = RIDGE_CONTEXT_GATHER};
+                           .context = l->cp_exchange == RIDGE_CP_ALL_TO_ALL
+                                          ? RIDGE_CONTEXT_ALL_TO_ALL
+                                          : RIDGE_CONTEXT_GATHER};
     if (l->fsdp % ep == 0) {
         p.fsdp = l->fsdp / ep;
     } else if (ep % l->fsdp == 0 && l->dp % (ep / l->fsdp) == 0) {

@@ -6,7 +6,10 @@
  *     stack                   optional: a name of data/stacks
  *     mesh                    {dp, fsdp, tp, cp, pp, ep}
  *     zero_stage, sp, vpp, microbatch_seqs, remat, precision, tp_overlap,
- * placement_index schedule, placement, shardings, predicted    written, not read
+ *     placement_index
+ *     schedule, first_layers, last_layers, cp_exchange, remat_layers, offload,
+ *     optimizer, fsdp_overlap, dp_overlap, pp_overlap, ep_overlap   plain when absent
+ *     placement, shardings, predicted    written, not read
  */
 #include "ridge/cost_range.h"
 #include "ridge/plan.h"
@@ -61,6 +64,16 @@ static void set_mesh(ridge_ctx *cx, ridge_json *o, const ridge_layout *l)
     ridge_json_set_i64(mesh, "ep", l->ep);
 }
 
+/* null: as the even deal gives. */
+static void set_stage_layers(ridge_json *o, const char *key, int64_t layers)
+{
+    if (layers == RIDGE_STAGE_EVEN) {
+        ridge_json_set_null(o, key);
+    } else {
+        ridge_json_set_i64(o, key, layers == RIDGE_STAGE_NONE ? 0 : layers);
+    }
+}
+
 static void set_layout(ridge_ctx *cx, ridge_json *o, const ridge_train_request *request,
                        const ridge_layout *l)
 {
@@ -71,13 +84,26 @@ static void set_layout(ridge_ctx *cx, ridge_json *o, const ridge_train_request *
     ridge_json_set_bool(o, "sp", l->has_sp);
     ridge_json_set_i64(o, "vpp", l->vpp);
     ridge_json_set_text(o, "schedule",
-                        l->pp == 1   ? "none"
-                        : l->vpp > 1 ? "interleaved-1f1b"
-                                     : "1f1b");
+                        l->pp == 1 ? "none"
+                                   : ridge_schedule_text(ridge_layout_schedule(l)));
+    set_stage_layers(o, "first_layers", l->first_layers);
+    set_stage_layers(o, "last_layers", l->last_layers);
+    ridge_json_set_text(o, "cp_exchange", ridge_cp_text(l->cp_exchange));
     ridge_json_set_i64(o, "microbatch_seqs", l->microbatch_seqs);
     ridge_json_set_text(o, "remat", ridge_remat_text(l->remat));
+    if (l->remat_layers > 0) {
+        ridge_json_set_i64(o, "remat_layers", l->remat_layers);
+    } else {
+        ridge_json_set_null(o, "remat_layers");
+    }
+    ridge_json_set_text(o, "offload", ridge_offload_text(l->offload));
     ridge_json_set_text(o, "precision", ridge_precision_policy(l->precision)->text);
-    ridge_json_set_bool(o, "tp_overlap", l->has_tp_overlap);
+    ridge_json_set_text(o, "optimizer", ridge_optimizer_text(l->optimizer));
+    for (int i = 0; i < RIDGE_OVERLAP_COUNT; i++) {
+        ridge_overlap_kind kind = (ridge_overlap_kind)i;
+        ridge_json_set_bool(o, ridge_overlap_kind_text(kind),
+                            ridge_layout_has_overlap(l, kind));
+    }
 }
 
 static void set_parts(ridge_ctx *cx, ridge_json *o, const ridge_train_price *p)
@@ -207,6 +233,84 @@ static ridge_status read_mesh(ridge_ctx *cx, const ridge_node *root, ridge_layou
     return RIDGE_OK;
 }
 
+static ridge_status read_stage_layers(ridge_ctx *cx, const ridge_node *root,
+                                      const char *key, int64_t *out)
+{
+    ridge_node n = ridge_json_get(root, key);
+    *out = RIDGE_STAGE_EVEN;
+    if (ridge_json_is_absent(n) || ridge_json_kind_of(n) == RIDGE_JSON_NULL)
+        return RIDGE_OK;
+    RIDGE_TRY(ridge_json_want_i64(cx, n, 0, DEGREE_MOST, out));
+    if (*out == 0)
+        *out = RIDGE_STAGE_NONE;
+    return RIDGE_OK;
+}
+
+/* "none" of one stage is plain. */
+static ridge_status read_schedule(ridge_ctx *cx, const ridge_node *root,
+                                  ridge_layout *l)
+{
+    const char *text;
+    ridge_node n = ridge_json_get(root, "schedule");
+    l->schedule = RIDGE_SCHEDULE_1F1B;
+    if (ridge_json_is_absent(n))
+        return RIDGE_OK;
+    RIDGE_TRY(ridge_json_want_text(cx, n, &text));
+    if (strcmp(text, "none") == 0 || strcmp(text, "interleaved-1f1b") == 0)
+        return RIDGE_OK;
+    if (ridge_schedule_parse(cx, text, &l->schedule) != RIDGE_OK)
+        return fail_name(cx, n);
+    if (l->schedule == RIDGE_SCHEDULE_INTERLEAVED)
+        l->schedule = RIDGE_SCHEDULE_1F1B; /* with vpp */
+    return RIDGE_OK;
+}
+
+static ridge_status read_overlaps(ridge_ctx *cx, const ridge_node *root,
+                                  ridge_layout *l)
+{
+    for (int i = 0; i < RIDGE_OVERLAP_COUNT; i++) {
+        ridge_overlap_kind kind = (ridge_overlap_kind)i;
+        const char *key = ridge_overlap_kind_text(kind);
+        bool is_on;
+        if (ridge_json_is_absent(ridge_json_get(root, key)))
+            continue;
+        RIDGE_TRY(want_flag(cx, root, key, &is_on));
+        ridge_layout_set_overlap(l, kind, is_on);
+    }
+    return RIDGE_OK;
+}
+
+/* What plans of earlier versions lack. */
+static ridge_status read_choices(ridge_ctx *cx, const ridge_node *root, ridge_layout *l)
+{
+    const char *text;
+    RIDGE_TRY(read_schedule(cx, root, l));
+    RIDGE_TRY(read_stage_layers(cx, root, "first_layers", &l->first_layers));
+    RIDGE_TRY(read_stage_layers(cx, root, "last_layers", &l->last_layers));
+    ridge_node n = ridge_json_get(root, "remat_layers");
+    if (!ridge_json_is_absent(n) && ridge_json_kind_of(n) != RIDGE_JSON_NULL)
+        RIDGE_TRY(ridge_json_want_i64(cx, n, 0, DEGREE_MOST, &l->remat_layers));
+    n = ridge_json_get(root, "cp_exchange");
+    if (!ridge_json_is_absent(n)) {
+        RIDGE_TRY(ridge_json_want_text(cx, n, &text));
+        if (ridge_cp_parse(cx, text, &l->cp_exchange) != RIDGE_OK)
+            return fail_name(cx, n);
+    }
+    n = ridge_json_get(root, "offload");
+    if (!ridge_json_is_absent(n)) {
+        RIDGE_TRY(ridge_json_want_text(cx, n, &text));
+        if (ridge_offload_parse(cx, text, &l->offload) != RIDGE_OK)
+            return fail_name(cx, n);
+    }
+    n = ridge_json_get(root, "optimizer");
+    if (!ridge_json_is_absent(n)) {
+        RIDGE_TRY(ridge_json_want_text(cx, n, &text));
+        if (ridge_optimizer_parse(cx, text, &l->optimizer) != RIDGE_OK)
+            return fail_name(cx, n);
+    }
+    return read_overlaps(cx, root, l);
+}
+
 static ridge_status read_layout(ridge_ctx *cx, const ridge_node *root, ridge_layout *l)
 {
     int64_t zero;
@@ -222,6 +326,7 @@ static ridge_status read_layout(ridge_ctx *cx, const ridge_node *root, ridge_lay
     l->placement = (int)placement;
     RIDGE_TRY(want_flag(cx, root, "sp", &l->has_sp));
     RIDGE_TRY(want_flag(cx, root, "tp_overlap", &l->has_tp_overlap));
+    RIDGE_TRY(read_choices(cx, root, l));
     ridge_node n = ridge_json_get(root, "remat");
     RIDGE_TRY(ridge_json_want_text(cx, n, &text));
     if (ridge_remat_parse(cx, text, &l->remat) != RIDGE_OK)

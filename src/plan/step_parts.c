@@ -89,6 +89,8 @@ const char *ridge_fit_text(ridge_fit fit)
         "more than half of the replicas would have no sequence",
         "the sequence does not divide by cp and tp",
         "the microbatch does not divide a replica's share of the batch",
+        "the schedule needs more microbatches than a replica has, or more layers",
+        "no bandwidth between chip and host is known, so nothing can be offloaded",
         "the ZeRO stage has no ranks to shard over (or fsdp needs one)",
     };
     _Static_assert(RIDGE_COUNT_OF(texts) == RIDGE_FIT_COUNT, "one text per reason");

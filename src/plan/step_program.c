@@ -310,7 +310,8 @@ static bool is_same(const ridge_layout *a, const ridge_layout *b)
     return a->dp == b->dp && a->fsdp == b->fsdp && a->tp == b->tp && a->cp == b->cp &&
            a->pp == b->pp && a->ep == b->ep && a->zero_stage == b->zero_stage &&
            a->has_sp == b->has_sp && a->microbatch_seqs == b->microbatch_seqs &&
-           a->remat == b->remat && a->placement == b->placement;
+           a->remat == b->remat && a->cp_exchange == b->cp_exchange &&
+           a->placement == b->placement;
 }
 
 /* @return NULL: the degrees make no mesh, or the memo's status says why */
@@ -356,17 +357,34 @@ static void add_times(step_times *to, const step_times *from, double by)
     to->bound_once_s += by * from->bound_once_s;
 }
 
-static step_times stage_times(const train_case *tc, const step_times *entries,
-                              const train_stage *stage)
+/* Layers computed again and layers that keep everything. */
+typedef struct remat_times {
+    const step_times *again, *kept;
+} remat_times;
+
+static step_times stage_times(const train_case *tc, const remat_times *of,
+                              const ridge_layout *l, const train_stage *stage)
 {
     step_times t = {.bound_pass_s = 0};
-    for (int k = 0; k < tc->n_kinds; k++)
-        add_times(&t, &entries[k], stage->layers[k]);
+    const step_times *entries = of->kept;
+    double again = train_remat_share(tc, l, stage);
+    for (int k = 0; k < tc->n_kinds; k++) {
+        add_times(&t, &of->again[k], again * stage->layers[k]);
+        add_times(&t, &of->kept[k], (1 - again) * stage->layers[k]);
+    }
     if (stage->has_head)
         add_times(&t, &entries[tc->n_kinds], 1);
     if (stage->has_embedding)
         add_times(&t, &entries[tc->n_kinds + 1], 1);
     return t;
+}
+
+/* NULL where find_times says so. */
+static remat_times find_both(const train_case *tc, const ridge_layout *l)
+{
+    ridge_layout keeping = *l;
+    keeping.remat = RIDGE_REMAT_NONE;
+    return (remat_times){find_times(tc, l), find_times(tc, &keeping)};
 }
 
 /* Compute and exchanges of some parts of a pass. */
@@ -384,10 +402,10 @@ bool step_program_work(const train_case *tc, const ridge_layout *l,
                        const train_stage *stage, ridge_stage_work *work,
                        ridge_step_end *end)
 {
-    const step_times *entries = find_times(tc, l);
-    if (entries == NULL)
+    const remat_times entries = find_both(tc, l);
+    if (entries.again == NULL || entries.kept == NULL)
         return false;
-    const step_times t = stage_times(tc, entries, stage);
+    const step_times t = stage_times(tc, &entries, l, stage);
     ridge_step_parts input = t.pass;
     add_parts(&input, &t.forward, -1);
     add_parts(&input, &t.backward_weight, -1);
@@ -406,12 +424,12 @@ typedef struct pipe_times {
 } pipe_times;
 
 static pipe_times pipe_times_of(const train_case *tc, const train_terms *x,
-                                const ridge_layout *l, const step_times *entries)
+                                const ridge_layout *l, const remat_times *entries)
 {
     pipe_times p = {.worst_s = -1};
     for (int i = 0; i < x->stages->n; i++) {
         const train_stage *stage = &x->stages->stages[i];
-        step_times t = stage_times(tc, entries, stage);
+        step_times t = stage_times(tc, entries, l, stage);
         t.pass.pp_s += 2 * (double)l->vpp * x->send.expected_s;
         add_times(&p.sum, &t, stage->count);
         if (ridge_step_total_s(&t.pass) <= p.worst_s)
@@ -431,31 +449,43 @@ static pipe_times pipe_times_of(const train_case *tc, const train_terms *x,
  *     step = max(m mean, share (m worst + bubble)),  share: of its processors that a
  *                                                    rank has while all work
  */
+/* Of what stages wait, the share that a schedule does not fill with weights' gradients,
+ * moved twice or three times (train_price.c). */
+static double waited_share(const ridge_layout *l, const pipe_times *p)
+{
+    const double sum_s = ridge_step_total_s(&p->sum.pass);
+    const double weight_s = ridge_step_total_s(&p->sum.backward_weight);
+    if (!ridge_schedule_is_split(l->schedule) || sum_s <= 0)
+        return 1 / (double)l->vpp;
+    const double moved = l->schedule == RIDGE_SCHEDULE_ZB_H1 ? 2 : 3;
+    return fmax(0, 1 - moved * weight_s / sum_s);
+}
+
 static void add_passes(const train_case *tc, const ridge_layout *l, const pipe_times *p,
                        ridge_train_price *price)
 {
     const double share = ridge_chip_processor_share(tc->chip);
     const double m = (double)price->microbatches;
-    const double v = (double)l->vpp;
+    const double waited = waited_share(l, p);
     const double sum_s = ridge_step_total_s(&p->sum.pass);
-    const double alone_s = share * (m * p->worst_s + (sum_s - p->worst_s) / v);
+    const double alone_s = share * (m * p->worst_s + waited * (sum_s - p->worst_s));
     if (share < 1) {
         add_parts(&price->parts, &p->sum.pass, m / (double)l->pp);
         price->parts.bubble_s = fmax(0, alone_s - m * sum_s / (double)l->pp);
     } else {
         add_parts(&price->parts, &p->worst.pass, m);
-        price->parts.bubble_s = (sum_s - p->worst_s) / v;
+        price->parts.bubble_s = waited * (sum_s - p->worst_s);
     }
 }
 
 void step_program_price(const train_case *tc, const train_terms *x,
                         const ridge_layout *l, ridge_train_price *price)
 {
-    const step_times *entries = find_times(tc, l);
+    const remat_times entries = find_both(tc, l);
     price->step_time_s = price->bound_step_time_s = HUGE_VAL;
-    if (entries == NULL)
+    if (entries.again == NULL || entries.kept == NULL)
         return;
-    const pipe_times p = pipe_times_of(tc, x, l, entries);
+    const pipe_times p = pipe_times_of(tc, x, l, &entries);
     const double fill_s = (p.sum.bound_pass_s - p.worst.bound_pass_s) / (double)l->vpp;
     const double bound_s = (double)price->microbatches * p.worst.bound_pass_s +
                            p.worst.bound_once_s + fill_s;

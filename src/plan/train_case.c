@@ -1,6 +1,7 @@
 /* Readies a training problem: stages, weights by kind, whole sequences of the batch. */
 #include "train_case.h"
 
+#include "layer_program.h"
 #include "step_program.h"
 
 #include <math.h>
@@ -53,6 +54,47 @@ static ridge_status check_mesh(ridge_ctx *cx, const ridge_train_request *r)
     return RIDGE_OK;
 }
 
+static ridge_status fail_schedule(ridge_ctx *cx, const ridge_knobs *k, const char *why)
+{
+    return ridge_fail(cx, RIDGE_E_ARG, "schedule=%s %s",
+                      ridge_schedule_text((ridge_schedule)k->schedule), why);
+}
+
+/* Knobs of a pipeline that contradict each other. */
+static ridge_status check_pipeline(ridge_ctx *cx, const ridge_train_request *r)
+{
+    const ridge_knobs *k = &r->knobs;
+    const int64_t first =
+        k->is_first_fixed && k->first_layers > 0 ? k->first_layers : 0;
+    const int64_t last = k->is_last_fixed && k->last_layers > 0 ? k->last_layers : 0;
+    const bool has_ends = k->is_first_fixed || k->is_last_fixed;
+    if (k->schedule >= 0 && k->pp == 1)
+        return fail_schedule(cx, k, "runs a pipeline, so pp=1 contradicts it");
+    if (k->schedule == RIDGE_SCHEDULE_INTERLEAVED && k->vpp == 1)
+        return fail_schedule(cx, k, "needs virtual stages, so vpp=1 contradicts it");
+    if (k->schedule >= 0 && k->schedule != RIDGE_SCHEDULE_INTERLEAVED && k->vpp > 1)
+        return fail_schedule(cx, k,
+                             "has one chunk of layers a stage: use "
+                             "schedule=interleaved with vpp");
+    if ((k->schedule == RIDGE_SCHEDULE_ZB_V ||
+         k->schedule == RIDGE_SCHEDULE_DUALPIPE) &&
+        has_ends)
+        return fail_schedule(cx, k,
+                             "folds even stages: leave first_layers and "
+                             "last_layers out");
+    if (has_ends && k->pp == 1)
+        return ridge_fail(cx, RIDGE_E_ARG,
+                          "first_layers and last_layers cut a pipeline, so pp=1 "
+                          "contradicts them");
+    if (first + last > r->model->layer_count)
+        return ridge_fail(cx, RIDGE_E_ARG,
+                          "first_layers and last_layers add up to %lld; %s has %lld "
+                          "layers",
+                          (long long)(first + last), r->model->name,
+                          (long long)r->model->layer_count);
+    return RIDGE_OK;
+}
+
 static ridge_status check_knobs(ridge_ctx *cx, const ridge_train_request *r)
 {
     const ridge_knobs *k = &r->knobs;
@@ -76,6 +118,21 @@ static ridge_status check_knobs(ridge_ctx *cx, const ridge_train_request *r)
         return ridge_fail(
             cx, RIDGE_E_ARG, "pp=%lld needs a layer for each stage; %s has %lld",
             (long long)k->pp, r->model->name, (long long)r->model->layer_count);
+    }
+    RIDGE_TRY(check_pipeline(cx, r));
+    if (k->offload > RIDGE_OFFLOAD_NONE &&
+        train_host_bytes_per_s(r->slice->chip) <= 0) {
+        return ridge_fail(cx, RIDGE_E_ARG,
+                          "offload=%s: the catalogue knows no bandwidth between %s and "
+                          "its host, so leave offload out",
+                          ridge_offload_text((unsigned)k->offload),
+                          r->slice->chip->full_name);
+    }
+    if (k->remat == RIDGE_REMAT_NONE && k->remat_layers > 0) {
+        return ridge_fail(cx, RIDGE_E_ARG,
+                          "remat=none computes nothing again, so remat_layers=%lld "
+                          "contradicts it: use remat=full",
+                          (long long)k->remat_layers);
     }
     if (k->vpp > 1 && k->pp == 1) {
         return ridge_fail(cx, RIDGE_E_ARG,
@@ -117,6 +174,17 @@ ridge_status ridge_train_check(ridge_ctx *cx, const ridge_train_request *r)
     return check_knobs(cx, r);
 }
 
+bool train_case_forget(train_case *tc)
+{
+    ridge_arena *arena = ridge_ctx_arena(tc->cx);
+    tc->n_stages_by_pp = 0;
+    tc->cap_stages_by_pp = 64;
+    tc->stages_by_pp = ridge_new(arena, train_stages, (size_t)tc->cap_stages_by_pp);
+    tc->steps = ridge_new(arena, step_memo, 1);
+    train_programs_forget(tc);
+    return tc->stages_by_pp != NULL && tc->steps != NULL;
+}
+
 static void read_weights(train_case *tc)
 {
     for (int k = 0; k < tc->n_kinds; k++) {
@@ -136,7 +204,6 @@ ridge_status train_case_open(ridge_ctx *cx, const ridge_train_request *request,
                      .model = model,
                      .slice = request->slice,
                      .chip = chip,
-                     .policy = ridge_precision_policy(request->knobs.precision),
                      .stack = request->stack,
                      .params = ridge_model_params(model),
                      .n_kinds = model->n_layers,
@@ -145,12 +212,10 @@ ridge_status train_case_open(ridge_ctx *cx, const ridge_train_request *request,
     ridge_arena *arena = ridge_ctx_arena(cx);
     tc.weights = ridge_arena_new(arena, (size_t)tc.n_kinds, sizeof *tc.weights);
     tc.n_weights = ridge_new(arena, int, (size_t)tc.n_kinds);
-    tc.cap_stages_by_pp = 64;
-    tc.stages_by_pp = ridge_new(arena, train_stages, (size_t)tc.cap_stages_by_pp);
-    tc.steps = ridge_new(arena, step_memo, 1);
-    if (tc.weights == NULL || tc.n_weights == NULL || tc.stages_by_pp == NULL ||
-        tc.steps == NULL)
+    if (tc.weights == NULL || tc.n_weights == NULL || !train_case_forget(&tc))
         return ridge_fail_nomem(cx);
+    RIDGE_TRY(
+        train_case_set_policy(&tc, request->knobs.precision, request->knobs.optimizer));
     double seqs = round(request->batch_tokens / tc.seq_tokens);
     tc.batch_seqs = seqs < 1 ? 1 : (int64_t)seqs;
     tc.flops_per_token =
@@ -161,6 +226,23 @@ ridge_status train_case_open(ridge_ctx *cx, const ridge_train_request *request,
     read_weights(&tc);
     *out = tc;
     return RIDGE_OK;
+}
+
+ridge_status train_case_set_policy(train_case *tc, ridge_precision precision,
+                                   ridge_optimizer optimizer)
+{
+    ridge_policy *made = ridge_new(ridge_ctx_arena(tc->cx), ridge_policy, 1);
+    if (made == NULL)
+        return ridge_fail_nomem(tc->cx);
+    *made = ridge_policy_with_optimizer(ridge_precision_policy(precision), optimizer);
+    tc->policy = made;
+    return RIDGE_OK;
+}
+
+double train_host_bytes_per_s(const ridge_chip *chip)
+{
+    return chip->host_link_bytes_per_s > 0 ? chip->host_link_bytes_per_s
+                                           : chip->pcie_bytes_per_s;
 }
 
 int64_t train_expert_width(int64_t tp, int64_t ep)

@@ -11,13 +11,34 @@
 typedef struct train_stage {
     const double *layers; /* [kinds] how many of each kind */
     bool has_embedding, has_head;
-    int first; /* earliest stage that looks like this: the fullest */
-    int count; /* stages that look like this */
+    double copies;      /* of a stage's worth of weights: 1, or 2 where it is dual */
+    double head_passes; /* a microbatch: 1, or a half */
+    double of_layers;   /* of the stage that it is a part of; 0: it is whole */
+    int first;          /* earliest stage that looks like this: the fullest */
+    int count;          /* stages that look like this */
 } train_stage;
 
-/** The stages of a pipeline of pp; stages that are alike stand once. */
-typedef struct train_stages {
+/** How layers are dealt out: the choices of a layout that decide it. */
+typedef struct stage_cut {
     int64_t pp;
+    int64_t first_layers, last_layers; /* or RIDGE_STAGE_* */
+    bool is_folded; /* two chunks a rank, the second back up: its ends on rank 0 */
+    bool is_dual;   /* two stages a rank, of a pipeline each way */
+} stage_cut;
+
+stage_cut stage_cut_of(const ridge_layout *layout);
+
+/** Layers of stage s of pp, where they are dealt as evenly as can be. */
+int64_t train_stage_size(int64_t layers, int64_t pp, int64_t s);
+
+/** Whether there are layers enough, and none left over. */
+bool train_stages_exist(int64_t layers, const stage_cut *cut);
+/** Layers of stage s, 0 .. pp - 1, of a cut that exists. */
+int64_t train_stage_layers(int64_t layers, const stage_cut *cut, int64_t s);
+
+/** The stages of a pipeline; stages that are alike stand once. */
+typedef struct train_stages {
+    stage_cut cut;
     int n;
     train_stage *stages;
     int *of_rank;       /* [pp] which of the stages a rank has */
@@ -33,8 +54,8 @@ typedef struct train_case {
     const ridge_model *model;
     const ridge_slice *slice;
     const ridge_chip *chip;
-    const ridge_policy *policy;
-    const ridge_stack *stack; /* NULL: well tuned */
+    const ridge_policy *policy; /* of the precision, with the optimizer's moments */
+    const ridge_stack *stack;   /* NULL: well tuned */
     ridge_params params;
     int n_kinds;
     const ridge_layer *kinds;
@@ -56,11 +77,21 @@ RIDGE_NODISCARD ridge_status train_case_open(ridge_ctx *cx,
                                              const ridge_train_request *request,
                                              train_case *out);
 
-/** Layers of stage s of pp, where they are dealt as evenly as can be. */
-int64_t train_stage_size(int64_t layers, int64_t pp, int64_t s);
+/** Forget what was worked out for layouts; the caller has taken its memory back.
+ * @return false when memory ran out */
+bool train_case_forget(train_case *tc);
 
-/** The stages for pp <= layers, from the memo. NULL when memory ran out. */
-const train_stages *train_case_stages(train_case *tc, int64_t pp);
+/** Take a layout's precision and optimizer. @errors E_NOMEM */
+RIDGE_NODISCARD ridge_status train_case_set_policy(train_case *tc,
+                                                   ridge_precision precision,
+                                                   ridge_optimizer optimizer);
+
+/** Bytes a second between a chip and its host, one direction; 0: not known. */
+double train_host_bytes_per_s(const ridge_chip *chip);
+
+/** The stages of a layout's cut, which exists, from the memo. NULL when memory ran out.
+ */
+const train_stages *train_case_stages(train_case *tc, const ridge_layout *layout);
 
 /** Shards of the tensors that ZeRO cuts, and replicas of each shard. */
 typedef struct train_ways {

@@ -20,11 +20,13 @@ static const explained quantities[] = {
     {"tp", explain_tp},
     {"cp", explain_cp},
     {"ep", explain_ep},
+    {"imbalance", explain_imbalance},
     {"fsdp", explain_fsdp},
     {"dp", explain_dp},
     {"pp", explain_pp},
     {"bubble", explain_bubble},
     {"optimizer", explain_optimizer},
+    {"offload", explain_offload},
     {"memory", explain_memory},
     {"mfu", explain_mfu},
     {"bound_step_time", explain_bound},
@@ -41,11 +43,13 @@ static const char *const names[] = {"step_time",
                                     "tp",
                                     "cp",
                                     "ep",
+                                    "imbalance",
                                     "fsdp",
                                     "dp",
                                     "pp",
                                     "bubble",
                                     "optimizer",
+                                    "offload",
                                     "memory",
                                     "mfu",
                                     "bound_step_time",
@@ -100,10 +104,10 @@ void story_fact(story *s, int depth, const char *key, const char *shown)
 static ridge_status open_story(story *s, train_case *tc, train_load *load)
 {
     const ridge_layout *l = &s->price->layout;
-    layer_shape shape = {l->tp, l->cp, l->ep, l->microbatch_seqs, l->has_sp};
-    tc->policy = ridge_precision_policy(l->precision);
+    layer_shape shape = layer_shape_of(l);
+    RIDGE_TRY(train_case_set_policy(tc, l->precision, l->optimizer));
     s->layers = train_layer_times(tc, &shape);
-    s->stages = train_case_stages(tc, l->pp);
+    s->stages = train_case_stages(tc, l);
     s->load = load;
     if (s->layers == NULL)
         return tc->status == RIDGE_OK ? ridge_fail_nomem(s->cx) : tc->status;

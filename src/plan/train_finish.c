@@ -1,4 +1,5 @@
 /* Legality of a layout, and what follows from its step time: rates, days, money. */
+#include "pipeline_choice.h"
 #include "train_price.h"
 
 #include <math.h>
@@ -39,6 +40,13 @@ static ridge_fit check_experts(const train_case *tc, const ridge_layout *l)
     return is_dealt ? RIDGE_FIT_OK : RIDGE_FIT_EP;
 }
 
+/* All-to-all context parallelism deals heads out over tp and cp. */
+static bool is_exchange_legal(const train_case *tc, const ridge_layout *l)
+{
+    return l->cp == 1 || l->cp_exchange != RIDGE_CP_ALL_TO_ALL ||
+           ridge_model_tp(tc->model, l->tp * l->cp) == RIDGE_TP_OK;
+}
+
 ridge_fit train_layout_check(const train_case *tc, const ridge_layout *l)
 {
     int64_t chips = l->dp * l->fsdp * l->tp * l->cp * l->pp;
@@ -47,7 +55,9 @@ ridge_fit train_layout_check(const train_case *tc, const ridge_layout *l)
     ridge_tp_verdict tp = ridge_model_tp(tc->model, l->tp);
     if (tp != RIDGE_TP_OK && tp != RIDGE_TP_REPLICATES_KV)
         return RIDGE_FIT_TP;
-    if (l->pp * l->vpp > tc->model->layer_count)
+    const stage_cut cut = stage_cut_of(l);
+    if (l->pp * l->vpp > tc->model->layer_count ||
+        !train_stages_exist(tc->model->layer_count, &cut))
         return RIDGE_FIT_LAYERS;
     int64_t seq = (int64_t)tc->seq_tokens;
     if (seq % l->cp != 0 || (l->has_sp && seq / l->cp % l->tp != 0))
@@ -56,6 +66,12 @@ ridge_fit train_layout_check(const train_case *tc, const ridge_layout *l)
         return RIDGE_FIT_IDLE;
     if (l->microbatch_seqs > sequences_of_replica(tc, l))
         return RIDGE_FIT_MICROBATCH;
+    if (!is_exchange_legal(tc, l))
+        return RIDGE_FIT_TP;
+    if (l->offload != RIDGE_OFFLOAD_NONE && train_host_bytes_per_s(tc->chip) <= 0)
+        return RIDGE_FIT_HOST;
+    if (!pipeline_is_legal(l, tc->model->layer_count, train_microbatches(tc, l)))
+        return RIDGE_FIT_SCHEDULE;
     return check_experts(tc, l);
 }
 

@@ -1,6 +1,6 @@
 /*
  * What a stage holds at its fullest moment: state by ZeRO stage, activations of every
- * microbatch in flight (1F1B: stage s keeps pp - s), one layer at work, logits,
+ * microbatch in flight (by schedule), one layer at work, logits,
  * gathered weights, and what the framework keeps for itself. Source: rajbhandari2020
  * (ZeRO), korthikanti2022 (activations), narayanan2021 (1F1B and interleaving).
  */
@@ -51,21 +51,73 @@ train_params train_stage_params(const train_case *tc, const train_load *load,
     train_params p = {.dense =
                           train_embedding_params(tc, stage, layout->tp, layout->pp)};
     for (int k = 0; k < tc->n_kinds; k++) {
-        p.dense += stage->layers[k] * load->layers[k].dense;
-        p.expert += stage->layers[k] * load->layers[k].expert;
+        p.dense += stage->copies * stage->layers[k] * load->layers[k].dense;
+        p.expert += stage->copies * stage->layers[k] * load->layers[k].expert;
     }
     return p;
 }
 
-/* Microbatches whose activations stage s keeps at once. Interleaving keeps
- * 1 + (p - 1) / (p v) times as many layers' worth (narayanan2021, section 2.2). */
+double train_tokens(const train_case *tc, const ridge_layout *l)
+{
+    return (double)l->microbatch_seqs * tc->seq_tokens / (double)l->cp;
+}
+
+double train_stage_total(const train_stage *stage, int n_kinds)
+{
+    double layers = 0;
+    for (int k = 0; k < n_kinds; k++)
+        layers += stage->layers[k];
+    return layers;
+}
+
+double train_remat_share(const train_case *tc, const ridge_layout *l,
+                         const train_stage *stage)
+{
+    double layers =
+        stage->of_layers > 0 ? stage->of_layers : train_stage_total(stage, tc->n_kinds);
+    if (l->remat == RIDGE_REMAT_NONE || layers <= 0)
+        return 0;
+    return l->remat_layers == 0 ? 1 : fmin(1, (double)l->remat_layers / layers);
+}
+
+double train_held_weight_bytes(const train_case *tc, const train_load *load,
+                               const ridge_layout *l, int kind)
+{
+    train_ways w = train_layout_ways(l);
+    double dense = load->layers[kind].dense;
+    double expert = load->layers[kind].expert;
+    bool is_cut = l->zero_stage == 3;
+    return tc->policy->weight_bytes * (dense / (double)(is_cut ? w.shards : 1) +
+                                       expert / (double)(is_cut ? w.expert_shards : 1));
+}
+
+/* Microbatches whose activations a stage keeps at once, in whole stages (simulate.h:
+ * ridge_pipeline_in_flight). */
 static double in_flight(const ridge_layout *l, const train_stage *stage,
                         int64_t microbatches)
 {
-    double depth = (double)(l->pp - stage->first);
-    if (l->vpp > 1)
-        depth = (double)l->pp * (1 + (double)(l->pp - 1) / (double)(l->pp * l->vpp));
-    return fmin(depth, (double)microbatches);
+    double p = (double)l->pp;
+    double v = (double)l->vpp;
+    double m = (double)microbatches;
+    double behind = p - (double)stage->first;
+    if (l->pp == 1)
+        return 1;
+    switch (ridge_layout_schedule(l)) {
+    case RIDGE_SCHEDULE_GPIPE:
+        return m;
+    case RIDGE_SCHEDULE_INTERLEAVED:
+        return fmin((2 * (behind - 1) + (v - 1) * p + 1) / v, m);
+    case RIDGE_SCHEDULE_ZB_H1:
+    case RIDGE_SCHEDULE_ZB_V:
+        return fmin(p, m);
+    case RIDGE_SCHEDULE_ZB_H2:
+        return fmin(2 * p - 1, m);
+    case RIDGE_SCHEDULE_DUALPIPE:
+        return fmin(p + 1, m);
+    case RIDGE_SCHEDULE_1F1B:
+        break;
+    }
+    return fmin(behind, m);
 }
 
 static void add_state(const train_case *tc, const ridge_layout *l, double params,
@@ -89,22 +141,28 @@ static void add_activations(const train_case *tc, const train_load *load,
                             const train_stage *stage, const ridge_layout *l,
                             int64_t microbatches, ridge_memory_parts *m)
 {
-    double tokens = (double)l->microbatch_seqs * tc->seq_tokens / (double)l->cp;
+    double tokens = train_tokens(tc, l);
+    double again = train_remat_share(tc, l, stage);
     double kept = 0;
+    double widest = 0;
     double whole = 0;
     double rest = 0;
     for (int k = 0; k < tc->n_kinds; k++) {
         const double *bytes = load->activation_bytes[k];
-        kept += stage->layers[k] * bytes[l->remat];
+        double one = again * bytes[l->remat] + (1 - again) * bytes[RIDGE_REMAT_NONE];
+        kept += stage->layers[k] * one;
+        widest = fmax(widest, stage->layers[k] > 0 ? bytes[RIDGE_REMAT_NONE] : 0);
         if (stage->layers[k] > 0) {
             whole = fmax(whole, bytes[RIDGE_REMAT_NONE]);
             rest = fmax(rest, bytes[RIDGE_REMAT_NONE] - bytes[l->remat]);
         }
     }
     m->activations_bytes = tokens * kept * in_flight(l, stage, microbatches);
+    if (l->offload & RIDGE_OFFLOAD_ACTIVATIONS) /* one layer leaves, one is at work */
+        m->activations_bytes = fmin(m->activations_bytes, tokens * 2 * widest);
     /* The layer at work: what its recomputation makes again, and the gradients of its
      * arrays, of which about half live at once. */
-    m->working_bytes = tokens * (rest + 0.5 * whole);
+    m->working_bytes = tokens * ((again > 0 ? rest : 0) + 0.5 * whole);
     if (stage->has_head && tc->model->has_unembedding) {
         double vocab = (double)tc->model->vocab / (double)l->tp;
         m->logits_bytes = tokens * vocab * stack_logit_bytes(tc);
@@ -126,6 +184,18 @@ static double gathered_bytes(const train_case *tc, const train_load *load,
     return most * (2 * tc->policy->weight_bytes + tc->policy->reduce_bytes);
 }
 
+/* Weights that come from the host: this layer's and the next one's. */
+static double streamed_bytes(const train_case *tc, const train_load *load,
+                             const train_stage *stage, const ridge_layout *l)
+{
+    double most = 0;
+    for (int k = 0; k < tc->n_kinds; k++) {
+        if (stage->layers[k] > 0)
+            most = fmax(most, train_held_weight_bytes(tc, load, l, k));
+    }
+    return 2 * most;
+}
+
 ridge_memory_parts train_stage_memory(const train_case *tc, const train_load *load,
                                       const train_stage *stage, const ridge_layout *l,
                                       int64_t microbatches)
@@ -136,6 +206,10 @@ ridge_memory_parts train_stage_memory(const train_case *tc, const train_load *lo
     add_state(tc, l, p.dense, (double)w.shards, &m);
     add_state(tc, l, p.expert, (double)w.expert_shards, &m);
     add_activations(tc, load, stage, l, microbatches, &m);
+    if (l->offload & RIDGE_OFFLOAD_OPTIMIZER)
+        m.optimizer_bytes = 0;
+    if (l->offload & RIDGE_OFFLOAD_WEIGHTS)
+        m.weights_bytes = fmin(m.weights_bytes, streamed_bytes(tc, load, stage, l));
     if (l->zero_stage == 3)
         m.gathered_bytes = gathered_bytes(tc, load, stage, p.dense + p.expert, l->pp);
     const reserve *r = &reserves[tc->chip->kind];

@@ -20,6 +20,21 @@ bool train_load_build(train_case *tc, int64_t tp, int64_t ep, bool has_sp,
 train_params train_stage_params(const train_case *tc, const train_load *load,
                                 const train_stage *stage, const ridge_layout *layout);
 
+/** Tokens of a microbatch on a chip. */
+double train_tokens(const train_case *tc, const ridge_layout *layout);
+
+/** Layers of a stage, of all kinds. */
+double train_stage_total(const train_stage *stage, int n_kinds);
+
+/** Share of a stage's layers that the layout's remat policy computes again; the others
+ *  keep everything. */
+double train_remat_share(const train_case *tc, const ridge_layout *layout,
+                         const train_stage *stage);
+
+/** Bytes of one layer's weights that a chip holds, after ZeRO. */
+double train_held_weight_bytes(const train_case *tc, const train_load *load,
+                               const ridge_layout *layout, int kind);
+
 /** Memory of one stage. */
 ridge_memory_parts train_stage_memory(const train_case *tc, const train_load *load,
                                       const train_stage *stage,

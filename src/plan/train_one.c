@@ -16,19 +16,16 @@ static ridge_status place(ridge_ctx *cx, const train_case *tc,
     return RIDGE_OK;
 }
 
-ridge_status train_terms_of(train_case *tc, const ridge_layout *l,
-                            const train_groups *groups, train_terms *out)
+ridge_status train_terms_of(train_case *tc, const layer_time *layers,
+                            const ridge_layout *l, const train_groups *groups,
+                            train_terms *out)
 {
     ridge_arena *arena = ridge_ctx_arena(tc->cx);
     size_t kinds = (size_t)tc->n_kinds;
-    layer_shape shape = {l->tp, l->cp, l->ep, l->microbatch_seqs, l->has_sp};
-    const train_stages *stages = train_case_stages(tc, l->pp);
-    const layer_time *layers = train_layer_times(tc, &shape);
+    const train_stages *stages = train_case_stages(tc, l);
     layer_exchange *exchanges = ridge_new(arena, layer_exchange, kinds + 1);
     shard_time *shards = ridge_new(arena, shard_time, kinds);
     train_load *load = ridge_new(arena, train_load, 1);
-    if (layers == NULL)
-        return tc->status == RIDGE_OK ? ridge_fail_nomem(tc->cx) : tc->status;
     if (stages == NULL || exchanges == NULL || shards == NULL || load == NULL ||
         !train_load_build(tc, l->tp, l->ep, l->has_sp, load))
         return ridge_fail_nomem(tc->cx);
@@ -46,24 +43,37 @@ ridge_status train_terms_of(train_case *tc, const ridge_layout *l,
                       .shards = shards,
                       .syncs = syncs,
                       .send = train_send_time(tc, groups, l),
+                      .imbalance = train_expert_imbalance(tc, l),
                       .is_tp_apart = !train_groups_share(&groups->tp, &groups->shards)};
     return RIDGE_OK;
 }
 
-static ridge_status price_legal(train_case *tc, const ridge_layout *l,
-                                const train_groups *groups, ridge_train_price *price)
+ridge_status train_layout_price(train_case *tc, const layer_time *layers,
+                                const ridge_layout *l, ridge_train_price *out)
 {
+    ridge_train_price price = {.layout = *l, .fit = train_layout_check(tc, l)};
+    train_groups groups;
     train_terms terms;
-    RIDGE_TRY(train_terms_of(tc, l, groups, &terms));
-    price->microbatches = train_microbatches(tc, l);
-    price->memory =
-        train_peak_memory(tc, &terms, l, price->microbatches, &price->fullest_stage);
-    price->peak_memory_bytes = ridge_memory_total_bytes(&price->memory);
-    if (price->peak_memory_bytes > tc->chip->hbm_bytes)
-        price->fit = RIDGE_FIT_OVER_HBM;
-    train_price_time(tc, &terms, l, price);
+    bool is_laid = false;
+    *out = price;
+    if (price.fit != RIDGE_FIT_OK)
+        return RIDGE_OK;
+    RIDGE_TRY(place(tc->cx, tc, l, &groups, &is_laid));
+    if (!is_laid) {
+        out->fit = RIDGE_FIT_PLACEMENT;
+        return RIDGE_OK;
+    }
+    RIDGE_TRY(train_terms_of(tc, layers, l, &groups, &terms));
+    price.microbatches = train_microbatches(tc, l);
+    price.memory =
+        train_peak_memory(tc, &terms, l, price.microbatches, &price.fullest_stage);
+    price.peak_memory_bytes = ridge_memory_total_bytes(&price.memory);
+    if (price.peak_memory_bytes > tc->chip->hbm_bytes)
+        price.fit = RIDGE_FIT_OVER_HBM;
+    train_price_time(tc, &terms, l, &price);
     RIDGE_TRY(tc->steps->status);
-    train_price_finish(tc, price);
+    train_price_finish(tc, &price);
+    *out = price;
     return RIDGE_OK;
 }
 
@@ -72,21 +82,16 @@ ridge_status ridge_train_price_one(ridge_ctx *cx, const ridge_train_request *req
 {
     train_case tc;
     RIDGE_TRY(train_case_open(cx, request, &tc));
-    tc.policy = ridge_precision_policy(layout->precision);
-    ridge_train_price price = {.layout = *layout};
-    price.fit = train_layout_check(&tc, layout);
-    if (price.fit == RIDGE_FIT_OK) {
-        train_groups groups;
-        bool is_laid = false;
-        RIDGE_TRY(place(cx, &tc, layout, &groups, &is_laid));
-        if (!is_laid) {
-            price.fit = RIDGE_FIT_PLACEMENT;
-        } else {
-            RIDGE_TRY(price_legal(&tc, layout, &groups, &price));
-        }
-    }
-    *out = price;
-    return RIDGE_OK;
+    RIDGE_TRY(train_case_set_policy(&tc, layout->precision, layout->optimizer));
+    *out = (ridge_train_price){.layout = *layout};
+    out->fit = train_layout_check(&tc, layout);
+    if (out->fit != RIDGE_FIT_OK)
+        return RIDGE_OK;
+    layer_shape shape = layer_shape_of(layout);
+    const layer_time *layers = train_layer_times(&tc, &shape);
+    if (layers == NULL)
+        return tc.status == RIDGE_OK ? ridge_fail_nomem(cx) : tc.status;
+    return train_layout_price(&tc, layers, layout, out);
 }
 
 static void put_axis(ridge_ctx *cx, const ridge_slice *slice, const char *name,

@@ -2,308 +2,102 @@
  * The time of a step: the slowest stage works through every microbatch, the others wait
  * while the pipeline fills and drains, then gradients are reduced and weights updated.
  *
- *     step = m t_max + (sum of the other stages' t) / v + reduction + optimizer
+ *     step = m t_max + bubble of the schedule + reduction + optimizer
  *
- * (narayanan2021, section 2.2: bubble (p - 1) / (v m) of the ideal time for equal
- * stages.) In a stage, gathers of sharded weights hide behind the compute of one layer,
- * gradient reductions behind the last backward pass, and TP collectives are exposed
- * unless they run as collective matmuls (wang2023), where all but the first of tp
- * chunks can hide. Chips whose software overlaps nothing are step_program.c's.
+ * Gradient reductions hide behind the last backward pass; of what stages do once a step
+ * the longest counts, so that one that is spared here is not slower there. Stages are
+ * stage_time.c's; chips whose software overlaps nothing are step_program.c's.
  */
+#include "muon_step.h"
 #include "step_program.h"
 
 #include "ridge/cost_program.h"
 
 #include <math.h>
 
-/* What one pass over one stage takes. */
-typedef struct stage_time {
-    ridge_step_parts parts; /* of one microbatch, both passes */
-    double fwd_s, bwd_s;    /* compute with exposed exchanges */
-    double hidden_s;
-    double bound_compute_s, bound_tp_s, bound_cp_s, bound_shards_s, bound_ep_s;
-    ridge_stage_work *work; /* the same by pass; NULL: not asked for */
-} stage_time;
-
 static double positive(double v)
 {
     return v > 0 ? v : 0;
 }
 
-static bool has_tp_overlap(const ridge_layout *l)
+static double end_total_s(const ridge_step_end *e)
 {
-    return l->has_tp_overlap && l->tp > 1;
+    return e->reduce_exposed_s + e->gather_exposed_s + e->slowdown_s + e->optimizer_s +
+           e->offload_s;
 }
 
-/* Exposed part of a TP block's collectives beside the matmuls of its layer. */
-static double tp_exposed_s(const ridge_layout *l, double comm_s, double matmul_s)
-{
-    if (!has_tp_overlap(l))
-        return comm_s;
-    double first = comm_s / (double)l->tp;
-    return first + positive(comm_s - first - matmul_s);
-}
-
-/* Exchanges of one layer for one microbatch: what is exposed, and of TP and CP what
- * runs behind compute. Beside: of the backward pass, for the weights' gradients. */
-typedef struct exposed {
-    double tp_fwd_s, tp_bwd_s, cp_fwd_s, cp_bwd_s, ep_fwd_s, ep_bwd_s;
-    double hidden_tp_fwd_s, hidden_tp_bwd_s, hidden_cp_fwd_s, hidden_cp_bwd_s;
-    double tp_beside_s, hidden_tp_beside_s;
-} exposed;
-
-/* Full remat repeats the exchanges of the forward pass. What is gathered again for
- * weights' gradients runs beside the products that hide no other exchange. */
-static void add_tp(const ridge_layout *l, const layer_time *t, const layer_exchange *x,
-                   double redo, exposed *e, stage_time *s)
-{
-    const ridge_time *fwd = &x->fwd[EXCHANGE_TP];
-    const ridge_time *bwd = &x->bwd[EXCHANGE_TP];
-    const ridge_time *beside = &x->beside[EXCHANGE_TP];
-    double fwd_s = fwd->expected_s;
-    double bwd_s = bwd->expected_s + redo * fwd->expected_s;
-    double ahead_s = tp_exposed_s(l, bwd_s, t->matmul_bwd_s);
-    double room_s = t->matmul_bwd_s - (bwd_s - ahead_s);
-    e->tp_fwd_s = tp_exposed_s(l, fwd_s, t->matmul_fwd_s);
-    e->tp_beside_s = positive(beside->expected_s - room_s);
-    e->hidden_tp_beside_s = beside->expected_s - e->tp_beside_s;
-    e->tp_bwd_s = ahead_s + e->tp_beside_s;
-    s->bound_tp_s += fwd->bound_s * (1 + redo) + bwd->bound_s + beside->bound_s;
-    e->hidden_tp_fwd_s = positive(fwd_s - e->tp_fwd_s);
-    e->hidden_tp_bwd_s = positive(bwd_s + beside->expected_s - e->tp_bwd_s);
-    s->hidden_s += e->hidden_tp_fwd_s + e->hidden_tp_bwd_s;
-}
-
-/* A ring passes keys and values on while the scores of the last chunk run; in the
- * backward pass they go round again, and their gradients with them. */
-static void add_cp(const layer_time *t, const layer_exchange *x, exposed *e,
-                   stage_time *s)
-{
-    const ridge_time *fwd = &x->fwd[EXCHANGE_CP];
-    const ridge_time *bwd = &x->bwd[EXCHANGE_CP];
-    const ridge_time *beside = &x->beside[EXCHANGE_CP];
-    double bwd_s = bwd->expected_s + beside->expected_s;
-    e->cp_fwd_s = positive(fwd->expected_s - t->attention_fwd_s);
-    e->cp_bwd_s = positive(bwd_s - t->attention_bwd_s);
-    s->bound_cp_s += fwd->bound_s + bwd->bound_s + beside->bound_s;
-    e->hidden_cp_fwd_s = positive(fwd->expected_s - e->cp_fwd_s);
-    e->hidden_cp_bwd_s = positive(bwd_s - e->cp_bwd_s);
-    s->hidden_s += e->hidden_cp_fwd_s + e->hidden_cp_bwd_s;
-}
-
-/* Dispatch and combine, forward and backward. */
-static void add_ep(const layer_exchange *x, double redo, exposed *e, stage_time *s)
-{
-    const ridge_time *fwd = &x->fwd[EXCHANGE_EP];
-    const ridge_time *bwd = &x->bwd[EXCHANGE_EP];
-    e->ep_fwd_s = fwd->expected_s;
-    e->ep_bwd_s = bwd->expected_s + redo * fwd->expected_s;
-    s->bound_ep_s += fwd->bound_s * (1 + redo) + bwd->bound_s;
-}
-
-/* ---- by pass --------------------------------------------------------------------- */
-
-static void work_exchange(const train_case *tc, ridge_pass_work *pass,
-                          ridge_traffic over, double exposed_s, double hidden_s)
-{
-    pass->exposed_s[over] += exposed_s;
-    pass->hidden_s[over] += hidden_s;
-    pass->compute_s += hidden_s * ridge_collective_sm_share(tc->chip);
-}
-
-/* n layers. Of a product's backward pass half is for the weights; what is computed
- * again, scores and vectors come before the gradient of the input. */
-static void work_layers(const train_case *tc, const layer_time *t, const exposed *e,
-                        double again_s, double n, ridge_stage_work *w)
-{
-    ridge_pass_work *f = &w->forward;
-    ridge_pass_work *i = &w->backward_input;
-    const double weight_s = t->matmul_bwd_s / 2;
-    f->compute_s += n * layer_time_fwd_s(t);
-    i->compute_s += n * (layer_time_bwd_s(t) + again_s - weight_s);
-    w->backward_weight.compute_s += n * weight_s;
-    work_exchange(tc, f, RIDGE_TRAFFIC_TP, n * e->tp_fwd_s, n * e->hidden_tp_fwd_s);
-    work_exchange(tc, f, RIDGE_TRAFFIC_CP, n * e->cp_fwd_s, n * e->hidden_cp_fwd_s);
-    work_exchange(tc, f, RIDGE_TRAFFIC_EP, n * e->ep_fwd_s, 0);
-    work_exchange(tc, i, RIDGE_TRAFFIC_TP, n * (e->tp_bwd_s - e->tp_beside_s),
-                  n * (e->hidden_tp_bwd_s - e->hidden_tp_beside_s));
-    work_exchange(tc, &w->backward_weight, RIDGE_TRAFFIC_TP, n * e->tp_beside_s,
-                  n * e->hidden_tp_beside_s);
-    work_exchange(tc, i, RIDGE_TRAFFIC_CP, n * e->cp_bwd_s, n * e->hidden_cp_bwd_s);
-    work_exchange(tc, i, RIDGE_TRAFFIC_EP, n * e->ep_bwd_s, 0);
-}
-
-/* Gathers and scatters of a layer's shards beside its compute. Time in which TP is
- * exposed is time in which other links can work; on the same links, what TP and CP move
- * behind compute leaves less room. CP is always on the links of the shards. */
-static void add_shards(const train_case *tc, const train_terms *x,
-                       const ridge_layout *l, int kind, double fwd_s, double bwd_s,
-                       const exposed *e, double n, stage_time *s)
-{
-    if (l->zero_stage < 2)
-        return;
-    const shard_time *t = &x->shards[kind];
-    bool is_gathered = l->zero_stage == 3;
-    double fwd_room_s = fwd_s - e->hidden_cp_fwd_s +
-                        (x->is_tp_apart ? e->tp_fwd_s : -e->hidden_tp_fwd_s);
-    double bwd_room_s = bwd_s - e->hidden_cp_bwd_s +
-                        (x->is_tp_apart ? e->tp_bwd_s : -e->hidden_tp_bwd_s);
-    double gather_s = is_gathered ? t->gather.expected_s : 0;
-    double bwd_comm_s = gather_s + t->scatter.expected_s;
-    double fwd_exposed_s = positive(gather_s - fwd_room_s);
-    double bwd_exposed_s = positive(bwd_comm_s - bwd_room_s);
-    double exposed_s = fwd_exposed_s + bwd_exposed_s;
-    double hidden_s = positive(gather_s + bwd_comm_s - exposed_s);
-    s->fwd_s += n * fwd_exposed_s;
-    s->bwd_s += n * bwd_exposed_s;
-    s->bound_shards_s +=
-        n * ((is_gathered ? 2 * t->gather.bound_s : 0) + t->scatter.bound_s);
-    s->hidden_s += n * hidden_s;
-    s->parts.slowdown_s += n * hidden_s * ridge_collective_sm_share(tc->chip);
-    s->parts.fsdp_s += n * exposed_s;
-    if (s->work != NULL) {
-        const double fwd[] = {fwd_exposed_s, positive(gather_s - fwd_exposed_s)};
-        const double bwd[] = {bwd_exposed_s, positive(bwd_comm_s - bwd_exposed_s)};
-        const double late = bwd_comm_s > 0 ? t->scatter.expected_s / bwd_comm_s : 0;
-        ridge_stage_work *w = s->work;
-        work_exchange(tc, &w->forward, RIDGE_TRAFFIC_FSDP, n * fwd[0], n * fwd[1]);
-        work_exchange(tc, &w->backward_input, RIDGE_TRAFFIC_FSDP,
-                      n * (1 - late) * bwd[0], n * (1 - late) * bwd[1]);
-        work_exchange(tc, &w->backward_weight, RIDGE_TRAFFIC_FSDP, n * late * bwd[0],
-                      n * late * bwd[1]);
-    }
-}
-
-/* n layers of one kind, or the head, which is never computed again. */
-static void add_layers(const train_case *tc, const train_terms *x,
-                       const ridge_layout *l, int kind, double n, stage_time *s)
-{
-    bool is_head = kind == tc->n_kinds;
-    const layer_time *t = &x->layers[kind];
-    double redo = l->remat == RIDGE_REMAT_FULL && !is_head ? 1 : 0;
-    double again_s = is_head ? 0 : layer_time_recompute_s(t, l->remat);
-    exposed e = {0};
-    stage_time one = {0};
-    add_tp(l, t, &x->exchanges[kind], redo, &e, &one);
-    add_cp(t, &x->exchanges[kind], &e, &one);
-    add_ep(&x->exchanges[kind], redo, &e, &one);
-    s->hidden_s += n * one.hidden_s;
-    s->bound_tp_s += n * one.bound_tp_s;
-    s->bound_cp_s += n * one.bound_cp_s;
-    s->bound_ep_s += n * one.bound_ep_s;
-    s->bound_compute_s += n * (t->bound_fwd_s * (1 + redo) + t->bound_bwd_s);
-    s->parts.slowdown_s += n * one.hidden_s * ridge_collective_sm_share(tc->chip);
-    s->parts.matmul_s += n * (t->matmul_fwd_s + t->matmul_bwd_s);
-    s->parts.attention_s += n * (t->attention_fwd_s + t->attention_bwd_s);
-    s->parts.vector_s += n * (t->vector_fwd_s + t->vector_bwd_s);
-    s->parts.recompute_s += n * again_s;
-    s->parts.tp_s += n * (e.tp_fwd_s + e.tp_bwd_s);
-    s->parts.cp_s += n * (e.cp_fwd_s + e.cp_bwd_s);
-    s->parts.ep_s += n * (e.ep_fwd_s + e.ep_bwd_s);
-    double fwd_s = layer_time_fwd_s(t);
-    double bwd_s = layer_time_bwd_s(t) + again_s;
-    s->fwd_s += n * (fwd_s + e.tp_fwd_s + e.cp_fwd_s + e.ep_fwd_s);
-    s->bwd_s += n * (bwd_s + e.tp_bwd_s + e.cp_bwd_s + e.ep_bwd_s);
-    if (s->work != NULL)
-        work_layers(tc, t, &e, again_s, n, s->work);
-    if (!is_head)
-        add_shards(tc, x, l, kind, fwd_s, bwd_s, &e, n, s);
-}
-
-static double stage_total_s(const stage_time *s)
-{
-    return ridge_step_total_s(&s->parts);
-}
-
-static stage_time time_stage(const train_case *tc, const train_terms *x,
-                             const ridge_layout *l, const train_stage *stage,
-                             ridge_stage_work *work)
-{
-    stage_time s = {.work = work};
-    for (int k = 0; k < tc->n_kinds; k++) {
-        if (stage->layers[k] > 0)
-            add_layers(tc, x, l, k, stage->layers[k], &s);
-    }
-    if (stage->has_head)
-        add_layers(tc, x, l, tc->n_kinds, 1, &s);
-    /* Activations on and gradients back, once a microbatch and virtual stage. */
-    s.parts.pp_s = 2 * (double)l->vpp * x->send.expected_s;
-    return s;
-}
-
-/* Once a step: gradients behind the last backward pass, weights behind the next
- * forward; the last bucket of either has nothing left to hide behind. */
-static ridge_step_end end_sync(const train_case *tc, const train_terms *x,
-                               const step_sync *sync, const stage_time *s)
+/* Gradients go behind the last backward pass, weights behind the next forward; the last
+ * bucket of either has nothing left to hide behind. */
+static void add_step_sync(const train_case *tc, const train_terms *x,
+                          const ridge_layout *l, const step_sync *sync,
+                          const stage_time *s, ridge_step_end *e)
 {
     double layers = fmax(x->stages->layers_most, 1);
     double reduce_s = sync->reduce.expected_s;
     double gather_s = sync->gather.expected_s;
-    ridge_step_end end = {
-        .reduce_exposed_s = fmax(reduce_s / layers, reduce_s - s->bwd_s),
-        .gather_exposed_s = fmax(gather_s / layers, gather_s - s->fwd_s)};
-    end.reduce_hidden_s = positive(reduce_s - end.reduce_exposed_s);
-    end.gather_hidden_s = positive(gather_s - end.gather_exposed_s);
-    end.slowdown_s = (end.reduce_hidden_s + end.gather_hidden_s) *
-                     ridge_collective_sm_share(tc->chip);
-    return end;
+    double bwd_s = l->is_dp_exposed ? 0 : s->bwd_s;
+    double fwd_s = l->is_dp_exposed ? 0 : s->fwd_s;
+    e->reduce_exposed_s = fmax(reduce_s / layers, reduce_s - bwd_s);
+    e->gather_exposed_s = fmax(gather_s / layers, gather_s - fwd_s);
+    e->reduce_hidden_s = positive(reduce_s - e->reduce_exposed_s);
+    e->gather_hidden_s = positive(gather_s - e->gather_exposed_s);
+    e->slowdown_s =
+        (e->reduce_hidden_s + e->gather_hidden_s) * ridge_collective_sm_share(tc->chip);
+    e->bound_sync_s = sync->reduce.bound_s + sync->gather.bound_s;
 }
 
-static void add_step_sync(const train_case *tc, const train_terms *x,
-                          const step_sync *sync, const stage_time *s,
-                          ridge_train_price *price)
-{
-    const ridge_step_end end = end_sync(tc, x, sync, s);
-    price->parts.dp_s = end.reduce_exposed_s + end.gather_exposed_s;
-    price->parts.slowdown_s += end.slowdown_s;
-    price->hidden_communication_s += end.reduce_hidden_s + end.gather_hidden_s;
-    double bound_s = sync->reduce.bound_s + sync->gather.bound_s;
-    if (bound_s > price->bound_step_time_s)
-        price->bound_step_time_s = bound_s;
-}
-
-/* Adam reads gradient, master and moments and writes master, moments and the compute
- * copy: a stream through HBM. */
-static ridge_op_cost optimizer_cost(const train_case *tc, const train_terms *x,
-                                    const ridge_layout *l, const train_stage *stage)
+/* The update reads gradient, master and moments and writes master, moments and the
+ * compute copy, and what is narrower than 16 bits with its transpose, kept by all
+ * microbatches: a stream through HBM. State on the host comes and goes over its link.
+ */
+static void add_optimizer(const train_case *tc, const train_terms *x,
+                          const ridge_layout *l, const train_stage *stage,
+                          ridge_step_end *e)
 {
     train_params p = train_stage_params(tc, x->load, stage, l);
     train_ways w = train_layout_ways(l);
     const ridge_policy *policy = tc->policy;
-    double bytes_per_param = policy->gradient_bytes + policy->weight_bytes +
-                             2 * (policy->master_bytes + policy->moment_bytes);
     double narrow = ridge_dtype_bytes(policy->compute);
-    if (narrow < 2) /* the narrow copy and its transpose, kept by all microbatches */
-        bytes_per_param += policy->weight_bytes + 2 * narrow;
+    double state_bytes = policy->master_bytes + policy->moment_bytes;
+    double bytes_per_param = policy->gradient_bytes + policy->weight_bytes +
+                             2 * state_bytes +
+                             (narrow < 2 ? policy->weight_bytes + 2 * narrow : 0);
     double params = p.dense / (double)w.shards + p.expert / (double)w.expert_shards;
-    return ridge_stream_cost(tc->chip, 0, params * bytes_per_param);
+    ridge_op_cost c = ridge_stream_cost(tc->chip, 0, params * bytes_per_param);
+    ridge_time matrix = l->optimizer == RIDGE_OPTIMIZER_MUON
+                            ? muon_step_time(tc, stage, l)
+                            : (ridge_time){0, 0};
+    e->optimizer_s = c.expected_s + matrix.expected_s;
+    e->bound_update_s = c.bound_s + matrix.bound_s;
+    if (l->offload & RIDGE_OFFLOAD_OPTIMIZER) {
+        double host_s = params * state_bytes / train_host_bytes_per_s(tc->chip);
+        e->offload_s = positive(host_s - e->optimizer_s);
+        e->bound_update_s = fmax(e->bound_update_s, host_s);
+    }
 }
 
-static void add_optimizer(const train_case *tc, const train_terms *x,
-                          const ridge_layout *l, const train_stage *stage,
-                          ridge_train_price *price)
+static ridge_step_end end_of(const train_case *tc, const train_terms *x,
+                             const ridge_layout *l, int stage, const stage_time *s)
 {
-    ridge_op_cost c = optimizer_cost(tc, x, l, stage);
-    price->parts.optimizer_s = c.expected_s;
-    price->bound_step_time_s += c.bound_s;
+    ridge_step_end end = {.optimizer_s = 0};
+    add_step_sync(tc, x, l, &x->syncs[stage], s, &end);
+    add_optimizer(tc, x, l, &x->stages->stages[stage], &end);
+    return end;
 }
 
 ridge_stage_work train_stage_work(const train_case *tc, const train_terms *x,
                                   const ridge_layout *l, const train_stage *stage)
 {
     ridge_stage_work work = {.has_head = false};
-    (void)time_stage(tc, x, l, stage, &work);
+    (void)train_stage_time(tc, x, l, stage, &work);
     return work;
 }
 
 ridge_step_end train_step_end(const train_case *tc, const train_terms *x,
                               const ridge_layout *l, int stage)
 {
-    const train_stage *s = &x->stages->stages[stage];
-    const stage_time t = time_stage(tc, x, l, s, NULL);
-    ridge_step_end end = end_sync(tc, x, &x->syncs[stage], &t);
-    end.optimizer_s = optimizer_cost(tc, x, l, s).expected_s;
-    return end;
+    const stage_time t = train_stage_time(tc, x, l, &x->stages->stages[stage], NULL);
+    return end_of(tc, x, l, stage, &t);
 }
 
 static void scale_parts(ridge_step_parts *parts, double by)
@@ -313,11 +107,78 @@ static void scale_parts(ridge_step_parts *parts, double by)
 #undef SCALE_PART
 }
 
-static double stage_bound_s(const stage_time *s)
+/* Stages of one pipeline, for one microbatch. */
+typedef struct pipe {
+    stage_time worst;
+    ridge_step_end end; /* of the stage whose takes longest */
+    double bound_sync_s, bound_update_s;
+    double bubble_s; /* of the slowest stage, before schedules divide it */
+    double bound_most_s, bound_sum_s;
+} pipe;
+
+/*
+ * What the slowest stage waits while the pipeline fills and drains: each other stage's
+ * forward and backward pass, less the weights' gradients that a schedule moves into the
+ * gap. For equal stages (narayanan2021; qi2023-zero-bubble table 1, with B there the
+ * gradient of the input alone; deepseek-v3-2024 table 2):
+ *
+ *     1f1b, gpipe (p - 1) (F + B)        interleaved (p - 1) (F + B) / v
+ *     zb-h1 (p - 1) (F + B - 2 W)        zb-h2 (p - 1) (F + B - 3 W)
+ *     zb-v  (p - 1) (F + B - 3 W), on two chunks of half the size
+ *     dualpipe (p / 2 - 1) (F + 2 B - 3 W), where a forward and a backward pass go as
+ *              one
+ */
+static double waited_s(ridge_schedule schedule, const stage_time *other)
 {
-    double network_s = fmax(fmax(s->bound_tp_s, s->bound_cp_s),
-                            fmax(s->bound_shards_s, s->bound_ep_s));
-    return fmax(s->bound_compute_s, network_s);
+    double t = stage_time_total_s(other);
+    switch (schedule) {
+    case RIDGE_SCHEDULE_ZB_H1:
+        return positive(t - 2 * other->weight_s);
+    case RIDGE_SCHEDULE_ZB_H2:
+    case RIDGE_SCHEDULE_ZB_V:
+        return positive(t - 3 * other->weight_s);
+    case RIDGE_SCHEDULE_DUALPIPE:
+        return positive(t + other->bwd_s - 3 * other->weight_s) / 2;
+    case RIDGE_SCHEDULE_GPIPE:
+    case RIDGE_SCHEDULE_1F1B:
+    case RIDGE_SCHEDULE_INTERLEAVED:
+        break;
+    }
+    return t;
+}
+
+static pipe time_pipe(const train_case *tc, const train_terms *x, const ridge_layout *l)
+{
+    const train_stages *stages = x->stages;
+    const ridge_schedule schedule = ridge_layout_schedule(l);
+    pipe p = {.bubble_s = 0};
+    for (int i = 0; i < stages->n; i++) {
+        stage_time s = train_stage_time(tc, x, l, &stages->stages[i], NULL);
+        double bound_s = stage_time_bound_s(&s);
+        double count = stages->stages[i].count;
+        p.bubble_s += count * waited_s(schedule, &s);
+        p.bound_sum_s += count * bound_s;
+        p.bound_most_s = fmax(p.bound_most_s, bound_s);
+        if (i == 0 || stage_time_total_s(&s) > stage_time_total_s(&p.worst))
+            p.worst = s;
+        ridge_step_end end = end_of(tc, x, l, i, &s);
+        p.bound_sync_s = fmax(p.bound_sync_s, end.bound_sync_s);
+        p.bound_update_s = fmax(p.bound_update_s, end.bound_update_s);
+        if (i == 0 || end_total_s(&end) > end_total_s(&p.end))
+            p.end = end;
+    }
+    double spared = schedule == RIDGE_SCHEDULE_DUALPIPE ? 2 : 1; /* itself, its pair */
+    p.bubble_s = positive(p.bubble_s - spared * waited_s(schedule, &p.worst));
+    return p;
+}
+
+/* The least bubble that the schedule leaves: none where weights' gradients can fill it.
+ */
+static double bound_bubble_s(const ridge_layout *l, const pipe *p)
+{
+    if (ridge_schedule_is_split(l->schedule))
+        return 0;
+    return (p->bound_sum_s - p->bound_most_s) / (double)l->vpp;
 }
 
 void train_price_time(const train_case *tc, const train_terms *x, const ridge_layout *l,
@@ -327,32 +188,19 @@ void train_price_time(const train_case *tc, const train_terms *x, const ridge_la
         step_program_price(tc, x, l, price);
         return;
     }
-    const train_stages *stages = x->stages;
-    int slowest = 0;
-    stage_time worst = {0};
-    double sum_s = 0;
-    double bound_sum_s = 0;
-    double bound_most_s = 0;
-    for (int i = 0; i < stages->n; i++) {
-        stage_time s = time_stage(tc, x, l, &stages->stages[i], NULL);
-        double bound_s = stage_bound_s(&s);
-        sum_s += stages->stages[i].count * stage_total_s(&s);
-        bound_sum_s += stages->stages[i].count * bound_s;
-        bound_most_s = fmax(bound_most_s, bound_s);
-        if (i == 0 || stage_total_s(&s) > stage_total_s(&worst)) {
-            worst = s;
-            slowest = i;
-        }
-    }
+    const pipe p = time_pipe(tc, x, l);
     double m = (double)price->microbatches;
-    double v = (double)l->vpp;
-    price->parts = worst.parts;
+    price->parts = p.worst.parts;
     scale_parts(&price->parts, m);
-    price->parts.bubble_s = (sum_s - stage_total_s(&worst)) / v;
-    price->hidden_communication_s = m * worst.hidden_s;
-    price->bound_step_time_s = m * bound_most_s + (bound_sum_s - bound_most_s) / v;
-    add_step_sync(tc, x, &x->syncs[slowest], &worst, price);
-    add_optimizer(tc, x, l, &stages->stages[slowest], price);
+    price->parts.bubble_s = p.bubble_s / (double)l->vpp;
+    price->parts.dp_s = p.end.reduce_exposed_s + p.end.gather_exposed_s;
+    price->parts.slowdown_s += p.end.slowdown_s;
+    price->parts.optimizer_s = p.end.optimizer_s;
+    price->parts.offload_s += p.end.offload_s;
+    price->hidden_communication_s =
+        m * p.worst.hidden_s + p.end.reduce_hidden_s + p.end.gather_hidden_s;
+    double passes_s = m * p.bound_most_s + bound_bubble_s(l, &p);
+    price->bound_step_time_s = fmax(passes_s, p.bound_sync_s) + p.bound_update_s;
     price->step_time_s = ridge_step_total_s(&price->parts);
 }
 

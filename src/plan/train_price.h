@@ -21,7 +21,38 @@ typedef struct train_terms {
     const step_sync *syncs;          /* [stages], by the groups and ZeRO stage */
     ridge_time send;                 /* one activation to the next stage */
     bool is_tp_apart;                /* TP uses other network axes than the shards */
+    double imbalance;                /* train_expert_imbalance */
 } train_terms;
+
+/** What one microbatch takes on one stage, both passes. */
+typedef struct stage_time {
+    ridge_step_parts parts;
+    double fwd_s, bwd_s; /* compute with exposed exchanges */
+    double weight_s;     /* of the backward pass: weights' gradients, which can wait */
+    double hidden_s;
+    double bound_compute_s, bound_tp_s, bound_cp_s, bound_shards_s, bound_ep_s;
+    double bound_host_s;
+    ridge_stage_work *work; /* the same by pass; NULL: not asked for */
+} stage_time;
+
+/** Seconds of one layer of a kind, or of the head, with what its exchanges expose:
+ *  nothing computed again, no shards. No layout of these layers takes less. */
+double train_layer_least_s(const train_case *tc, const train_terms *terms,
+                           const ridge_layout *layout, int kind);
+
+/** @param work  out, from zero: the same by pass; or NULL */
+stage_time train_stage_time(const train_case *tc, const train_terms *terms,
+                            const ridge_layout *layout, const train_stage *stage,
+                            ridge_stage_work *work);
+/** Forward, backward and sends. */
+double stage_time_total_s(const stage_time *stage);
+/** The largest of compute, each kind of communication and the host's link. */
+double stage_time_bound_s(const stage_time *stage);
+
+/** Load of the busiest rank of experts over the mean, 1 or more.
+ * @source david-nagaraja2003: the largest of n normal sums lies sqrt(2 ln n) deviations
+ *         above their mean */
+double train_expert_imbalance(const train_case *tc, const ridge_layout *layout);
 
 /** Whether the degrees of a layout are legal for model, slice and batch. */
 ridge_fit train_layout_check(const train_case *tc, const ridge_layout *layout);
@@ -46,6 +77,13 @@ ridge_stage_work train_stage_work(const train_case *tc, const train_terms *terms
 /** What comes once a step. @param stage  index into terms->stages->stages */
 ridge_step_end train_step_end(const train_case *tc, const train_terms *terms,
                               const ridge_layout *layout, int stage);
+
+/** Price one layout under the case's policy, given the times of its layers. An illegal
+ *  layout is an answer. @errors E_ARG no such placement; E_NOMEM */
+RIDGE_NODISCARD ridge_status train_layout_price(train_case *tc,
+                                                const layer_time *layers,
+                                                const ridge_layout *layout,
+                                                ridge_train_price *out);
 
 /** Rates, utilisation, days and money from the step time. */
 void train_price_finish(const train_case *tc, ridge_train_price *price);

@@ -15,6 +15,47 @@ int64_t train_stage_size(int64_t layers, int64_t pp, int64_t s)
     return base + (place < surplus ? 1 : 0);
 }
 
+static int64_t end_size(int64_t chosen, int64_t even)
+{
+    return chosen == RIDGE_STAGE_EVEN ? even : chosen == RIDGE_STAGE_NONE ? 0 : chosen;
+}
+
+/* With chosen ends the stages between them share the rest, the first of them what is
+ * over. */
+static int64_t chosen_size(int64_t layers, const stage_cut *cut, int64_t s)
+{
+    int64_t first = end_size(cut->first_layers, train_stage_size(layers, cut->pp, 0));
+    int64_t last =
+        end_size(cut->last_layers, train_stage_size(layers, cut->pp, cut->pp - 1));
+    if (s == 0)
+        return first;
+    if (s == cut->pp - 1)
+        return last;
+    int64_t middle = cut->pp - 2;
+    int64_t rest = layers - first - last;
+    return rest / middle + (s - 1 < rest % middle ? 1 : 0);
+}
+
+int64_t train_stage_layers(int64_t layers, const stage_cut *cut, int64_t s)
+{
+    bool is_even =
+        cut->first_layers == RIDGE_STAGE_EVEN && cut->last_layers == RIDGE_STAGE_EVEN;
+    return is_even ? train_stage_size(layers, cut->pp, s) : chosen_size(layers, cut, s);
+}
+
+bool train_stages_exist(int64_t layers, const stage_cut *cut)
+{
+    if (cut->first_layers == RIDGE_STAGE_EVEN && cut->last_layers == RIDGE_STAGE_EVEN)
+        return cut->pp <= layers;
+    if (cut->pp < 2)
+        return false;
+    int64_t first = end_size(cut->first_layers, train_stage_size(layers, cut->pp, 0));
+    int64_t last =
+        end_size(cut->last_layers, train_stage_size(layers, cut->pp, cut->pp - 1));
+    int64_t rest = layers - first - last;
+    return cut->pp == 2 ? rest == 0 : rest >= cut->pp - 2;
+}
+
 typedef struct run_cursor {
     int run;
     int64_t used; /* layers of that run already dealt */
@@ -47,41 +88,109 @@ static train_stage *find_alike(train_stages *all, const train_stage *s, int n_ki
     return NULL;
 }
 
-static bool build(const train_case *tc, int64_t pp, train_stages *out)
+/* Layers of each kind in the chunks of the pipeline, dealt out in the model's order; a
+ * folded pipeline has two chunks a rank. @return NULL when memory ran out */
+static double *deal_all(const train_case *tc, const stage_cut *cut, int64_t chunks)
 {
-    ridge_arena *arena = ridge_ctx_arena(tc->cx);
     size_t kinds = (size_t)tc->n_kinds;
-    *out = (train_stages){.pp = pp};
-    out->stages = ridge_new(arena, train_stage, (size_t)pp);
-    out->of_rank = ridge_new(arena, int, (size_t)pp);
-    if (out->stages == NULL || out->of_rank == NULL)
-        return false;
+    double *layers = ridge_new(ridge_ctx_arena(tc->cx), double, (size_t)chunks *kinds);
     run_cursor c = {0};
+    stage_cut even = {.pp = chunks};
+    for (int64_t s = 0; layers != NULL && s < chunks; s++) {
+        int64_t size =
+            train_stage_layers(tc->model->layer_count, cut->is_folded ? &even : cut, s);
+        deal(tc->model, &c, size, &layers[(size_t)s * kinds]);
+    }
+    return layers;
+}
+
+/* What rank s of a folded pipeline holds: its chunk down and its chunk back up. */
+static void fold(double *layers, int64_t pp, int n_kinds)
+{
     for (int64_t s = 0; s < pp; s++) {
-        double *layers = ridge_new(arena, double, kinds);
-        if (layers == NULL)
-            return false;
-        int64_t size = train_stage_size(tc->model->layer_count, pp, s);
-        deal(tc->model, &c, size, layers);
-        train_stage stage = {layers, s == 0, s == pp - 1, (int)s, 1};
-        train_stage *alike = find_alike(out, &stage, tc->n_kinds);
-        if (alike != NULL) {
-            alike->count++;
-        } else {
-            alike = &out->stages[out->n++];
-            *alike = stage;
+        for (int k = 0; k < n_kinds; k++)
+            layers[s * n_kinds + k] += layers[(2 * pp - 1 - s) * n_kinds + k];
+    }
+}
+
+/* The mean of a rank's stages, of which each has half of the microbatches. */
+static void pair(double *layers, int64_t pp, int n_kinds)
+{
+    for (int64_t s = 0; s < pp / 2; s++) {
+        for (int k = 0; k < n_kinds; k++) {
+            double *near = &layers[s * n_kinds + k];
+            double *far = &layers[(pp - 1 - s) * n_kinds + k];
+            *near = *far = (*near + *far) / 2;
         }
-        out->of_rank[s] = (int)(alike - out->stages);
-        if ((double)size > out->layers_most)
-            out->layers_most = (double)size;
+    }
+}
+
+static void add_stage(train_stages *all, const train_stage *stage, int rank,
+                      int n_kinds)
+{
+    double size = 0;
+    for (int k = 0; k < n_kinds; k++)
+        size += stage->layers[k];
+    train_stage *alike = find_alike(all, stage, n_kinds);
+    if (alike != NULL) {
+        alike->count++;
+    } else {
+        alike = &all->stages[all->n++];
+        *alike = *stage;
+    }
+    all->of_rank[rank] = (int)(alike - all->stages);
+    if (size > all->layers_most)
+        all->layers_most = size;
+}
+
+static bool build(const train_case *tc, const stage_cut *cut, train_stages *out)
+{
+    const int64_t pp = cut->pp;
+    const int64_t chunks = cut->is_folded ? 2 * pp : pp;
+    *out = (train_stages){.cut = *cut};
+    out->stages = ridge_new(ridge_ctx_arena(tc->cx), train_stage, (size_t)pp);
+    double *layers = deal_all(tc, cut, chunks);
+    out->of_rank = ridge_new(ridge_ctx_arena(tc->cx), int, (size_t)pp);
+    if (out->stages == NULL || out->of_rank == NULL || layers == NULL)
+        return false;
+    if (cut->is_folded)
+        fold(layers, pp, tc->n_kinds);
+    if (cut->is_dual)
+        pair(layers, pp, tc->n_kinds);
+    for (int64_t s = 0; s < pp; s++) {
+        const int64_t last = cut->is_folded ? 0 : pp - 1;
+        const train_stage stage = {.layers = &layers[s * tc->n_kinds],
+                                   .has_embedding =
+                                       s == 0 || (cut->is_dual && s == last),
+                                   .has_head = s == last || (cut->is_dual && s == 0),
+                                   .copies = cut->is_dual ? 2 : 1,
+                                   .head_passes = cut->is_dual ? 0.5 : 1,
+                                   .first = (int)s,
+                                   .count = 1};
+        add_stage(out, &stage, (int)s, tc->n_kinds);
     }
     return true;
 }
 
-const train_stages *train_case_stages(train_case *tc, int64_t pp)
+stage_cut stage_cut_of(const ridge_layout *l)
 {
+    return (stage_cut){l->pp, l->first_layers, l->last_layers,
+                       l->pp > 1 && l->schedule == RIDGE_SCHEDULE_ZB_V,
+                       l->pp > 1 && l->schedule == RIDGE_SCHEDULE_DUALPIPE};
+}
+
+static bool is_same_cut(const stage_cut *a, const stage_cut *b)
+{
+    return a->pp == b->pp && a->first_layers == b->first_layers &&
+           a->last_layers == b->last_layers && a->is_folded == b->is_folded &&
+           a->is_dual == b->is_dual;
+}
+
+const train_stages *train_case_stages(train_case *tc, const ridge_layout *l)
+{
+    const stage_cut cut = stage_cut_of(l);
     for (int i = 0; i < tc->n_stages_by_pp; i++) {
-        if (tc->stages_by_pp[i].pp == pp)
+        if (is_same_cut(&tc->stages_by_pp[i].cut, &cut))
             return &tc->stages_by_pp[i];
     }
     if (tc->n_stages_by_pp == tc->cap_stages_by_pp) {
@@ -95,7 +204,7 @@ const train_stages *train_case_stages(train_case *tc, int64_t pp)
         tc->cap_stages_by_pp = cap;
     }
     train_stages *made = &tc->stages_by_pp[tc->n_stages_by_pp];
-    if (!build(tc, pp, made))
+    if (!build(tc, &cut, made))
         return NULL;
     tc->n_stages_by_pp++;
     return made;

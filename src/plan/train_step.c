@@ -64,20 +64,26 @@ static ridge_status stage_work(const reading *r, const train_stage *stage,
     return RIDGE_OK;
 }
 
-/* A chunk has an equal share of the layers of the stage that its rank holds. */
+/* A chunk has an equal share of the layers of the stage that its rank holds; on
+ * dualpipe as many as its mean stage. */
 static ridge_status chunk_work(const reading *r, const train_stage *stage,
                                int virtual_stage, ridge_stage_work *out)
 {
     const ridge_pipeline *p = &r->step.pipeline;
+    const bool is_dual = p->kind == RIDGE_SCHEDULE_DUALPIPE;
+    const int ways = is_dual ? p->ranks : p->ranks * p->chunks; /* from end to end */
     const size_t kinds = (size_t)r->tc.n_kinds;
     double *layers = ridge_new(ridge_ctx_scratch(r->tc.cx), double, kinds);
     if (layers == NULL)
         return ridge_fail_nomem(r->tc.cx);
     for (size_t k = 0; k < kinds; k++)
-        layers[k] = stage->layers[k] / p->chunks;
+        layers[k] = stage->layers[k] / (is_dual ? 1 : p->chunks);
     const train_stage chunk = {.layers = layers,
-                               .has_embedding = virtual_stage == 0,
-                               .has_head = virtual_stage == p->ranks * p->chunks - 1,
+                               .has_embedding = virtual_stage % ways == 0,
+                               .has_head = virtual_stage % ways == ways - 1,
+                               .copies = 1,
+                               .head_passes = 1,
+                               .of_layers = train_stage_total(stage, r->tc.n_kinds),
                                .first = stage->first,
                                .count = 1};
     return stage_work(r, &chunk, out);
@@ -129,12 +135,13 @@ static ridge_status make_pipeline(reading *r)
                           "larger microbatch",
                           (long long)m);
     }
-    r->step.pipeline =
-        (ridge_pipeline){.kind = l->vpp > 1 && l->pp > 1 ? RIDGE_SCHEDULE_INTERLEAVED
-                                                         : RIDGE_SCHEDULE_1F1B,
-                         .ranks = (int)l->pp,
-                         .chunks = l->pp > 1 ? (int)l->vpp : 1,
-                         .microbatches = (int)m};
+    r->step.pipeline = (ridge_pipeline){
+        .kind = l->pp > 1 ? ridge_layout_schedule(l) : RIDGE_SCHEDULE_1F1B,
+        .ranks = (int)l->pp,
+        .chunks = l->pp == 1                       ? 1
+                  : ridge_layout_has_two_chunks(l) ? 2
+                                                   : (int)l->vpp,
+        .microbatches = (int)m};
     return ridge_pipeline_check(r->tc.cx, &r->step.pipeline);
 }
 
@@ -179,11 +186,15 @@ static ridge_status read_layout(reading *r)
                           r->tc.slice->text, ridge_fit_text(RIDGE_FIT_PLACEMENT));
     }
     RIDGE_TRY(make_pipeline(r));
-    RIDGE_TRY(train_terms_of(&r->tc, r->layout, &r->groups, &r->terms));
+    const layer_shape shape = layer_shape_of(r->layout);
+    const layer_time *layers = train_layer_times(&r->tc, &shape);
+    if (layers == NULL)
+        return r->tc.status == RIDGE_OK ? ridge_fail_nomem(r->tc.cx) : r->tc.status;
+    RIDGE_TRY(train_terms_of(&r->tc, layers, r->layout, &r->groups, &r->terms));
     count_groups(r);
     s->slice = r->tc.slice;
     s->send_s = r->terms.send.expected_s;
-    s->is_send_exposed = true;
+s->is_send_exposed = !r->layout->has_pp_overlap;
     s->has_barrier = !is_barrier_free(&s->pipeline);
     s->is_overlapped = ridge_chip_is_overlapped(r->tc.chip);
     s->processor_share = ridge_chip_processor_share(r->tc.chip);
@@ -206,7 +217,7 @@ ridge_status ridge_train_step_of(ridge_ctx *cx, const ridge_train_request *reque
                           ridge_fit_text(r.step.price.fit));
     }
     RIDGE_TRY(train_case_open(cx, request, &r.tc));
-    r.tc.policy = ridge_precision_policy(layout->precision);
+    RIDGE_TRY(train_case_set_policy(&r.tc, layout->precision, layout->optimizer));
     const ridge_mark mark = ridge_arena_mark(ridge_ctx_scratch(cx));
     const ridge_status st = read_layout(&r);
     ridge_arena_rewind(ridge_ctx_scratch(cx), mark);

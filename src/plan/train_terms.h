@@ -21,9 +21,10 @@ void train_step_syncs(const train_case *tc, const train_groups *g,
                       const train_load *load, const train_stages *stages,
                       const ridge_layout *layout, step_sync *out);
 
-/** All terms of one layout that lies on the slice; they live in the case's ctx.
- * @errors E_NOMEM; a program that cannot be cut */
-RIDGE_NODISCARD ridge_status train_terms_of(train_case *tc, const ridge_layout *layout,
+/** All terms of one layout that lies on the slice, given the times of its layers; they
+ *  live in the case's ctx. @errors E_NOMEM */
+RIDGE_NODISCARD ridge_status train_terms_of(train_case *tc, const layer_time *layers,
+                                            const ridge_layout *layout,
                                             const train_groups *groups,
                                             train_terms *out);
 

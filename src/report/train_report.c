@@ -19,6 +19,8 @@ static ridge_text duration(const ridge_train_price *p)
     return p->has_total ? ridge_format_seconds(p->days * RIDGE_DAY_S) : none;
 }
 
+enum { PP_COLUMN = 4 }; /* of the degrees */
+
 static void add_layout(ridge_table *t, int rank, const ridge_train_price *p)
 {
     const ridge_layout *l = &p->layout;
@@ -27,12 +29,22 @@ static void add_layout(ridge_table *t, int rank, const ridge_train_price *p)
     ridge_table_cell(t, ridge_format_seconds(p->step_time_s).s);
     ridge_table_cell(t, ridge_format_seconds(p->bound_step_time_s).s);
     ridge_table_cell(t, ridge_format_percent(p->mfu).s);
-    for (size_t i = 0; i < RIDGE_COUNT_OF(degrees); i++)
-        ridge_table_cellf(t, "%lld", (long long)degrees[i]);
+    for (size_t i = 0; i < RIDGE_COUNT_OF(degrees); i++) {
+        if (i == PP_COLUMN && l->vpp > 1) {
+            ridge_table_cellf(t, "%lldv%lld", (long long)l->pp, (long long)l->vpp);
+        } else {
+            ridge_table_cellf(t, "%lld", (long long)degrees[i]);
+        }
+    }
     ridge_table_cellf(t, "%d", l->zero_stage);
     ridge_table_cellf(t, "%lldx%lld", (long long)p->microbatches,
                       (long long)l->microbatch_seqs);
-    ridge_table_cell(t, ridge_remat_text(l->remat));
+    if (l->remat_layers > 0) {
+        ridge_table_cellf(t, "%s %lld", ridge_remat_text(l->remat),
+                          (long long)l->remat_layers);
+    } else {
+        ridge_table_cell(t, ridge_remat_text(l->remat));
+    }
     ridge_table_cell(t, ridge_format_bytes(p->peak_memory_bytes).s);
     ridge_table_cell(t, duration(p).s);
     ridge_table_cell(t, money(p).s);
@@ -69,6 +81,70 @@ static const char *times_note(ridge_ctx *cx, const ridge_train_view *v)
         ridge_convention_what(v->request->convention));
 }
 
+static bool has_partial_remat(const ridge_train_result *r)
+{
+    bool has = false;
+    for (int i = 0; i < r->n_layouts; i++)
+        has = has || r->layouts[i].layout.remat_layers > 0;
+    return has;
+}
+
+static bool has_virtual_stages(const ridge_train_result *r)
+{
+    bool has = false;
+    for (int i = 0; i < r->n_layouts; i++)
+        has = has || r->layouts[i].layout.vpp > 1;
+    return has;
+}
+
+/* How to read what is not a plain number. */
+static const char *reading_note(ridge_ctx *cx, const ridge_train_result *r)
+{
+    const char *pp = has_virtual_stages(r) ? "pp 8v2: 8 stages of 2 virtual ones." : "";
+    const char *remat =
+        has_partial_remat(r)
+            ? "remat full 3: on 3 layers of a stage; the others keep all."
+            : "";
+    return ridge_sprintf(ridge_ctx_arena(cx), "%s%s%s", pp,
+                         pp[0] != '\0' && remat[0] != '\0' ? " " : "", remat);
+}
+
+static void put_end(ridge_buf *out, const char *end, int64_t layers)
+{
+    if (layers == RIDGE_STAGE_EVEN)
+        return;
+    ridge_buf_printf(out, "%s%s stage %lld layers", out->n == 0 ? "" : ", ", end,
+                     (long long)(layers == RIDGE_STAGE_NONE ? 0 : layers));
+}
+
+/* The choices that no column shows. */
+static const char *choices_note(ridge_ctx *cx, const ridge_layout *l)
+{
+    ridge_buf out;
+    ridge_buf_init(&out, ridge_ctx_arena(cx));
+    if (l->pp > 1)
+        ridge_buf_printf(&out, "schedule %s",
+                         ridge_schedule_text(ridge_layout_schedule(l)));
+    put_end(&out, "first", l->first_layers);
+    put_end(&out, "last", l->last_layers);
+    if (l->cp > 1)
+        ridge_buf_printf(&out, "%scp by %s", out.n == 0 ? "" : ", ",
+                         ridge_cp_text(l->cp_exchange));
+    if (l->tp > 1)
+        ridge_buf_printf(&out, "%s%s", out.n == 0 ? "" : ", ",
+                         l->has_sp ? "SP" : "no SP");
+    if (l->offload != RIDGE_OFFLOAD_NONE)
+        ridge_buf_printf(&out, "%s%s on the host", out.n == 0 ? "" : ", ",
+                         ridge_offload_text(l->offload));
+    if (l->optimizer != RIDGE_OPTIMIZER_ADAMW)
+        ridge_buf_printf(&out, "%soptimizer %s", out.n == 0 ? "" : ", ",
+                         ridge_optimizer_text(l->optimizer));
+    const char *text = ridge_buf_text(&out);
+    return out.n == 0
+               ? ""
+               : ridge_sprintf(ridge_ctx_arena(cx), "The best layout: %s.", text);
+}
+
 static void add_layouts(ridge_ctx *cx, const ridge_train_view *v, ridge_sections *s)
 {
     ridge_table *t = ridge__section_add(
@@ -77,6 +153,12 @@ static void add_layouts(ridge_ctx *cx, const ridge_train_view *v, ridge_sections
         ">time|>cost|bottleneck");
     for (int i = 0; i < v->result->n_layouts; i++)
         add_layout(t, i + 1, &v->result->layouts[i]);
+    const char *reading = reading_note(cx, v->result);
+    const char *choices = choices_note(cx, &v->result->layouts[0].layout);
+    if (choices != NULL && choices[0] != '\0')
+        ridge__section_note(s, choices);
+    if (reading != NULL && reading[0] != '\0')
+        ridge__section_note(s, reading);
     ridge__section_note(s, times_note(cx, v));
     ridge__section_note(s, search_note(cx, v->result));
 }

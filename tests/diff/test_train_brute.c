@@ -1,19 +1,34 @@
 /*
  * The search against brute force: every layout of small random problems is priced on
- * its own by ridge_train_price_one, and the fastest that fits must be the search's
- * first. The space is the one that `ridge train` promises; only what is left to a
- * default (TP overlap by kind of chip, plain 1F1B) is not varied.
+ * its own, and the fastest that fits must be the search's first. The space is the one
+ * that `ridge train` promises, enumerated here in another way; only the times of a
+ * layer are shared between layouts that have the same layers. Of overlap what the
+ * knobs say stands, else what the chip's software does.
  */
 #include "train_fixture.h"
 
-#include "network_time.h"
+#include "train_price.h"
+#include "train_terms.h"
 
 #include <math.h>
 
-enum { PROBLEMS = 40, CP_CHUNK_LEAST_TOKENS = 1024 };
+enum {
+    PROBLEMS = 120,
+    CP_CHUNK_LEAST_TOKENS = 1024,
+    LAST_FEWER_MOST = 4,
+    SHAPES_MOST = 4096
+};
+
+typedef struct known_shape {
+    layer_shape shape;
+    const layer_time *layers;
+} known_shape;
 
 typedef struct brute {
     const train_problem *problem;
+    train_case tc;
+    int n_shapes;
+    known_shape shapes[SHAPES_MOST];
     ridge_train_price best;
     bool has_best;
     int64_t priced;
@@ -24,12 +39,31 @@ static bool is_wanted(int64_t knob, int64_t value)
     return knob <= 0 || knob == value;
 }
 
+static const layer_time *layers_of(brute *b, const ridge_layout *l)
+{
+    const layer_shape shape = layer_shape_of(l);
+    for (int i = 0; i < b->n_shapes; i++) {
+        if (layer_shape_is_same(&b->shapes[i].shape, &shape))
+            return b->shapes[i].layers;
+    }
+    assert_true(b->n_shapes < SHAPES_MOST);
+    const layer_time *made = train_layer_times(&b->tc, &shape);
+    assert_non_null(made);
+    b->shapes[b->n_shapes++] = (known_shape){shape, made};
+    return made;
+}
+
 static void try_layout(brute *b, const ridge_layout *l)
 {
-    ridge_ctx *cx = b->problem->cx;
-    const ridge_mark mark = ridge_arena_mark(ridge_ctx_arena(cx));
-    const ridge_train_price price = train_price_of(cx, &b->problem->request, l);
-    ridge_arena_rewind(ridge_ctx_arena(cx), mark);
+    ridge_train_price price;
+    if (train_layout_check(&b->tc, l) != RIDGE_FIT_OK)
+        return;
+    const layer_time *layers = layers_of(b, l);
+    const ridge_mark mark = ridge_arena_mark(ridge_ctx_arena(b->tc.cx));
+    const int stages = b->tc.n_stages_by_pp;
+    assert_ok(b->tc.cx, train_layout_price(&b->tc, layers, l, &price));
+    b->tc.n_stages_by_pp = stages;
+    ridge_arena_rewind(ridge_ctx_arena(b->tc.cx), mark);
     b->priced++;
     if (price.fit != RIDGE_FIT_OK)
         return;
@@ -45,18 +79,30 @@ static void try_placements(brute *b, ridge_layout *l)
         try_layout(b, l);
 }
 
+/* Every policy, on any number of a stage's layers. */
 static void try_remats(brute *b, ridge_layout *l)
 {
     const ridge_knobs *k = &b->problem->request.knobs;
-    for (int sp = 0; sp <= (l->tp > 1); sp++) {
-        if (k->has_sp >= 0 && l->tp > 1 && k->has_sp != sp)
+    const int64_t layers = b->problem->request.model->layer_count;
+    for (int remat = 0; remat < RIDGE_REMAT_COUNT; remat++) {
+        l->remat = (ridge_remat)remat;
+        if (k->remat >= 0 && k->remat != remat)
             continue;
-        l->has_sp = sp == 1;
-        for (int remat = 0; remat < RIDGE_REMAT_COUNT; remat++) {
-            l->remat = (ridge_remat)remat;
-            if (k->remat < 0 || k->remat == remat)
-                try_placements(b, l);
-        }
+        const bool is_whole = k->remat >= 0 || l->remat == RIDGE_REMAT_NONE;
+        for (l->remat_layers = 0; l->remat_layers <= (is_whole ? 0 : layers);
+             l->remat_layers++)
+            try_placements(b, l);
+        l->remat_layers = 0;
+    }
+}
+
+static void try_offloads(brute *b, ridge_layout *l)
+{
+    const ridge_knobs *k = &b->problem->request.knobs;
+    for (unsigned o = 0; o <= RIDGE_OFFLOAD_ALL; o++) {
+        l->offload = o;
+        if (o == 0 ? k->offload <= 0 : k->offload == RIDGE_KNOB_ANY)
+            try_remats(b, l);
     }
 }
 
@@ -68,7 +114,58 @@ static void try_zero(brute *b, ridge_layout *l)
          zero++) {
         l->zero_stage = zero;
         if (k->zero_stage < 0 || k->zero_stage == zero)
-            try_remats(b, l);
+            try_offloads(b, l);
+    }
+}
+
+/* Layers of the last stage's work that the head is worth. */
+static int64_t head_layers(const ridge_model *model)
+{
+    const double head = (double)model->vocab * (double)model->d_model;
+    const double rest = (double)ridge_model_params(model).matmul_active - head;
+    const double worth = ceil(head * (double)model->layer_count / rest);
+    return worth > LAST_FEWER_MOST ? LAST_FEWER_MOST : (int64_t)worth;
+}
+
+static int64_t fewer_layers(int64_t even, int64_t by)
+{
+    return by == 0 ? RIDGE_STAGE_EVEN : even == by ? RIDGE_STAGE_NONE : even - by;
+}
+
+static void try_ends(brute *b, ridge_layout *l)
+{
+    const ridge_model *model = b->problem->request.model;
+    const stage_cut even = {.pp = l->pp};
+    const int64_t first = train_stage_layers(model->layer_count, &even, 0);
+    const int64_t last = train_stage_layers(model->layer_count, &even, l->pp - 1);
+    const bool is_folded = ridge_layout_has_two_chunks(l);
+    for (int64_t a = 0; a <= (l->pp > 1 && !is_folded && first >= 1); a++) {
+        for (int64_t c = 0; c <= last && c <= head_layers(model); c++) {
+            if (c > 0 && (l->pp == 1 || is_folded))
+                break;
+            l->first_layers = fewer_layers(first, a);
+            l->last_layers = fewer_layers(last, c);
+            try_zero(b, l);
+        }
+    }
+    l->first_layers = l->last_layers = RIDGE_STAGE_EVEN;
+}
+
+static void try_schedules(brute *b, ridge_layout *l)
+{
+    const ridge_knobs *k = &b->problem->request.knobs;
+    const int64_t per_stage = b->problem->request.model->layer_count / l->pp;
+    l->schedule = RIDGE_SCHEDULE_1F1B;
+    for (l->vpp = 1; l->vpp <= (l->pp > 1 ? per_stage : 1); l->vpp++) {
+        if (l->pp == 1 || per_stage % l->vpp == 0)
+            try_ends(b, l);
+    }
+    l->vpp = 1;
+    for (int i = 0; i < RIDGE_SCHEDULE_COUNT; i++) {
+        l->schedule = (ridge_schedule)i;
+        if (l->pp > 1 && k->schedule == RIDGE_KNOB_ANY &&
+            ridge_schedule_is_split(l->schedule))
+            try_ends(b, l);
     }
 }
 
@@ -82,7 +179,22 @@ static void try_microbatches(brute *b, ridge_layout *l)
         l->microbatch_seqs = m;
         const bool is_fixed = r->knobs.microbatch_seqs > 0;
         if (is_fixed ? m == r->knobs.microbatch_seqs : share % m == 0)
-            try_zero(b, l);
+            try_schedules(b, l);
+    }
+}
+
+static void try_exchanges(brute *b, ridge_layout *l)
+{
+    const ridge_knobs *k = &b->problem->request.knobs;
+    for (int v = 0; v < 2 * RIDGE_CP_COUNT; v++) {
+        l->has_sp = v % 2 == 1;
+        l->cp_exchange = (ridge_cp_exchange)(v / 2);
+        if (l->has_sp && l->tp == 1)
+            continue;
+        if (k->has_sp >= 0 && l->tp > 1 && k->has_sp != (int)l->has_sp)
+            continue;
+        if (l->cp > 1 || l->cp_exchange == RIDGE_CP_RING)
+            try_microbatches(b, l);
     }
 }
 
@@ -92,7 +204,7 @@ static void try_experts(brute *b, ridge_layout *l)
     const int64_t experts = r->model->layers[0].ffn.experts;
     for (l->ep = 1; l->ep <= (experts > 0 ? experts : 1); l->ep++) {
         if ((experts == 0 || experts % l->ep == 0) && is_wanted(r->knobs.ep, l->ep))
-            try_microbatches(b, l);
+            try_exchanges(b, l);
     }
 }
 
@@ -108,6 +220,16 @@ static bool is_mesh_wanted(const ridge_train_request *r, const ridge_layout *l)
            is_wanted(k->tp, l->tp) && is_wanted(k->pp, l->pp);
 }
 
+static void set_overlaps(const ridge_train_request *r, ridge_layout *l)
+{
+    l->has_tp_overlap = r->slice->chip->kind == RIDGE_CHIP_TPU;
+    for (int i = 0; i < RIDGE_OVERLAP_COUNT; i++) {
+        if (r->knobs.overlap[i] != RIDGE_FLAG_FREE)
+            ridge_layout_set_overlap(l, (ridge_overlap_kind)i, r->knobs.overlap[i]);
+    }
+    l->has_tp_overlap = l->has_tp_overlap && l->tp > 1;
+}
+
 static void try_meshes(brute *b)
 {
     const ridge_train_request *r = &b->problem->request;
@@ -120,7 +242,8 @@ static void try_meshes(brute *b)
             continue;
         l.dp = n / rest;
         l.precision = r->knobs.precision;
-        l.has_tp_overlap = l.tp > 1 && r->slice->chip->kind == RIDGE_CHIP_TPU;
+        l.optimizer = r->knobs.optimizer;
+        set_overlaps(r, &l);
         if (is_mesh_wanted(r, &l))
             try_experts(b, &l);
     }
@@ -130,11 +253,16 @@ static void print_layout(const char *who, const ridge_train_price *p)
 {
     const ridge_layout *l = &p->layout;
     print_error("%s: dp %lld fsdp %lld tp %lld cp %lld pp %lld ep %lld zero %d sp %d "
-                "microbatch %lld remat %s placement %d: %.12g s, %.4g GB\n",
+                "%s v%lld ends %lld %lld microbatch %lld remat %s %lld offload %s "
+                "exchange %s placement %d: %.12g s, %.4g GB\n",
                 who, (long long)l->dp, (long long)l->fsdp, (long long)l->tp,
                 (long long)l->cp, (long long)l->pp, (long long)l->ep, l->zero_stage,
-                l->has_sp, (long long)l->microbatch_seqs, ridge_remat_text(l->remat),
-                l->placement, p->step_time_s, p->peak_memory_bytes / RIDGE_GB);
+                l->has_sp, ridge_schedule_text(l->schedule), (long long)l->vpp,
+                (long long)l->first_layers, (long long)l->last_layers,
+                (long long)l->microbatch_seqs, ridge_remat_text(l->remat),
+                (long long)l->remat_layers, ridge_offload_text(l->offload),
+                ridge_cp_text(l->cp_exchange), l->placement, p->step_time_s,
+                p->peak_memory_bytes / RIDGE_GB);
 }
 
 /* Where a dominance that once was assumed does not hold: an all-reduce on a torus with
@@ -157,9 +285,11 @@ static bool check_problem(uint64_t seed, int64_t *priced)
 {
     train_problem problem;
     train_problem_open(seed, &problem);
-    brute b = {.problem = &problem};
+    static brute b;
     ridge_train_result result;
+    b = (brute){.problem = &problem};
     assert_ok(problem.cx, ridge_train_search(problem.cx, &problem.request, &result));
+    assert_ok(problem.cx, train_case_open(problem.cx, &problem.request, &b.tc));
     try_meshes(&b);
     *priced += b.priced;
     const bool is_right = is_equal(&result, &b);

@@ -95,7 +95,7 @@ ridge_train_price train_price_of(ridge_ctx *cx, const ridge_train_request *reque
 static const ridge_model *random_model(ridge_ctx *cx, dice *d)
 {
     const int64_t groups[] = {1, 2, 4};
-    shape s = {.layers = dice_roll(d, 2, 8),
+    shape s = {.layers = dice_roll(d, 2, 4),
                .d = 512 * dice_roll(d, 1, 16),
                .kv_heads = dice_roll(d, 1, 2) * 4,
                .f = 1024 * dice_roll(d, 1, 16),
@@ -109,7 +109,7 @@ static const ridge_model *random_model(ridge_ctx *cx, dice *d)
 static void fix_knobs(dice *d, int64_t chips, ridge_knobs *k)
 {
     const int64_t two = chips > 8 ? 2 : 1;
-    switch (dice_roll(d, 0, 6)) {
+    switch (dice_roll(d, 0, 9)) {
     case 0:
         k->tp = dice_roll(d, 0, 1) ? 1 : 4;
         break;
@@ -128,11 +128,28 @@ static void fix_knobs(dice *d, int64_t chips, ridge_knobs *k)
     case 5:
         k->microbatch_seqs = 1;
         break;
+    case 6:
+        k->schedule = RIDGE_KNOB_ANY;
+        break;
+    case 7:
+        k->offload = RIDGE_KNOB_ANY;
+        k->microbatch_seqs = dice_roll(d, 1, 2);
+        break;
+    case 8:
+        k->overlap[dice_roll(d, 0, RIDGE_OVERLAP_COUNT - 1)] = (int)dice_roll(d, 0, 1);
+        break;
     default:
         break;
     }
     if (dice_roll(d, 0, 3) == 0)
         k->precision = (ridge_precision)dice_roll(d, 0, RIDGE_PRECISION_COUNT - 1);
+    if (chips > 8) { /* wide spaces: what multiplies them most is fixed */
+        k->remat =
+            k->remat >= 0 ? k->remat : (int)dice_roll(d, 0, RIDGE_REMAT_COUNT - 1);
+        k->microbatch_seqs = dice_roll(d, 0, 1) ? 1 : k->microbatch_seqs;
+    }
+    if (dice_roll(d, 0, 3) == 0)
+        k->optimizer = (ridge_optimizer)dice_roll(d, 0, RIDGE_OPTIMIZER_COUNT - 1);
     if (chips > 8 && k->cp == 0)
         k->cp = dice_roll(d, 0, 2) == 0 ? 2 : 1;
 }
@@ -154,6 +171,6 @@ void train_problem_open(uint64_t seed, train_problem *out)
     const ridge_model *model = random_model(out->cx, &d);
     const double seq_tokens = (double)(1024 * dice_roll(&d, 1, 4));
     out->request =
-        train_request(model, &out->slice, (double)dice_roll(&d, 2, 24), seq_tokens);
+        train_request(model, &out->slice, (double)dice_roll(&d, 2, 12), seq_tokens);
     fix_knobs(&d, out->slice.chips, &out->request.knobs);
 }

@@ -12,7 +12,7 @@ static void free_knobs_fix_nothing(void **state)
     assert_int_equal(k.zero_stage, RIDGE_ZERO_FREE);
     assert_int_equal(k.remat, RIDGE_REMAT_FREE);
     assert_int_equal(k.has_sp, RIDGE_FLAG_FREE);
-    assert_int_equal(k.has_tp_overlap, RIDGE_FLAG_FREE);
+    assert_int_equal(k.overlap[RIDGE_OVERLAP_TP], RIDGE_FLAG_FREE);
     assert_int_equal(k.precision, RIDGE_PRECISION_BF16);
 }
 
@@ -33,7 +33,7 @@ static void each_key_sets_its_field(void **state)
         assert_int_equal(degrees[i], i + 2);
     assert_int_equal(k.zero_stage, 2);
     assert_int_equal(k.has_sp, 1);
-    assert_int_equal(k.has_tp_overlap, 0);
+    assert_int_equal(k.overlap[RIDGE_OVERLAP_TP], 0);
     assert_int_equal(k.remat, RIDGE_REMAT_FULL);
     assert_int_equal(k.precision, RIDGE_PRECISION_FP8);
 }

@@ -45,7 +45,7 @@ static ridge_layout knobs_layout(const ridge_knobs *k, int placement)
                           .microbatch_seqs = k->microbatch_seqs,
                           .remat = (ridge_remat)k->remat,
                           .precision = k->precision,
-                          .has_tp_overlap = k->has_tp_overlap == 1,
+                          .has_tp_overlap = k->overlap[RIDGE_OVERLAP_TP] == 1,
                           .placement = placement};
 }
 

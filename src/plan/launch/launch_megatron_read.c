@@ -393,7 +393,7 @@ static ridge_status read_layout(launch_sheet *s, int64_t chips, ridge_launch *la
     RIDGE_TRY(launch_sheet_flag(s, LAUNCH_SP, &is_sp));
     RIDGE_TRY(launch_sheet_flag(s, LAUNCH_TP_OVERLAP, &is_overlap));
     k->has_sp = is_sp && k->tp > 1 ? 1 : 0;
-    k->has_tp_overlap = is_overlap && k->tp > 1 ? 1 : 0;
+    k->overlap[RIDGE_OVERLAP_TP] = is_overlap && k->tp > 1 ? 1 : 0;
     RIDGE_TRY(read_virtual(s, layers, k));
     RIDGE_TRY(read_remat(s, layers, k));
     RIDGE_TRY(read_precision(s, k));

@@ -1,0 +1,253 @@
+/*
+ * Training layouts: the choices of a plan with their names, and the knobs with which a
+ * user fixes some of them.
+ */
+#ifndef RIDGE_PLAN_LAYOUT_H
+#define RIDGE_PLAN_LAYOUT_H
+
+#include "ridge/base.h"
+#include "ridge/hardware.h"
+#include "ridge/model.h"
+#include "ridge/shard.h"
+#include "ridge/simulate.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- precision ------------------------------------------------------------------- */
+
+/* name, text, what, arithmetic, bytes a parameter: compute copy, gradient, master copy,
+ * moments; bytes of a gradient on the network */
+/* clang-format off */
+#define RIDGE_PRECISION_LIST(X)                                                            \
+    X(BF16, "bf16", "bf16 arithmetic, fp32 gradients, master weights and Adam moments",     \
+      BF16, 2, 4, 4, 8, 4)                                                                  \
+    X(BF16_PURE, "bf16-pure", "bf16 weights and gradients, fp32 Adam moments, no master",   \
+      BF16, 2, 2, 0, 8, 2)                                                                  \
+    X(BF16_REDUCE, "bf16-reduce", "as bf16, gradients kept and reduced in bf16",            \
+      BF16, 2, 2, 4, 8, 2)                                                                  \
+    X(FP16, "fp16", "fp16 arithmetic, fp16 gradients, fp32 master weights and moments",     \
+      FP16, 2, 2, 4, 8, 2)                                                                  \
+    X(FP8, "fp8", "fp8 matmuls, otherwise as bf16", FP8, 2, 4, 4, 8, 4)                     \
+    X(FP4, "fp4", "fp4 matmuls, otherwise as bf16", FP4, 2, 4, 4, 8, 4)                     \
+    X(TF32, "tf32", "fp32 weights and gradients, TF32 matmuls", TF32, 4, 4, 0, 8, 4)        \
+    X(FP32, "fp32", "fp32 throughout", FP32, 4, 4, 0, 8, 4)
+/* clang-format on */
+
+typedef enum ridge_precision {
+#define RIDGE_PRECISION_ENUM(name, text, what, compute, w, g, ma, mo, r)               \
+    RIDGE_PRECISION_##name,
+    RIDGE_PRECISION_LIST(RIDGE_PRECISION_ENUM)
+#undef RIDGE_PRECISION_ENUM
+} ridge_precision;
+
+#define RIDGE_PRECISION_ONE(name, text, what, compute, w, g, ma, mo, r) +1
+enum { RIDGE_PRECISION_COUNT = 0 RIDGE_PRECISION_LIST(RIDGE_PRECISION_ONE) };
+#undef RIDGE_PRECISION_ONE
+
+/** What a precision policy keeps for each parameter, in bytes. */
+typedef struct ridge_policy {
+    const char *text;
+    const char *what;
+    ridge_dtype compute; /* of the linear layers */
+    double weight_bytes; /* the copy that computes and that FSDP gathers */
+    double gradient_bytes;
+    double master_bytes; /* 0: the compute copy is the master */
+    double moment_bytes; /* both Adam moments */
+    double reduce_bytes; /* a gradient on the network */
+} ridge_policy;
+
+const ridge_policy *ridge_precision_policy(ridge_precision precision);
+/** Bytes a parameter that stay from step to step: weights, master copy and moments. */
+double ridge_policy_state_bytes(const ridge_policy *policy);
+RIDGE_NODISCARD ridge_status ridge_precision_parse(ridge_ctx *cx, const char *text,
+                                                   ridge_precision *out);
+
+/* ---- optimizers ------------------------------------------------------------------ */
+
+/* name, text, what, bytes of state a parameter (beside a master copy) where Adam in
+ * fp32 has 8 */
+/* clang-format off */
+#define RIDGE_OPTIMIZER_LIST(X)                                                            \
+    X(ADAMW, "adamw", "both moments in fp32", 8)                                            \
+    X(ADAMW_BF16, "adamw-bf16", "both moments in bf16", 4)                                  \
+    X(ADAMW_8BIT, "adamw-8bit", "both moments in 8 bits, an fp32 scale for each 256", 2.03125) \
+    X(ADAFACTOR, "adafactor", "second moments of rows and columns alone, no first", 0)      \
+    X(MUON, "muon", "momentum in fp32, made orthogonal by five Newton-Schulz steps", 4)     \
+    X(MOMENTUM, "momentum", "SGD with a momentum in fp32", 4)                               \
+    X(SGD, "sgd", "no state", 0)
+/* clang-format on */
+
+typedef enum ridge_optimizer {
+#define RIDGE_OPTIMIZER_ENUM(name, text, what, bytes) RIDGE_OPTIMIZER_##name,
+    RIDGE_OPTIMIZER_LIST(RIDGE_OPTIMIZER_ENUM)
+#undef RIDGE_OPTIMIZER_ENUM
+} ridge_optimizer;
+
+#define RIDGE_OPTIMIZER_ONE(name, text, what, bytes) +1
+enum { RIDGE_OPTIMIZER_COUNT = 0 RIDGE_OPTIMIZER_LIST(RIDGE_OPTIMIZER_ONE) };
+#undef RIDGE_OPTIMIZER_ONE
+
+const char *ridge_optimizer_text(ridge_optimizer optimizer);
+const char *ridge_optimizer_what(ridge_optimizer optimizer);
+/**
+ * Bytes of state a parameter, beside a master copy.
+ * @source kingma2015 (Adam), dettmers2022 (8 bits in blocks of 256), deepseek-v3-2024
+ *         (moments in bf16), shazeer2018 (Adafactor, whose rows and columns are left
+ *         out: below a thousandth of the matrix), jordan2024-muon
+ */
+double ridge_optimizer_state_bytes(ridge_optimizer optimizer);
+/** @errors E_ARG with the nearest names */
+RIDGE_NODISCARD ridge_status ridge_optimizer_parse(ridge_ctx *cx, const char *text,
+                                                   ridge_optimizer *out);
+/** The policy with the moments of an optimizer; gradients, weights and master copy
+ * stay.
+ */
+ridge_policy ridge_policy_with_optimizer(const ridge_policy *policy,
+                                         ridge_optimizer optimizer);
+
+/* ---- offload to the host --------------------------------------------------------- */
+
+/* What lies in the host's memory and goes over the host's link; flags. */
+enum {
+    RIDGE_OFFLOAD_NONE = 0,
+    RIDGE_OFFLOAD_OPTIMIZER = 1,   /* master weights and moments: once a step */
+    RIDGE_OFFLOAD_ACTIVATIONS = 2, /* what is kept for the backward pass */
+    RIDGE_OFFLOAD_WEIGHTS = 4,     /* the copy that computes: twice a microbatch */
+    RIDGE_OFFLOAD_ALL = 7
+};
+
+/** "none", "optimizer+activations"; static; never NULL. */
+const char *ridge_offload_text(unsigned offload);
+/** Names joined by '+' or ','. @errors E_ARG with the names */
+RIDGE_NODISCARD ridge_status ridge_offload_parse(ridge_ctx *cx, const char *text,
+                                                 unsigned *out);
+
+/* ---- overlap --------------------------------------------------------------------- */
+
+/* name, text, what, whether it is on unless switched; "chip": as its software does */
+/* clang-format off */
+#define RIDGE_OVERLAP_LIST(X)                                                              \
+    X(TP, "tp_overlap", "TP collectives run as collective matmuls")                         \
+    X(FSDP, "fsdp_overlap", "weight gathers and gradient scatters, one layer ahead")        \
+    X(DP, "dp_overlap", "gradient reduction behind the last backward pass")                 \
+    X(PP, "pp_overlap", "sends between stages behind the next microbatch")                  \
+    X(EP, "ep_overlap", "expert all-to-alls behind another microbatch")
+/* clang-format on */
+
+typedef enum ridge_overlap_kind {
+#define RIDGE_OVERLAP_ENUM(name, text, what) RIDGE_OVERLAP_##name,
+    RIDGE_OVERLAP_LIST(RIDGE_OVERLAP_ENUM)
+#undef RIDGE_OVERLAP_ENUM
+} ridge_overlap_kind;
+
+#define RIDGE_OVERLAP_ONE(name, text, what) +1
+enum { RIDGE_OVERLAP_COUNT = 0 RIDGE_OVERLAP_LIST(RIDGE_OVERLAP_ONE) };
+#undef RIDGE_OVERLAP_ONE
+
+const char *ridge_overlap_kind_text(ridge_overlap_kind overlap);
+const char *ridge_overlap_kind_what(ridge_overlap_kind overlap);
+
+/* ---- context parallelism --------------------------------------------------------- */
+
+/* How keys and values meet queries on other ranks of cp. */
+/* clang-format off */
+#define RIDGE_CONTEXT_LIST(X)                                                              \
+    X(RING, "ring", "keys and values go round behind the scores of the last chunk")         \
+    X(GATHER, "gather", "keys and values are gathered before the scores")                   \
+    X(ALL_TO_ALL, "all-to-all", "tokens are exchanged for heads and back (Ulysses)")
+/* clang-format on */
+
+typedef enum ridge_cp_exchange {
+#define RIDGE_CONTEXT_ENUM(name, text, what) RIDGE_CP_##name,
+    RIDGE_CONTEXT_LIST(RIDGE_CONTEXT_ENUM)
+#undef RIDGE_CONTEXT_ENUM
+} ridge_cp_exchange;
+
+#define RIDGE_CONTEXT_ONE(name, text, what) +1
+enum { RIDGE_CP_COUNT = 0 RIDGE_CONTEXT_LIST(RIDGE_CONTEXT_ONE) };
+#undef RIDGE_CONTEXT_ONE
+
+const char *ridge_cp_text(ridge_cp_exchange exchange);
+RIDGE_NODISCARD ridge_status ridge_cp_parse(ridge_ctx *cx, const char *text,
+                                            ridge_cp_exchange *out);
+
+/* ---- layouts -------------------------------------------------------------------- */
+
+/** Layers of a first or last stage: as an even deal gives; or none, so that it holds
+ *  the embedding, or the head and the loss, alone. */
+enum { RIDGE_STAGE_EVEN = 0, RIDGE_STAGE_NONE = -1 };
+
+/**
+ * A training layout with every knob set. dp x fsdp x tp x cp x pp = chips; experts are
+ * cut ep ways inside tp x cp x fsdp x dp. Weights, gradients and optimizer state are
+ * sharded over the fsdp axis by zero_stage and replicated over dp. A layout of zeros
+ * but for its degrees is plain: 1F1B, even stages, AdamW, nothing offloaded.
+ */
+typedef struct ridge_layout {
+    int64_t dp, fsdp, tp, cp, pp, ep;
+    int zero_stage; /* 0 none, 1 optimizer, 2 and gradients, 3 and weights (FSDP) */
+    bool has_sp;    /* activations between TP blocks are cut over tp */
+    ridge_cp_exchange cp_exchange;
+    ridge_schedule schedule;           /* 1F1B with vpp > 1 is interleaved */
+    int64_t vpp;                       /* virtual stages a rank; 1: one */
+    int64_t first_layers, last_layers; /* of those stages, or RIDGE_STAGE_* */
+    int64_t microbatch_seqs;
+    ridge_remat remat;
+    int64_t remat_layers; /* of each stage; its other layers keep all. 0: every layer */
+    unsigned offload;     /* RIDGE_OFFLOAD_* */
+    ridge_precision precision;
+    ridge_optimizer optimizer;
+    bool has_tp_overlap;  /* TP collectives run as collective matmuls */
+    bool is_fsdp_exposed; /* no prefetch of weights, scatters waited for */
+    bool is_dp_exposed;   /* gradients reduced after the backward pass */
+    bool has_pp_overlap;  /* sends hide behind compute */
+    bool has_ep_overlap;  /* expert all-to-alls hide behind another microbatch */
+    int placement;        /* which order of network axes, see ridge_placement_text */
+} ridge_layout;
+
+/** The schedule that runs: interleaved where 1F1B has several virtual stages. */
+ridge_schedule ridge_layout_schedule(const ridge_layout *layout);
+/** Whether each rank of its pipeline has two chunks: zb-v, dualpipe. */
+bool ridge_layout_has_two_chunks(const ridge_layout *layout);
+bool ridge_layout_has_overlap(const ridge_layout *layout, ridge_overlap_kind overlap);
+void ridge_layout_set_overlap(ridge_layout *layout, ridge_overlap_kind overlap,
+                              bool is_on);
+
+enum {
+    RIDGE_ZERO_FREE = -1,
+    RIDGE_REMAT_FREE = -1,
+    RIDGE_FLAG_FREE = -1,
+    RIDGE_KNOB_FREE = -1, /* schedule, offload: what frameworks run unasked */
+    RIDGE_KNOB_ANY = -2   /* schedule, offload: everything */
+};
+
+/** Knobs that the user fixed; 0 (or *_FREE) leaves a knob to the search. */
+typedef struct ridge_knobs {
+    int64_t dp, fsdp, tp, cp, pp, ep, vpp, microbatch_seqs;
+    int64_t remat_layers; /* 0: free */
+    int64_t first_layers, last_layers;
+    bool is_first_fixed, is_last_fixed;
+    int zero_stage;
+    int remat;
+    int has_sp;
+    int schedule;    /* ridge_schedule, RIDGE_KNOB_FREE or RIDGE_KNOB_ANY */
+    int offload;     /* flags, RIDGE_KNOB_FREE or RIDGE_KNOB_ANY */
+    int cp_exchange; /* or RIDGE_KNOB_FREE */
+    int overlap[RIDGE_OVERLAP_COUNT]; /* 0, 1 or RIDGE_FLAG_FREE */
+    ridge_precision precision;
+    ridge_optimizer optimizer;
+} ridge_knobs;
+
+ridge_knobs ridge_knobs_free(void);
+/** Set one knob from text, as in "tp=8", "remat=full", "precision=fp8".
+ * @errors E_ARG unknown key (with the nearest) or value */
+RIDGE_NODISCARD ridge_status ridge_knobs_set(ridge_ctx *cx, ridge_knobs *knobs,
+                                             const char *key, const char *value);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

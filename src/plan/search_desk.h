@@ -1,0 +1,89 @@
+/* A worker of the search, and the terms that it keeps for the present task. */
+#ifndef RIDGE_PLAN_SEARCH_DESK_H
+#define RIDGE_PLAN_SEARCH_DESK_H
+
+#include "layout_placements.h"
+#include "search_task.h"
+
+enum { MEMO_SLOTS = 512 };
+
+typedef struct memo_entry memo_entry;
+
+struct memo_entry {
+    int64_t microbatch_seqs; /* 0: free */
+    const layer_time *layers;
+    double *least_s;    /* [kinds + 1] both passes of a layer, nothing computed again */
+    double model_s;     /* the same of the whole model */
+    double imbalance;   /* of experts */
+    bool has_exchanges; /* least_s has what the layers' exchanges expose */
+};
+
+/* Exchanges of a shape's layers over tp, cp and ep, which lie innermost: they depend on
+ * the order of the network's axes, but not on what lies outside. */
+typedef struct exchange_entry {
+    const layer_time *layers;
+    int order;
+    layer_exchange *exchanges; /* [kinds + 1] */
+} exchange_entry;
+
+struct search_desk {
+    ridge_ctx *cx;
+    ridge_ctx *keeper; /* where what outlives a task stays */
+    ridge_mark mark;   /* what a task takes goes from here on */
+    train_case tc;
+    const ridge_knobs *knobs;
+    /* of the present task */
+    search_answer *answer;
+    memo_entry *memo;          /* [MEMO_SLOTS] open addressing over microbatches */
+    exchange_entry *exchanges; /* [MEMO_SLOTS] over shapes and orders */
+    train_load load;
+    bool is_quick;
+    double bound_s;
+    bool is_short; /* memory ran out */
+};
+
+/* What a placement of a mesh gives, each found when first wanted. */
+typedef struct placed {
+    const shard_time *shards; /* [kinds] */
+    const step_sync **syncs;  /* [pipelines x ZERO_STAGES], each [stages] */
+    int64_t send_seqs;        /* of the microbatch that send is for; 0: none */
+    ridge_time send;
+} placed;
+
+/* A mesh on the network. */
+typedef struct mesh_places {
+    layout_placements at; /* n < 0: not yet found */
+    placed placed[LAYOUT_PLACEMENT_MOST];
+} mesh_places;
+
+enum { ZERO_STAGES = 4 };
+
+/* A layout but for its placement. */
+typedef struct candidate {
+    const train_stages *stages;
+    memo_entry *times;
+    mesh_places *places;
+    int64_t microbatches;
+    int pipeline, n_pipelines;
+} candidate;
+
+/** Times of a microbatch's layers. @return NULL: memory ran out, or the case's status
+ *  says why */
+memo_entry *search_layer_times(search_desk *d, const ridge_layout *l);
+
+/** Take into a memo what a network of one order adds to every layout of these layers:
+ *  their exchanges lie innermost, wherever the rest does. */
+void search_learn_exchanges(search_desk *d, const train_terms *x, const ridge_layout *l,
+                            memo_entry *e);
+
+/** The terms that placement i of a candidate decides. @return false when memory ran out
+ */
+bool search_place_terms(search_desk *d, const candidate *c, int i,
+                        const ridge_layout *l, train_terms *x);
+
+/** Layer times into a book, out of the memory that the next task takes.
+ *  @return false when memory ran out */
+bool search_write_book(search_desk *d, layer_book *book);
+void search_read_book(search_desk *d, const layer_book *book);
+
+#endif

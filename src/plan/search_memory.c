@@ -1,0 +1,152 @@
+#include "search_memory.h"
+
+#include "ridge/cost_program.h"
+
+#include <math.h>
+
+enum { REMATS = RIDGE_REMAT_COUNT };
+
+/* Remat policies from the least work done again to the most. */
+static const ridge_remat remats[REMATS] = {RIDGE_REMAT_NONE, RIDGE_REMAT_SELECTIVE,
+                                           RIDGE_REMAT_MATMULS, RIDGE_REMAT_FULL};
+
+/* Unasked, nothing is offloaded. */
+static bool is_offload_wanted(const train_case *tc, const ridge_knobs *k,
+                              unsigned offload)
+{
+    if (offload == RIDGE_OFFLOAD_NONE)
+        return k->offload <= RIDGE_OFFLOAD_NONE;
+    if (train_host_bytes_per_s(tc->chip) <= 0)
+        return false;
+    return k->offload == RIDGE_KNOB_ANY || k->offload == (int)offload;
+}
+
+static bool is_remat_wanted(const ridge_knobs *k, ridge_remat remat)
+{
+    return k->remat < 0 || k->remat == (int)remat;
+}
+
+int64_t memory_choice_count(const train_case *tc, const ridge_knobs *k)
+{
+    int64_t offloads = 0;
+    int64_t policies = 0;
+    for (unsigned o = 0; o <= RIDGE_OFFLOAD_ALL; o++)
+        offloads += is_offload_wanted(tc, k, o);
+    for (int i = 0; i < REMATS; i++)
+        policies += is_remat_wanted(k, remats[i]);
+    return offloads * policies;
+}
+
+typedef struct finder {
+    const train_case *tc;
+    const train_terms *terms;
+    const memory_search *how;
+    ridge_layout layout;
+    int64_t microbatches;
+    memory_choices *out;
+} finder;
+
+/* The layout's memory; whether it fits. */
+static bool measure(finder *f, int64_t remat_layers, memory_choice *out)
+{
+    ridge_layout *l = &f->layout;
+    l->remat_layers = remat_layers;
+    *out = (memory_choice){
+        .remat = l->remat, .remat_layers = remat_layers, .offload = l->offload};
+    out->memory =
+        train_peak_memory(f->tc, f->terms, l, f->microbatches, &out->fullest_stage);
+    return ridge_memory_total_bytes(&out->memory) <= f->tc->chip->hbm_bytes;
+}
+
+static void keep(finder *f, const memory_choice *c)
+{
+    f->out->choices[f->out->n++] = *c;
+}
+
+static void keep_nearest(finder *f, const memory_choice *c)
+{
+    double bytes = ridge_memory_total_bytes(&c->memory);
+    f->out->refused++;
+    if (f->out->has_nearest && f->out->nearest.peak_memory_bytes <= bytes)
+        return;
+    f->out->has_nearest = true;
+    f->out->nearest = (ridge_train_price){.layout = f->layout,
+                                          .fit = RIDGE_FIT_OVER_HBM,
+                                          .memory = c->memory,
+                                          .fullest_stage = c->fullest_stage,
+                                          .peak_memory_bytes = bytes,
+                                          .microbatches = f->microbatches};
+}
+
+/* As few layers as fit, given that all of them do. */
+static void keep_fewest(finder *f, const memory_choice *all)
+{
+    int64_t low = 0; /* does not fit, or is another policy */
+    int64_t high = (int64_t)f->terms->stages->layers_most;
+    memory_choice best = *all;
+    while (high - low > 1) {
+        memory_choice c;
+        int64_t middle = low + (high - low) / 2;
+        if (measure(f, middle, &c)) {
+            high = middle;
+            best = c;
+        } else {
+            low = middle;
+        }
+    }
+    keep(f, &best);
+    if (f->how->is_front_wanted && best.remat_layers != 0)
+        keep(f, all);
+}
+
+/* @return whether nothing slower need be looked at: everything is kept */
+static bool try_policy(finder *f)
+{
+    const ridge_knobs *k = f->how->knobs;
+    memory_choice c;
+    f->out->covered++;
+    bool is_part_legal = f->layout.remat != RIDGE_REMAT_NONE;
+    if (!measure(f, is_part_legal ? k->remat_layers : 0, &c)) {
+        keep_nearest(f, &c);
+        return false;
+    }
+    if (!is_part_legal || k->remat_layers > 0 || k->remat >= 0 ||
+        !ridge_chip_is_overlapped(f->tc->chip)) {
+        keep(f, &c); /* a policy asked for without layers means every layer */
+        return !is_part_legal;
+    }
+    keep_fewest(f, &c);
+    return false;
+}
+
+static bool try_policies(finder *f)
+{
+    for (int i = 0; i < REMATS; i++) {
+        f->layout.remat = remats[i];
+        if (!is_remat_wanted(f->how->knobs, remats[i]))
+            continue;
+        if (try_policy(f) && !f->how->is_front_wanted)
+            return true;
+    }
+    return false;
+}
+
+void memory_choices_find(const train_case *tc, const train_terms *terms,
+                         const ridge_layout *layout, const memory_search *how,
+                         memory_choices *out)
+{
+    finder f = {tc, terms, how, *layout, train_microbatches(tc, layout), out};
+    out->n = 0;
+    out->covered = out->refused = 0;
+    out->has_nearest = false;
+    for (unsigned o = 0; o <= RIDGE_OFFLOAD_ALL; o++) {
+        if (!is_offload_wanted(tc, how->knobs, o))
+            continue;
+        f.layout.offload = o;
+        if (try_policies(&f) && o == RIDGE_OFFLOAD_NONE)
+            break; /* nothing is faster than keeping all on the chip */
+    }
+    if (how->is_front_wanted || out->n == 0)
+        return;
+    out->covered = memory_choice_count(tc, how->knobs);
+}

@@ -1,0 +1,413 @@
+/*
+ * Layouts with one tp, cp, ep and SP: every number of stages and shards, ZeRO stage,
+ * microbatch, pipeline, remat policy and placement. Work is saved without losing the
+ * optimum:
+ *  - each term is computed once for all layouts that share its key (train_terms.h);
+ *  - a layout whose compute alone takes longer than the worst of the best so far is not
+ *    priced further (communication only adds time): first with its work spread evenly
+ *    over the stages, for all pipelines at once, then for each;
+ *  - of a remat policy as few layers as fit: those beyond do more work, and what it
+ * adds to a pass hides no more than itself. If all can be kept, no policy is faster.
+ */
+#include "search_desk.h"
+
+#include "layer_program.h"
+#include "pipeline_choice.h"
+#include "search_memory.h"
+#include "step_program.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool is_free_or(int64_t knob, int64_t value)
+{
+    return knob <= 0 || knob == value;
+}
+
+static void refuse(search_desk *d, ridge_fit fit)
+{
+    d->answer->tally.refused[fit]++;
+    d->answer->tally.covered++;
+}
+
+/* ---- bounds ---------------------------------------------------------------------- */
+
+/* The least that a layout must take to be dropped. */
+static double limit_s(const search_desk *d)
+{
+    return fmin(d->bound_s, layout_ranking_worst_s(&d->answer->ranking));
+}
+
+/* Whether no layout of these layers, microbatches and stages is among the best: all
+ * compute, spread evenly, without a bubble. A front wants slower ones too. */
+static bool is_mesh_slow(const search_desk *d, const memo_entry *e,
+                         const ridge_layout *l)
+{
+    if (!ridge_chip_is_overlapped(d->tc.chip) || d->answer->front.most > 0)
+        return false; /* priced by what runs, not by these terms */
+    double m = (double)train_microbatches(&d->tc, l);
+    return m * e->model_s / (double)l->pp > limit_s(d);
+}
+
+/* Step time without shards, replicas and sends: no placement of this layout is faster.
+ */
+static double least_step_s(const search_desk *d, const candidate *c,
+                           const ridge_layout *l)
+{
+    if (!ridge_chip_is_overlapped(d->tc.chip))
+        return 0;
+    const train_stages *stages = c->stages;
+    double m = (double)c->microbatches;
+    double sum_s = 0;
+    double most_s = 0;
+    for (int i = 0; i < stages->n; i++) {
+        const train_stage *stage = &stages->stages[i];
+        double again = train_remat_share(&d->tc, l, stage);
+        double t = stage->has_head ? c->times->least_s[d->tc.n_kinds] : 0;
+        for (int k = 0; k < d->tc.n_kinds; k++)
+            t += stage->layers[k] *
+                 (c->times->least_s[k] +
+                  again * layer_time_recompute_s(&c->times->layers[k], l->remat));
+        sum_s += stage->count * t;
+        most_s = fmax(most_s, t);
+    }
+    double fill_s = ridge_schedule_is_split(l->schedule) ? 0 : sum_s - most_s;
+    return m * most_s + fill_s / (double)l->vpp;
+}
+
+static bool is_slow(const search_desk *d, const candidate *c, const ridge_layout *l,
+                    double bytes)
+{
+    double least_s = least_step_s(d, c, l);
+    if (d->answer->front.most > 0)
+        return layout_front_beats(&d->answer->front, least_s, bytes) &&
+               least_s > limit_s(d);
+    return least_s > limit_s(d);
+}
+
+/* ---- pricing --------------------------------------------------------------------- */
+
+static void price_placements(search_desk *d, const candidate *c, train_terms *terms,
+                             ridge_layout *l, ridge_train_price *price)
+{
+    const layout_placements *at = &c->places->at;
+    d->answer->tally.covered += at->n - 1; /* the first was counted with its remat */
+    for (int i = 0; i < at->n; i++) {
+        l->placement = at->index[i];
+        if (!search_place_terms(d, c, i, l, terms)) {
+            d->is_short = true;
+            return;
+        }
+        search_learn_exchanges(d, terms, l, c->times);
+        price->layout = *l;
+        train_price_time(&d->tc, terms, l, price);
+        d->answer->tally.priced++;
+        layout_ranking_insert(&d->answer->ranking, price);
+        layout_front_insert(&d->answer->front, price);
+    }
+}
+
+/* One remat policy on as few layers as fit, and one set of what is offloaded. */
+static void price_memory(search_desk *d, const candidate *c, train_terms *terms,
+                         const memory_choice *choice, ridge_layout *l)
+{
+    ridge_train_price price = {.microbatches = c->microbatches,
+                               .memory = choice->memory,
+                               .fullest_stage = choice->fullest_stage};
+    l->remat = choice->remat;
+    l->remat_layers = choice->remat_layers;
+    l->offload = choice->offload;
+    price.peak_memory_bytes = ridge_memory_total_bytes(&price.memory);
+    if (is_slow(d, c, l, price.peak_memory_bytes))
+        return;
+    if (c->places->at.n < 0)
+        layout_placements_find(d->tc.slice, l, d->is_quick ? 1 : LAYOUT_PLACEMENT_MOST,
+                               &c->places->at);
+    if (c->places->at.n == 0) {
+        d->answer->tally.refused[RIDGE_FIT_PLACEMENT]++;
+        return;
+    }
+    price_placements(d, c, terms, l, &price);
+}
+
+static void price_layout(search_desk *d, const candidate *c, ridge_layout *l)
+{
+    memory_choices choices;
+    train_terms terms = {.stages = c->stages,
+                         .load = &d->load,
+                         .layers = c->times->layers,
+                         .imbalance = c->times->imbalance};
+    const memory_search how = {d->knobs, d->answer->front.most > 0};
+    l->remat = RIDGE_REMAT_NONE;
+    l->remat_layers = 0;
+    l->offload = RIDGE_OFFLOAD_NONE;
+    if (is_slow(d, c, l, 0)) {
+        d->answer->tally.covered += memory_choice_count(&d->tc, d->knobs);
+        return;
+    }
+    memory_choices_find(&d->tc, &terms, l, &how, &choices);
+    d->answer->tally.covered += choices.covered;
+    d->answer->tally.refused[RIDGE_FIT_OVER_HBM] += choices.refused;
+    if (choices.has_nearest)
+        layout_ranking_nearest(&d->answer->tally, &choices.nearest);
+    for (int i = 0; i < choices.n && !d->is_short; i++)
+        price_memory(d, c, &terms, &choices.choices[i], l);
+}
+
+/* ---- the loops ------------------------------------------------------------------- */
+
+/* Stages by pipeline, found once for a number of stages. */
+typedef struct pipelines {
+    pipeline_choices choices;
+    const train_stages **stages; /* [choices.n]; NULL until wanted */
+} pipelines;
+
+static bool microbatches_of(search_desk *d, const ridge_layout *l, divisors *out)
+{
+    int64_t seqs = ridge_ceil_div(d->tc.batch_seqs, l->dp * l->fsdp);
+    if (d->knobs->microbatch_seqs > 0) { /* a fixed one may leave a remainder */
+        out->values = ridge_new(ridge_ctx_scratch(d->cx), int64_t, 1);
+        out->n = 1;
+        if (out->values != NULL)
+            out->values[0] = d->knobs->microbatch_seqs;
+        return out->values != NULL;
+    }
+    return divisors_of(ridge_ctx_scratch(d->cx), seqs, out);
+}
+
+static void search_pipelines(search_desk *d, const pipelines *all, candidate *c,
+                             ridge_layout *l)
+{
+    c->n_pipelines = all->choices.n;
+    int most = d->is_quick && all->choices.n > 2 ? 2 : all->choices.n;
+    for (int i = 0; i < most && !d->is_short; i++) {
+        c->pipeline = i;
+        pipeline_choice_take(&all->choices.choices[i], l);
+        if (!pipeline_is_legal(l, d->tc.model->layer_count, c->microbatches)) {
+            refuse(d, RIDGE_FIT_SCHEDULE);
+            continue;
+        }
+        if (all->stages[i] == NULL)
+            all->stages[i] = train_case_stages(&d->tc, l);
+        c->stages = all->stages[i];
+        if (c->stages == NULL) {
+            d->is_short = true;
+            return;
+        }
+        price_layout(d, c, l);
+    }
+}
+
+/* ZeRO stages that have something to shard over. */
+typedef struct zero_range {
+    int first, last;
+} zero_range;
+
+static zero_range zeros_of(const search_desk *d, const ridge_layout *l)
+{
+    zero_range z = {l->fsdp > 1 ? 1 : 0, l->fsdp > 1 || l->cp > 1 ? 3 : 0};
+    int wanted = d->knobs->zero_stage;
+    if (wanted != RIDGE_ZERO_FREE)
+        z = (zero_range){wanted < z.first ? z.last + 1 : wanted,
+                         wanted > z.last ? z.first - 1 : wanted};
+    return z;
+}
+
+/* Whether activations alone are too many for any pipeline, ZeRO stage and remat policy:
+ * layer inputs of a mean stage for one microbatch, and half of a layer at work. */
+static bool is_too_wide(const search_desk *d, const ridge_layout *l)
+{
+    const train_case *tc = &d->tc;
+    double inputs = 0;
+    double widest = 0;
+    for (int i = 0; i < tc->model->n_runs; i++) {
+        const ridge_run *run = &tc->model->runs[i];
+        const double *bytes = d->load.activation_bytes[run->layer];
+        inputs += (double)run->count * bytes[RIDGE_REMAT_FULL];
+        widest = fmax(widest, bytes[RIDGE_REMAT_NONE]);
+    }
+    if (d->knobs->offload != RIDGE_KNOB_FREE)
+        inputs = 0; /* they may lie on the host */
+    double bytes = train_tokens(tc, l) * (inputs / (double)l->pp + 0.5 * widest);
+    return bytes > tc->chip->hbm_bytes;
+}
+
+static void search_microbatch(search_desk *d, const pipelines *all, zero_range zeros,
+                              mesh_places *places, ridge_layout *l)
+{
+    const int64_t variants = (zeros.last - zeros.first + 1) * (int64_t)all->choices.n *
+                             memory_choice_count(&d->tc, d->knobs);
+    if (is_too_wide(d, l) && d->answer->tally.has_nearest) {
+        d->answer->tally.covered += variants;
+        d->answer->tally.refused[RIDGE_FIT_OVER_HBM] += variants;
+        return;
+    }
+    candidate c = {.times = search_layer_times(d, l),
+                   .microbatches = train_microbatches(&d->tc, l)};
+    if (c.times == NULL)
+        return;
+    if (is_mesh_slow(d, c.times, l)) {
+        d->answer->tally.covered += variants;
+        return;
+    }
+    for (int zero = zeros.last; zero >= zeros.first && !d->is_short; zero--) {
+        l->zero_stage = zero;
+        c.places = &places[zero > 0];
+        search_pipelines(d, all, &c, l);
+        if (d->is_quick)
+            break;
+    }
+}
+
+static void search_data(search_desk *d, const pipelines *all, ridge_layout *l)
+{
+    l->microbatch_seqs = d->knobs->microbatch_seqs > 0 ? d->knobs->microbatch_seqs : 1;
+    l->zero_stage = l->fsdp > 1 ? 1 : 0;
+    pipeline_choice_take(&all->choices.choices[0], l);
+    ridge_fit fit = train_layout_check(&d->tc, l);
+    if (fit != RIDGE_FIT_OK && fit != RIDGE_FIT_SCHEDULE) {
+        refuse(d, fit);
+        return;
+    }
+    zero_range zeros = zeros_of(d, l);
+    if (zeros.first > zeros.last) {
+        refuse(d, RIDGE_FIT_SHARDS);
+        return;
+    }
+    ridge_mark mark = ridge_arena_mark(ridge_ctx_scratch(d->cx));
+    divisors microbatches;
+    mesh_places places[2] = {0}; /* without and with shards; found where needed */
+    places[0].at.n = places[1].at.n = -1;
+    if (!microbatches_of(d, l, &microbatches)) {
+        d->is_short = true;
+        return;
+    }
+    for (int i = 0; i < microbatches.n && !d->is_short; i++) {
+        l->microbatch_seqs = microbatches.values[i];
+        search_microbatch(d, all, zeros, places, l);
+    }
+    ridge_arena_rewind(ridge_ctx_scratch(d->cx), mark);
+}
+
+static bool find_pipelines(search_desk *d, int64_t pp, pipelines *out)
+{
+    ridge_arena *arena = ridge_ctx_arena(d->cx);
+    if (!pipeline_choices_find(&d->tc, pp, arena, &out->choices))
+        return false;
+    size_t n = out->choices.n > 0 ? (size_t)out->choices.n : 1;
+    out->stages = ridge_arena_new(arena, n, sizeof *out->stages);
+    return out->stages != NULL;
+}
+
+static void search_stages(search_desk *d, ridge_layout *l, int64_t ranks,
+                          const divisors *all)
+{
+    for (int i = 0; i < all->n && !d->is_short; i++) {
+        pipelines pipes;
+        l->pp = all->values[i];
+        if (ranks % l->pp != 0 || !is_free_or(d->knobs->pp, l->pp))
+            continue;
+        if (l->pp > d->tc.model->layer_count) {
+            refuse(d, RIDGE_FIT_LAYERS);
+            continue;
+        }
+        if (!find_pipelines(d, l->pp, &pipes)) {
+            d->is_short = true;
+            return;
+        }
+        if (pipes.choices.n == 0) {
+            refuse(d, RIDGE_FIT_LAYERS);
+            continue;
+        }
+        int64_t data = ranks / l->pp;
+        for (int j = all->n - 1; j >= 0 && !d->is_short; j--) {
+            l->fsdp = all->values[j];
+            if (data % l->fsdp != 0 || !is_free_or(d->knobs->fsdp, l->fsdp))
+                continue;
+            l->dp = data / l->fsdp;
+            if (is_free_or(d->knobs->dp, l->dp))
+                search_data(d, &pipes, l);
+        }
+    }
+}
+
+/* ---- desks ----------------------------------------------------------------------- */
+
+ridge_status search_desk_open(ridge_ctx *cx, ridge_ctx *keeper,
+                              const ridge_train_request *request, search_desk **out)
+{
+    ridge_arena *arena = ridge_ctx_arena(cx);
+    search_desk *d = ridge_new(arena, search_desk, 1);
+    if (d == NULL)
+        return ridge_fail_nomem(cx);
+    d->cx = cx;
+    d->keeper = keeper;
+    RIDGE_TRY(train_case_open(cx, request, &d->tc));
+    RIDGE_TRY(train_programs_open(&d->tc));
+    d->knobs = &request->knobs;
+    d->memo = ridge_new(arena, memo_entry, MEMO_SLOTS);
+    d->exchanges = ridge_new(arena, exchange_entry, MEMO_SLOTS);
+    if (d->memo == NULL || d->exchanges == NULL)
+        return ridge_fail_nomem(cx);
+    d->mark = ridge_arena_mark(arena);
+    *out = d;
+    return RIDGE_OK;
+}
+
+/* Forget the last task. @return false when memory ran out */
+static bool clear(search_desk *d)
+{
+    ridge_arena_rewind(ridge_ctx_arena(d->cx), d->mark);
+    memset(d->memo, 0, MEMO_SLOTS * sizeof *d->memo);
+    memset(d->exchanges, 0, MEMO_SLOTS * sizeof *d->exchanges);
+    d->is_short = false;
+    return train_case_forget(&d->tc);
+}
+
+static bool has_overlap(const search_desk *d, ridge_overlap_kind kind, bool usual)
+{
+    int wanted = d->knobs->overlap[kind];
+    return wanted == RIDGE_FLAG_FREE ? usual : wanted == 1;
+}
+
+static void start_layout(const search_desk *d, const search_task *task, ridge_layout *l)
+{
+    bool is_tpu = d->tc.chip->kind == RIDGE_CHIP_TPU;
+    *l = (ridge_layout){.tp = task->tp,
+                        .cp = task->cp,
+                        .ep = task->ep,
+                        .has_sp = task->has_sp,
+                        .cp_exchange = task->cp_exchange,
+                        .vpp = 1,
+                        .precision = d->knobs->precision,
+                        .optimizer = d->knobs->optimizer};
+    l->has_tp_overlap = l->tp > 1 && has_overlap(d, RIDGE_OVERLAP_TP, is_tpu);
+    l->is_fsdp_exposed = !has_overlap(d, RIDGE_OVERLAP_FSDP, true);
+    l->is_dp_exposed = !has_overlap(d, RIDGE_OVERLAP_DP, true);
+    l->has_pp_overlap = has_overlap(d, RIDGE_OVERLAP_PP, false);
+    l->has_ep_overlap = has_overlap(d, RIDGE_OVERLAP_EP, false);
+}
+
+void search_desk_run(search_desk *d, const search_task *task, layer_book *book,
+                     double bound_s, bool is_quick, search_answer *out)
+{
+    divisors chips;
+    ridge_layout l;
+    d->answer = out;
+    d->bound_s = bound_s;
+    d->is_quick = is_quick;
+    if (!clear(d) || !divisors_of(ridge_ctx_arena(d->cx), d->tc.slice->chips, &chips) ||
+        !train_load_build(&d->tc, task->tp, task->ep, task->has_sp, &d->load)) {
+        out->status = ridge_fail_nomem(d->cx);
+        return;
+    }
+    start_layout(d, task, &l);
+    search_read_book(d, book);
+    search_stages(d, &l, d->tc.slice->chips / task->tp / task->cp, &chips);
+    if (is_quick && !search_write_book(d, book))
+        d->is_short = true;
+    out->status = d->tc.status != RIDGE_OK          ? d->tc.status
+                  : d->tc.steps->status != RIDGE_OK ? d->tc.steps->status
+                  : d->is_short                     ? ridge_fail_nomem(d->cx)
+                                                    : RIDGE_OK;
+}

@@ -1,0 +1,177 @@
+/* Terms that many layouts of a task share, each worked out once. */
+#include "search_desk.h"
+
+#include <string.h>
+
+/* ---- memo of layer times --------------------------------------------------------- */
+
+static void sum_model(const train_case *tc, memo_entry *e)
+{
+    e->model_s = e->least_s[tc->n_kinds];
+    for (int i = 0; i < tc->model->n_runs; i++) {
+        const ridge_run *run = &tc->model->runs[i];
+        e->model_s += (double)run->count * e->least_s[run->layer];
+    }
+}
+
+static bool fill_entry(search_desk *d, const ridge_layout *l, memo_entry *e)
+{
+    const int n = d->tc.n_kinds + 1;
+    layer_shape shape = layer_shape_of(l);
+    *e = (memo_entry){.microbatch_seqs = l->microbatch_seqs,
+                      .layers = train_layer_times(&d->tc, &shape),
+                      .imbalance = train_expert_imbalance(&d->tc, l)};
+    e->least_s = ridge_new(ridge_ctx_arena(d->cx), double, (size_t)n);
+    if (e->layers == NULL || e->least_s == NULL) {
+        d->is_short = d->tc.status == RIDGE_OK;
+        e->layers = NULL;
+        return false;
+    }
+    for (int k = 0; k < n; k++)
+        e->least_s[k] =
+            layer_time_fwd_s(&e->layers[k]) + layer_time_bwd_s(&e->layers[k]);
+    sum_model(&d->tc, e);
+    return true;
+}
+
+/* Where a microbatch stands or may stand. NULL: no room. */
+static memo_entry *find_slot(search_desk *d, int64_t seqs)
+{
+    uint64_t hash = (uint64_t)seqs * 0x9e3779b97f4a7c15u >> 32;
+    for (size_t i = 0; i < MEMO_SLOTS; i++) {
+        memo_entry *e = &d->memo[(hash + i) % MEMO_SLOTS];
+        if (e->microbatch_seqs == seqs || e->microbatch_seqs == 0)
+            return e;
+    }
+    d->is_short = true;
+    return NULL;
+}
+
+memo_entry *search_layer_times(search_desk *d, const ridge_layout *l)
+{
+    memo_entry *e = find_slot(d, l->microbatch_seqs);
+    if (e == NULL)
+        return NULL;
+    if (e->microbatch_seqs == 0 && !fill_entry(d, l, e))
+        return NULL;
+    return e->layers == NULL ? NULL : e;
+}
+
+/* NULL when memory ran out. */
+static const layer_exchange *layer_exchanges(search_desk *d, const train_groups *g,
+                                             const layer_time *layers, int placement)
+{
+    int order = placement / 2; /* see network_time.h */
+    size_t hash = ((size_t)(uintptr_t)layers >> 4) * 31 + (size_t)order;
+    for (size_t i = 0; i < MEMO_SLOTS; i++) {
+        exchange_entry *e = &d->exchanges[(hash + i) % MEMO_SLOTS];
+        if (e->layers == layers && e->order == order)
+            return e->exchanges;
+        if (e->layers != NULL)
+            continue;
+        layer_exchange *made = ridge_new(ridge_ctx_arena(d->cx), layer_exchange,
+                                         (size_t)d->tc.n_kinds + 1);
+        if (made == NULL)
+            return NULL;
+        train_layer_exchanges(&d->tc, g, layers, made);
+        *e = (exchange_entry){layers, order, made};
+        return made;
+    }
+    return NULL;
+}
+
+void search_learn_exchanges(search_desk *d, const train_terms *x, const ridge_layout *l,
+                            memo_entry *e)
+{
+    if (e->has_exchanges || train_placement_count(d->tc.slice) > 2)
+        return;
+    for (int k = 0; k <= d->tc.n_kinds; k++)
+        e->least_s[k] = train_layer_least_s(&d->tc, x, l, k);
+    sum_model(&d->tc, e);
+    e->has_exchanges = true;
+}
+
+/* ---- placements ------------------------------------------------------------------ */
+
+static const shard_time *find_shards(search_desk *d, const train_groups *g, placed *p)
+{
+    if (p->shards == NULL) {
+        shard_time *made =
+            ridge_new(ridge_ctx_scratch(d->cx), shard_time, (size_t)d->tc.n_kinds);
+        if (made != NULL)
+            train_shard_times(&d->tc, g, &d->load, made);
+        p->shards = made;
+    }
+    return p->shards;
+}
+
+static const step_sync *find_syncs(search_desk *d, const train_groups *g,
+                                   const candidate *c, const ridge_layout *l, placed *p)
+{
+    ridge_arena *arena = ridge_ctx_scratch(d->cx);
+    size_t n = (size_t)c->n_pipelines * ZERO_STAGES;
+    if (p->syncs == NULL)
+        p->syncs = ridge_arena_new(arena, n, sizeof *p->syncs);
+    if (p->syncs == NULL)
+        return NULL;
+    const step_sync **at = &p->syncs[c->pipeline * ZERO_STAGES + l->zero_stage];
+    if (*at == NULL) {
+        step_sync *made = ridge_new(arena, step_sync, (size_t)c->stages->n);
+        if (made != NULL)
+            train_step_syncs(&d->tc, g, &d->load, c->stages, l, made);
+        *at = made;
+    }
+    return *at;
+}
+
+bool search_place_terms(search_desk *d, const candidate *c, int i,
+                        const ridge_layout *l, train_terms *x)
+{
+    const train_groups *g = &c->places->at.groups[i];
+    placed *p = &c->places->placed[i];
+    if (p->send_seqs != l->microbatch_seqs) {
+        p->send = train_send_time(&d->tc, g, l);
+        p->send_seqs = l->microbatch_seqs;
+    }
+    x->send = p->send;
+    x->exchanges = layer_exchanges(d, g, x->layers, l->placement);
+    x->shards = find_shards(d, g, p);
+    x->syncs = find_syncs(d, g, c, l, p);
+    x->is_tp_apart = !train_groups_share(&g->tp, &g->shards);
+    return x->exchanges != NULL && x->shards != NULL && x->syncs != NULL;
+}
+
+/* ---- books ----------------------------------------------------------------------- */
+
+static void *copy(ridge_arena *arena, const void *from, size_t n, size_t size)
+{
+    void *to = ridge_arena_new(arena, n, size);
+    return to == NULL ? NULL : memcpy(to, from, n * size);
+}
+
+bool search_write_book(search_desk *d, layer_book *book)
+{
+    ridge_arena *arena = ridge_ctx_arena(d->keeper);
+    const size_t n = (size_t)d->tc.n_kinds + 1;
+    book->n = 0;
+    for (int i = 0; i < MEMO_SLOTS; i++)
+        book->n += d->memo[i].layers != NULL;
+    book->entries = ridge_new(arena, memo_entry, (size_t)book->n + 1);
+    for (int i = 0, at = 0; book->entries != NULL && i < MEMO_SLOTS; i++) {
+        if (d->memo[i].layers == NULL)
+            continue;
+        memo_entry *e = &book->entries[at++];
+        *e = d->memo[i];
+        e->layers = copy(arena, e->layers, n, sizeof *e->layers);
+        e->least_s = copy(arena, e->least_s, n, sizeof *e->least_s);
+        if (e->layers == NULL || e->least_s == NULL)
+            return false;
+    }
+    return book->entries != NULL;
+}
+
+void search_read_book(search_desk *d, const layer_book *book)
+{
+    for (int i = 0; i < book->n; i++)
+        *find_slot(d, book->entries[i].microbatch_seqs) = book->entries[i];
+}

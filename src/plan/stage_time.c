@@ -1,0 +1,344 @@
+/*
+ * The time of one microbatch on one stage. Gathers of sharded weights hide behind the
+ * compute of one layer, and TP collectives are exposed unless they run as collective
+ * matmuls (wang2023), where all but the first of tp chunks can hide. What moves between
+ * chip and host goes on behind the compute of its layer.
+ */
+#include "train_price.h"
+
+#include "ridge/cost_program.h"
+
+#include <math.h>
+
+/* Half of a backward product's FLOPs are the weight's gradient, and with it waits as
+ * much of what the backward pass exposes beside its products. */
+static const double WEIGHT_SHARE = 0.5;
+
+static double positive(double v)
+{
+    return v > 0 ? v : 0;
+}
+
+static bool has_tp_overlap(const ridge_layout *l)
+{
+    return l->has_tp_overlap && l->tp > 1;
+}
+
+/* How a layer runs within its stage. */
+typedef struct layer_run {
+    int kind;          /* n_kinds: the head */
+    double n;          /* layers */
+    ridge_remat remat; /* the head is never computed again */
+} layer_run;
+
+/* Exposed part of a TP block's collectives beside the matmuls of its layer. */
+static double tp_exposed_s(const ridge_layout *l, double comm_s, double matmul_s)
+{
+    if (!has_tp_overlap(l))
+        return comm_s;
+    double first = comm_s / (double)l->tp;
+    return first + positive(comm_s - first - matmul_s);
+}
+
+/* Exchanges of one layer for one microbatch: what is exposed, and of TP and CP what
+ * runs behind compute. */
+typedef struct exposed {
+    double tp_fwd_s, tp_bwd_s, cp_fwd_s, cp_bwd_s, ep_fwd_s, ep_bwd_s;
+    double hidden_tp_fwd_s, hidden_tp_bwd_s, hidden_cp_fwd_s, hidden_cp_bwd_s;
+    double hidden_ep_fwd_s, hidden_ep_bwd_s;
+    double tp_late_s, hidden_tp_late_s, ep_late_s; /* of bwd: for weights' gradients */
+} exposed;
+
+/* Full remat repeats the exchanges of the forward pass. What is gathered again for
+ * weights' gradients runs beside the products that hide no other exchange. */
+static void add_tp(const ridge_layout *l, const layer_time *t, const layer_exchange *x,
+                   double redo, exposed *e, stage_time *s)
+{
+    const ridge_time *fwd = &x->fwd[EXCHANGE_TP];
+    const ridge_time *bwd = &x->bwd[EXCHANGE_TP];
+    const ridge_time *beside = &x->beside[EXCHANGE_TP];
+    double fwd_s = fwd->expected_s;
+    double bwd_s = bwd->expected_s + redo * fwd->expected_s;
+    double ahead_s = tp_exposed_s(l, bwd_s, t->matmul_bwd_s);
+    double room_s = t->matmul_bwd_s - (bwd_s - ahead_s);
+    e->tp_fwd_s = tp_exposed_s(l, fwd_s, t->matmul_fwd_s);
+    double beside_s = positive(beside->expected_s - room_s);
+    e->tp_bwd_s = ahead_s + beside_s;
+    e->tp_late_s = beside_s + (has_tp_overlap(l) ? WEIGHT_SHARE * ahead_s : 0);
+    e->hidden_tp_late_s = beside->expected_s - beside_s;
+    s->bound_tp_s += fwd->bound_s * (1 + redo) + bwd->bound_s + beside->bound_s;
+    e->hidden_tp_fwd_s = positive(fwd_s - e->tp_fwd_s);
+    e->hidden_tp_bwd_s = positive(bwd_s + beside->expected_s - e->tp_bwd_s);
+    s->hidden_s += e->hidden_tp_fwd_s + e->hidden_tp_bwd_s;
+}
+
+/* Behind attention a ring passes keys and values on while the scores of the last chunk
+ * run; in the backward pass they go round again, and their gradients with them. What is
+ * gathered, or exchanged for heads, is waited for. */
+static void add_cp(const ridge_layout *l, const layer_time *t, const layer_exchange *x,
+                   exposed *e, stage_time *s)
+{
+    const ridge_time *fwd = &x->fwd[EXCHANGE_CP];
+    const ridge_time *bwd = &x->bwd[EXCHANGE_CP];
+    const ridge_time *beside = &x->beside[EXCHANGE_CP];
+    bool is_ring = l->cp_exchange == RIDGE_CP_RING;
+    double bwd_s = bwd->expected_s + beside->expected_s;
+    e->cp_fwd_s = positive(fwd->expected_s - (is_ring ? t->attention_fwd_s : 0));
+    e->cp_bwd_s = positive(bwd_s - (is_ring ? t->attention_bwd_s : 0));
+    s->bound_cp_s += fwd->bound_s + bwd->bound_s + beside->bound_s;
+    e->hidden_cp_fwd_s = positive(fwd->expected_s - e->cp_fwd_s);
+    e->hidden_cp_bwd_s = positive(bwd_s - e->cp_bwd_s);
+    s->hidden_s += e->hidden_cp_fwd_s + e->hidden_cp_bwd_s;
+}
+
+/* Dispatch and combine, forward and backward; with overlap behind the compute of
+ * another microbatch. */
+static void add_ep(const ridge_layout *l, const layer_time *t, const layer_exchange *x,
+                   double redo, exposed *e, stage_time *s)
+{
+    const ridge_time *fwd = &x->fwd[EXCHANGE_EP];
+    const ridge_time *bwd = &x->bwd[EXCHANGE_EP];
+    double bwd_s = bwd->expected_s + redo * fwd->expected_s;
+    bool is_hidden = l->has_ep_overlap || l->schedule == RIDGE_SCHEDULE_DUALPIPE;
+    e->ep_fwd_s = positive(fwd->expected_s - (is_hidden ? layer_time_fwd_s(t) : 0));
+    e->ep_bwd_s = positive(bwd_s - (is_hidden ? layer_time_bwd_s(t) : 0));
+    e->hidden_ep_fwd_s = positive(fwd->expected_s - e->ep_fwd_s);
+    e->hidden_ep_bwd_s = positive(bwd_s - e->ep_bwd_s);
+    e->ep_late_s = is_hidden ? WEIGHT_SHARE * e->ep_bwd_s : 0;
+    s->hidden_s += e->hidden_ep_fwd_s + e->hidden_ep_bwd_s;
+    s->bound_ep_s += fwd->bound_s * (1 + redo) + bwd->bound_s;
+}
+
+/* ---- by pass --------------------------------------------------------------------- */
+
+static void work_exchange(const train_case *tc, ridge_pass_work *pass,
+                          ridge_traffic over, double exposed_s, double hidden_s)
+{
+    pass->exposed_s[over] += exposed_s;
+    pass->hidden_s[over] += hidden_s;
+    pass->compute_s += hidden_s * ridge_collective_sm_share(tc->chip);
+}
+
+/* What the busiest rank of experts adds to a layer, backward with what is done again.
+ */
+typedef struct waiting {
+    double fwd_s, bwd_s;
+} waiting;
+
+/* The rank whose experts got the most rows is waited for: its products take longer. */
+static waiting wait_for_experts(const train_terms *x, const layer_time *t, double redo)
+{
+    double over = x->imbalance - 1;
+    return (waiting){over * t->experts_fwd_s,
+                     over * (t->experts_bwd_s + redo * t->experts_fwd_s)};
+}
+
+/* n layers. Of a product's backward pass half is for the weights; what is computed
+ * again, scores and vectors come before the gradient of the input. */
+static void work_layers(const train_case *tc, const layer_time *t, const exposed *e,
+                        const waiting *wait, double again_s, double n,
+                        ridge_stage_work *w)
+{
+    ridge_pass_work *f = &w->forward;
+    ridge_pass_work *i = &w->backward_input;
+    ridge_pass_work *g = &w->backward_weight;
+    const double weight_s = WEIGHT_SHARE * t->matmul_bwd_s;
+    f->compute_s += n * (layer_time_fwd_s(t) + wait->fwd_s);
+    i->compute_s += n * (layer_time_bwd_s(t) + again_s - weight_s + wait->bwd_s);
+    g->compute_s += n * weight_s;
+    work_exchange(tc, f, RIDGE_TRAFFIC_TP, n * e->tp_fwd_s, n * e->hidden_tp_fwd_s);
+    work_exchange(tc, f, RIDGE_TRAFFIC_CP, n * e->cp_fwd_s, n * e->hidden_cp_fwd_s);
+    work_exchange(tc, f, RIDGE_TRAFFIC_EP, n * e->ep_fwd_s, n * e->hidden_ep_fwd_s);
+    work_exchange(tc, i, RIDGE_TRAFFIC_TP, n * (e->tp_bwd_s - e->tp_late_s),
+                  n * (e->hidden_tp_bwd_s - e->hidden_tp_late_s));
+    work_exchange(tc, g, RIDGE_TRAFFIC_TP, n * e->tp_late_s, n * e->hidden_tp_late_s);
+    work_exchange(tc, i, RIDGE_TRAFFIC_CP, n * e->cp_bwd_s, n * e->hidden_cp_bwd_s);
+    work_exchange(tc, i, RIDGE_TRAFFIC_EP, n * (e->ep_bwd_s - e->ep_late_s),
+                  n * e->hidden_ep_bwd_s);
+    work_exchange(tc, g, RIDGE_TRAFFIC_EP, n * e->ep_late_s, 0);
+}
+
+/* ---- shards and host ------------------------------------------------------------- */
+
+/* Gathers and scatters of a layer's shards beside its compute. Time in which TP is
+ * exposed is time in which other links can work; on the same links, what TP and CP move
+ * behind compute leaves less room. CP is always on the links of the shards. */
+static void add_shards(const train_case *tc, const train_terms *x,
+                       const ridge_layout *l, const layer_run *run, double fwd_s,
+                       double bwd_s, const exposed *e, stage_time *s)
+{
+    if (l->zero_stage < 2)
+        return;
+    const shard_time *t = &x->shards[run->kind];
+    bool is_gathered = l->zero_stage == 3;
+    double fwd_room_s = fwd_s - e->hidden_cp_fwd_s +
+                        (x->is_tp_apart ? e->tp_fwd_s : -e->hidden_tp_fwd_s);
+    double bwd_room_s = bwd_s - e->hidden_cp_bwd_s +
+                        (x->is_tp_apart ? e->tp_bwd_s : -e->hidden_tp_bwd_s);
+    if (l->is_fsdp_exposed)
+        fwd_room_s = bwd_room_s = 0;
+    double gather_s = is_gathered ? t->gather.expected_s : 0;
+    double bwd_comm_s = gather_s + t->scatter.expected_s;
+    double fwd_exposed_s = positive(gather_s - positive(fwd_room_s));
+    double bwd_exposed_s = positive(bwd_comm_s - positive(bwd_room_s));
+    double exposed_s = fwd_exposed_s + bwd_exposed_s;
+    double hidden_s = positive(gather_s + bwd_comm_s - exposed_s);
+    double late = bwd_comm_s > 0 ? t->scatter.expected_s / bwd_comm_s : 0;
+    s->fwd_s += run->n * fwd_exposed_s;
+    s->bwd_s += run->n * bwd_exposed_s;
+    s->weight_s += run->n * late * bwd_exposed_s;
+    s->bound_shards_s +=
+        run->n * ((is_gathered ? 2 * t->gather.bound_s : 0) + t->scatter.bound_s);
+    s->hidden_s += run->n * hidden_s;
+    s->parts.slowdown_s += run->n * hidden_s * ridge_collective_sm_share(tc->chip);
+    s->parts.fsdp_s += run->n * exposed_s;
+    if (s->work == NULL)
+        return;
+    double fwd_hidden_s = positive(gather_s - fwd_exposed_s);
+    double bwd_hidden_s = positive(bwd_comm_s - bwd_exposed_s);
+    work_exchange(tc, &s->work->forward, RIDGE_TRAFFIC_FSDP, run->n * fwd_exposed_s,
+                  run->n * fwd_hidden_s);
+    work_exchange(tc, &s->work->backward_input, RIDGE_TRAFFIC_FSDP,
+                  run->n * (1 - late) * bwd_exposed_s,
+                  run->n * (1 - late) * bwd_hidden_s);
+    work_exchange(tc, &s->work->backward_weight, RIDGE_TRAFFIC_FSDP,
+                  run->n * late * bwd_exposed_s, run->n * late * bwd_hidden_s);
+}
+
+/* What a layer moves between chip and host, a pass, each direction by itself: kept
+ * activations out and back, weights in. It goes on behind the layer's compute. */
+static void add_offload(const train_case *tc, const train_terms *x,
+                        const ridge_layout *l, const layer_run *run, double fwd_s,
+                        double bwd_s, stage_time *s)
+{
+    double rate = train_host_bytes_per_s(tc->chip);
+    if (l->offload == RIDGE_OFFLOAD_NONE || rate <= 0)
+        return;
+    double kept = 0;
+    double weights = 0;
+    if (l->offload & RIDGE_OFFLOAD_ACTIVATIONS)
+        kept = train_tokens(tc, l) * x->load->activation_bytes[run->kind][run->remat];
+    if (l->offload & RIDGE_OFFLOAD_WEIGHTS)
+        weights = train_held_weight_bytes(tc, x->load, l, run->kind);
+    double out_fwd_s = fmax(kept, weights) / rate;
+    double in_bwd_s = (kept + weights) / rate;
+    double exposed_fwd_s = positive(out_fwd_s - fwd_s);
+    double exposed_bwd_s = positive(in_bwd_s - bwd_s);
+    s->bound_host_s += run->n * (out_fwd_s + in_bwd_s);
+    s->parts.offload_s += run->n * (exposed_fwd_s + exposed_bwd_s);
+    s->fwd_s += run->n * exposed_fwd_s;
+    s->bwd_s += run->n * exposed_bwd_s;
+    s->weight_s += run->n * WEIGHT_SHARE * exposed_bwd_s;
+    if (s->work == NULL)
+        return;
+    s->work->forward.compute_s += run->n * exposed_fwd_s;
+    s->work->backward_input.compute_s += run->n * (1 - WEIGHT_SHARE) * exposed_bwd_s;
+    s->work->backward_weight.compute_s += run->n * WEIGHT_SHARE * exposed_bwd_s;
+}
+
+/* Layers of one kind, or the head. */
+static void add_compute(const train_terms *x, const layer_run *run, double redo,
+                        stage_time *s)
+{
+    const layer_time *t = &x->layers[run->kind];
+    double n = run->n;
+    s->bound_compute_s += n * (t->bound_fwd_s * (1 + redo) + t->bound_bwd_s);
+    s->parts.matmul_s += n * (t->matmul_fwd_s + t->matmul_bwd_s);
+    s->parts.attention_s += n * (t->attention_fwd_s + t->attention_bwd_s);
+    s->parts.vector_s += n * (t->vector_fwd_s + t->vector_bwd_s);
+    s->parts.recompute_s += n * layer_time_recompute_s(t, run->remat);
+    const waiting wait = wait_for_experts(x, t, redo);
+    s->parts.imbalance_s += n * (wait.fwd_s + wait.bwd_s);
+    s->weight_s += n * WEIGHT_SHARE * t->matmul_bwd_s;
+}
+
+static void add_layers(const train_case *tc, const train_terms *x,
+                       const ridge_layout *l, const layer_run *run, stage_time *s)
+{
+    const layer_time *t = &x->layers[run->kind];
+    double n = run->n;
+    double redo = run->remat == RIDGE_REMAT_FULL ? 1 : 0;
+    exposed e = {0};
+    stage_time one = {0};
+    add_tp(l, t, &x->exchanges[run->kind], redo, &e, &one);
+    add_cp(l, t, &x->exchanges[run->kind], &e, &one);
+    add_ep(l, t, &x->exchanges[run->kind], redo, &e, &one);
+    add_compute(x, run, redo, s);
+    s->hidden_s += n * one.hidden_s;
+    s->bound_tp_s += n * one.bound_tp_s;
+    s->bound_cp_s += n * one.bound_cp_s;
+    s->bound_ep_s += n * one.bound_ep_s;
+    s->parts.slowdown_s += n * one.hidden_s * ridge_collective_sm_share(tc->chip);
+    s->weight_s += n * (e.tp_late_s + e.ep_late_s);
+    s->parts.tp_s += n * (e.tp_fwd_s + e.tp_bwd_s);
+    s->parts.cp_s += n * (e.cp_fwd_s + e.cp_bwd_s);
+    s->parts.ep_s += n * (e.ep_fwd_s + e.ep_bwd_s);
+    double fwd_s = layer_time_fwd_s(t);
+    double bwd_s = layer_time_bwd_s(t) + layer_time_recompute_s(t, run->remat);
+    s->fwd_s += n * (fwd_s + e.tp_fwd_s + e.cp_fwd_s + e.ep_fwd_s);
+    s->bwd_s += n * (bwd_s + e.tp_bwd_s + e.cp_bwd_s + e.ep_bwd_s);
+    if (s->work != NULL) {
+        const waiting wait = wait_for_experts(x, t, redo);
+        work_layers(tc, t, &e, &wait, layer_time_recompute_s(t, run->remat), n,
+                    s->work);
+    }
+    if (run->kind == tc->n_kinds)
+        return;
+    add_shards(tc, x, l, run, fwd_s, bwd_s, &e, s);
+    add_offload(tc, x, l, run, fwd_s, bwd_s, s);
+}
+
+/* Activations on and gradients back, once a microbatch and virtual stage; with overlap
+ * behind the compute of another microbatch. */
+static void add_sends(const train_terms *x, const ridge_layout *l, stage_time *s)
+{
+    double send_s = 2 * (double)l->vpp * x->send.expected_s;
+    double room_s = l->has_pp_overlap ? s->fwd_s + s->bwd_s : 0;
+    s->parts.pp_s = positive(send_s - room_s);
+    s->hidden_s += positive(send_s - s->parts.pp_s);
+}
+
+double stage_time_total_s(const stage_time *s)
+{
+    return ridge_step_total_s(&s->parts);
+}
+
+double train_layer_least_s(const train_case *tc, const train_terms *x,
+                           const ridge_layout *l, int kind)
+{
+    ridge_layout bare = *l;
+    stage_time s = {.fwd_s = 0};
+    bare.zero_stage = 0;
+    bare.offload = RIDGE_OFFLOAD_NONE;
+    add_layers(tc, x, &bare, &(layer_run){kind, 1, RIDGE_REMAT_NONE}, &s);
+    return stage_time_total_s(&s);
+}
+
+stage_time train_stage_time(const train_case *tc, const train_terms *x,
+                            const ridge_layout *l, const train_stage *stage,
+                            ridge_stage_work *work)
+{
+    stage_time s = {.work = work};
+    double again = train_remat_share(tc, l, stage);
+    for (int k = 0; k < tc->n_kinds; k++) {
+        double n = stage->layers[k];
+        if (n * again > 0)
+            add_layers(tc, x, l, &(layer_run){k, n * again, l->remat}, &s);
+        if (n * (1 - again) > 0) {
+            layer_run whole = {k, n * (1 - again), RIDGE_REMAT_NONE};
+            add_layers(tc, x, l, &whole, &s);
+        }
+    }
+    if (stage->has_head)
+        add_layers(tc, x, l,
+                   &(layer_run){tc->n_kinds, stage->head_passes, RIDGE_REMAT_NONE}, &s);
+    add_sends(x, l, &s);
+    return s;
+}
+
+double stage_time_bound_s(const stage_time *s)
+{
+    double network_s = fmax(fmax(s->bound_tp_s, s->bound_cp_s),
+                            fmax(s->bound_shards_s, s->bound_ep_s));
+    return fmax(fmax(s->bound_compute_s, s->bound_host_s), network_s);
+}
