@@ -13,6 +13,7 @@ endfunction()
 ridge_program_test(markup --chart $<TARGET_FILE:test_unit_chart>)
 ridge_program_test(shell)
 ridge_program_test(step_trace)
+ridge_program_test(export)
 
 # Training and generation, on threads and under mpirun.
 set(mpirun)

@@ -41,4 +41,10 @@ ridge_test(property chain_values LAYER plan
            SOURCES ${CMAKE_SOURCE_DIR}/tests/support/mesh_arrays.c
                    ${CMAKE_SOURCE_DIR}/tests/support/seeded.c)
 
-ridge_test(unit launch_megatron LAYER plan SOURCES ${train_fixture})
+set(launch_fixture ${train_fixture} ${CMAKE_SOURCE_DIR}/tests/support/launch_fixture.c)
+ridge_test(unit launch_megatron LAYER plan SOURCES ${launch_fixture})
+ridge_test(unit launch_maxtext LAYER plan SOURCES ${launch_fixture})
+ridge_test(unit launch_torchtitan LAYER plan SOURCES ${launch_fixture})
+ridge_test(unit launch_export LAYER plan SOURCES ${launch_fixture})
+ridge_test(unit launch_names LAYER plan SOURCES ${launch_fixture})
+ridge_fuzz(launch LAYER plan)

@@ -17,7 +17,12 @@ extern "C" {
 /* name, text, what is written for it, whether its files are read */
 /* clang-format off */
 #define RIDGE_LAUNCHER_LIST(X)                                                          \
-    X(MEGATRON, "megatron", "arguments of Megatron-LM, one a line", true)
+    X(MEGATRON, "megatron", "arguments of Megatron-LM, one a line", true)               \
+    X(MEGATRON_BRIDGE, "megatron-bridge", "overrides of a Megatron-Bridge recipe, Python", false) \
+    X(MAXTEXT, "maxtext", "a MaxText configuration, yml", true)                         \
+    X(TORCHTITAN, "torchtitan", "a torchtitan job configuration, toml", true)           \
+    X(DEEPSPEED, "deepspeed", "a DeepSpeed configuration, json", false)                 \
+    X(JAX, "jax", "a mesh and partition specs of JAX, Python", false)
 /* clang-format on */
 
 typedef enum ridge_launcher {
@@ -84,7 +89,7 @@ typedef struct ridge_launch_query {
 /** A configuration as a training question. */
 typedef struct ridge_launch {
     ridge_launcher launcher;
-    const char *format; /* "Megatron-LM arguments", "Primus yaml", ... */
+    const char *format; /* "Megatron-LM arguments", "Primus yaml", "MaxText yml", ... */
     const char *path;
     const ridge_model *model;
     const char *model_name; /* of the library, or "sizes of FILE" */

@@ -1,27 +1,11 @@
 /*
  * ridge export: a plan as the launch configuration of a framework.
  */
-#include "cli.h"
+#include "plan_request.h"
 
 #include "ridge/plan_launch.h"
 
 #include <stdio.h>
-
-static ridge_status load_request(cli_run *run, const ridge_plan *plan,
-                                 ridge_train_request *r)
-{
-    const ridge_catalog *catalog;
-    RIDGE_TRY(cli_catalog(run, &catalog));
-    RIDGE_TRY(ridge_slice_parse(run->cx, catalog, plan->slice_text, &r->slice));
-    RIDGE_TRY(cli_model(run, plan->model_name, &r->model));
-    r->batch_tokens = plan->batch_tokens;
-    r->seq_tokens = plan->seq_tokens;
-    r->total_tokens = plan->total_tokens;
-    r->convention = plan->convention;
-    r->knobs = ridge_knobs_free();
-    r->knobs.precision = plan->layout.precision;
-    return RIDGE_OK;
-}
 
 static ridge_status write_launch(cli_run *run, ridge_launch_text *out)
 {
@@ -31,11 +15,13 @@ static ridge_status write_launch(cli_run *run, ridge_launch_text *out)
     ridge_launcher launcher;
     const char *to = cli_option_text(run, "to");
     if (!to) {
-        return ridge_fail(run->cx, RIDGE_E_ARG, "export needs --to LAUNCHER: megatron");
+        return ridge_fail(run->cx, RIDGE_E_ARG,
+                          "export needs --to LAUNCHER: megatron, megatron-bridge, "
+                          "maxtext, torchtitan, deepspeed or jax");
     }
     RIDGE_TRY(ridge_launcher_parse(run->cx, to, &launcher));
     RIDGE_TRY(ridge_plan_read(run->cx, run->args[0], &plan));
-    RIDGE_TRY(load_request(run, &plan, &request));
+    RIDGE_TRY(cli_plan_request(run, &plan, &request));
     RIDGE_TRY(ridge_train_price_one(run->cx, &request, &plan.layout, &price));
     if (price.step_time_s <= 0) {
         return ridge_fail(run->cx, RIDGE_E_ARG, "%s: the layout is not legal: %s",
@@ -69,8 +55,10 @@ static int run_export(cli_run *run)
     return cli_emit_text(run, &launch->text);
 }
 
-static const cli_option options[] = {{"to", "LAUNCHER", "megatron (required)"},
-                                     {NULL, NULL, NULL}};
+static const cli_option options[] = {
+    {"to", "LAUNCHER",
+     "megatron, megatron-bridge, maxtext, torchtitan, deepspeed or jax (required)"},
+    {NULL, NULL, NULL}};
 
 const cli_verb cli_verb_export = {
     .name = "export",
@@ -79,6 +67,11 @@ const cli_verb cli_verb_export = {
     .detail =
         "PLAN is a file written by `ridge train ... --plan FILE`. LAUNCHER is one of\n"
         "  megatron         arguments of Megatron-LM, one a line: $(cat FILE)\n"
+        "  megatron-bridge  overrides of a Megatron-Bridge recipe, Python\n"
+        "  maxtext          a MaxText configuration, yml\n"
+        "  torchtitan       a torchtitan job configuration, toml\n"
+        "  deepspeed        a DeepSpeed configuration, json\n"
+        "  jax              a mesh and the partition specs of all arrays, Python\n"
         "\n"
         "What the framework cannot express is refused, with what to plan instead. "
         "What\n"

@@ -49,7 +49,7 @@ static ridge_status read_numbers(cli_run *run, ridge_train_request *r)
 
 /* The question: of a launch file, or of the arguments alone. */
 static ridge_status read_subject(cli_run *run, ridge_train_request *r,
-                                 ridge_launch *launch)
+                                 train_launch *launch)
 {
     const char *from = cli_option_text(run, "from");
     r->knobs = ridge_knobs_free();
@@ -100,7 +100,7 @@ static ridge_status write_plan(cli_run *run, const ridge_train_view *view)
     return ridge_file_write(run->cx, path, (ridge_str){text.p, text.n});
 }
 
-static int show(cli_run *run, const ridge_train_view *view, const ridge_launch *launch)
+static int show(cli_run *run, const ridge_train_view *view, const train_launch *launch)
 {
     ridge_buf text;
     ridge_buf_init(&text, ridge_ctx_arena(run->cx));
@@ -113,12 +113,12 @@ static int show(cli_run *run, const ridge_train_view *view, const ridge_launch *
     }
     if (run->is_json) {
         ridge_json *object = cli_json_begin(run);
-        if (launch->path)
-            train_launch_json(run, launch, object);
+        if (launch->launch.path)
+            train_launch_json(run, view->request, launch, object);
         ridge_train_write_json(run->cx, view, object);
         return cli_emit_json(run, object);
     }
-    if (launch->path)
+    if (launch->launch.path)
         train_launch_text(launch, &text);
     ridge_train_write_text(run->cx, view, run->has_colour, &text);
     return cli_emit_text(run, &text);
@@ -128,15 +128,16 @@ static int run_train(cli_run *run)
 {
     ridge_train_request request = {.top = 5};
     ridge_train_result result;
-    ridge_launch launch = {.path = NULL};
+    train_launch launch = {.launch.path = NULL};
     ridge_money_request money;
     if (read_subject(run, &request, &launch) != RIDGE_OK ||
         read_terms(run, &request, &money) != RIDGE_OK)
         return cli_fail(run);
-    const char *name = run->n_args > 0 ? run->args[0] : launch.model_name;
+    const char *name = run->n_args > 0 ? run->args[0] : launch.launch.model_name;
     if (cli_option_text(run, "sweep"))
         return train_sweep_run(run, name, &request, &money);
-    if (find_layouts(run, &request, &result) != RIDGE_OK)
+    if (find_layouts(run, &request, &result) != RIDGE_OK ||
+        train_launch_price(run, &request, &result, &launch) != RIDGE_OK)
         return cli_fail(run);
     ridge_thresholds thresholds = ridge_train_thresholds(&request);
     const bool has_money = request.total_tokens > 0 || cli_money_is_asked(run);

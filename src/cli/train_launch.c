@@ -6,22 +6,23 @@
 enum { SEQ_TOKENS_USUAL = 4096 };
 
 ridge_status train_launch_read(cli_run *run, const char *path,
-                               ridge_train_request *request, ridge_launch *out)
+                               ridge_train_request *request, train_launch *out)
 {
     ridge_launch_query query = {.slice = request->slice};
     RIDGE_TRY(cli_library(run, &query.library));
     if (run->n_args > 0)
         RIDGE_TRY(cli_model(run, run->args[0], &query.model));
-    RIDGE_TRY(ridge_launch_read(run->cx, path, &query, out));
-    double seq = out->seq_tokens > 0 ? out->seq_tokens : SEQ_TOKENS_USUAL;
+    RIDGE_TRY(ridge_launch_read(run->cx, path, &query, &out->launch));
+    const ridge_launch *l = &out->launch;
+    double seq = l->seq_tokens > 0 ? l->seq_tokens : SEQ_TOKENS_USUAL;
     RIDGE_TRY(cli_option_count(run, "seq", seq, &seq));
-    request->model = out->model;
-    request->knobs = out->knobs;
+    request->model = l->model;
+    request->knobs = l->knobs;
     request->seq_tokens = seq;
-    request->batch_tokens = out->batch_seqs * seq;
-    request->total_tokens = out->total_tokens;
+    request->batch_tokens = l->batch_seqs * seq;
+    request->total_tokens = l->total_tokens;
     if (cli_option_text(run, "plan") && run->n_args == 0 &&
-        strncmp(out->model_name, "sizes of ", strlen("sizes of ")) == 0) {
+        strncmp(l->model_name, "sizes of ", strlen("sizes of ")) == 0) {
         return ridge_fail(
             run->cx, RIDGE_E_ARG,
             "--plan needs a model with a name, and %s states sizes alone: "
@@ -46,17 +47,35 @@ static void put_notes(const char *title, const ridge_launch_notes *notes,
                       ridge_buf *out)
 {
     for (int i = 0; i < notes->n; i++)
-        ridge_buf_printf(out, "%s %s\n", i == 0 ? title : "          ", notes->text[i]);
+        ridge_buf_printf(out, "%s %s\n", i == 0 ? title : "           ",
+                         notes->text[i]);
 }
 
-void train_launch_text(const ridge_launch *launch, ridge_buf *out)
+ridge_status train_launch_price(cli_run *run, const ridge_train_request *request,
+                                const ridge_train_result *result, train_launch *launch)
 {
-    ridge_buf_printf(out, "%s: %s; %d options read, %d change no time%s\n",
-                     launch->path, launch->format, launch->read, launch->ignored,
-                     launch->has_layout ? ""
-                                        : "; it states no layout: all are searched");
-    put_notes("assumed:  ", &launch->assumed, out);
-    put_notes("not priced:", &launch->differing, out);
+    if (!launch->launch.path || !launch->launch.has_layout || result->n_layouts > 0 ||
+        !result->has_nearest)
+        return RIDGE_OK;
+    return ridge_train_price_one(run->cx, request, &result->nearest.layout,
+                                 &launch->over);
+}
+
+void train_launch_text(const train_launch *launch, ridge_buf *out)
+{
+    const ridge_launch *l = &launch->launch;
+    ridge_buf_printf(out, "%s: %s; %d options read, %d change no time%s\n", l->path,
+                     l->format, l->read, l->ignored,
+                     l->has_layout ? "" : "; it states no layout: all are searched");
+    put_notes("assumed:   ", &l->assumed, out);
+    put_notes("not priced:", &l->differing, out);
+    if (launch->over.step_time_s > 0) {
+        ridge_buf_printf(out,
+                         "It does not fit, see below; if it did, a step would take %s, "
+                         "at %s MFU.\n",
+                         ridge_format_seconds(launch->over.step_time_s).s,
+                         ridge_format_percent(launch->over.mfu).s);
+    }
     ridge_buf_puts(out, "\n");
 }
 
@@ -68,15 +87,21 @@ static void set_notes(cli_run *run, ridge_json *object, const char *key,
         ridge_json_push_text(list, notes->text[i]);
 }
 
-void train_launch_json(cli_run *run, const ridge_launch *launch, ridge_json *object)
+void train_launch_json(cli_run *run, const ridge_train_request *request,
+                       const train_launch *launch, ridge_json *object)
 {
+    const ridge_launch *l = &launch->launch;
     ridge_json *from = ridge_json_set_object(run->cx, object, "from");
-    ridge_json_set_text(from, "path", launch->path);
-    ridge_json_set_text(from, "format", launch->format);
-    ridge_json_set_text(from, "launcher", ridge_launcher_text(launch->launcher));
-    ridge_json_set_bool(from, "states_layout", launch->has_layout);
-    ridge_json_set_i64(from, "options_read", launch->read);
-    ridge_json_set_i64(from, "options_ignored", launch->ignored);
-    set_notes(run, from, "assumed", &launch->assumed);
-    set_notes(run, from, "not_priced", &launch->differing);
+    ridge_json_set_text(from, "path", l->path);
+    ridge_json_set_text(from, "format", l->format);
+    ridge_json_set_text(from, "launcher", ridge_launcher_text(l->launcher));
+    ridge_json_set_bool(from, "states_layout", l->has_layout);
+    ridge_json_set_i64(from, "options_read", l->read);
+    ridge_json_set_i64(from, "options_ignored", l->ignored);
+    set_notes(run, from, "assumed", &l->assumed);
+    set_notes(run, from, "not_priced", &l->differing);
+    if (launch->over.step_time_s > 0) {
+        ridge_json_set(from, "if_it_fitted",
+                       ridge_train_price_to_json(run->cx, request, &launch->over));
+    }
 }

@@ -95,6 +95,11 @@ ridge_status ridge_launch_write(ridge_ctx *cx, ridge_launcher launcher,
         ridge_status (*write)(launch_draft *);
     } writers[RIDGE_LAUNCHER_COUNT] = {
         [RIDGE_LAUNCHER_MEGATRON] = {"Megatron-LM", launch_megatron_write},
+        [RIDGE_LAUNCHER_MEGATRON_BRIDGE] = {"Megatron-Bridge", launch_bridge_write},
+        [RIDGE_LAUNCHER_MAXTEXT] = {"MaxText", launch_maxtext_write},
+        [RIDGE_LAUNCHER_TORCHTITAN] = {"torchtitan", launch_torchtitan_write},
+        [RIDGE_LAUNCHER_DEEPSPEED] = {"DeepSpeed", launch_deepspeed_write},
+        [RIDGE_LAUNCHER_JAX] = {"JAX", launch_jax_write},
     };
     launch_draft *draft = ridge_new(ridge_ctx_arena(cx), launch_draft, 1);
     ridge_launch_text text;

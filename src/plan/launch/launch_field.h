@@ -11,7 +11,9 @@
     X(TP) X(PP) X(CP) X(EP) X(EXPERT_TP) X(DP_REPLICAS) X(DP_SHARDS)                     \
     X(SP) X(VIRTUAL_STAGES) X(LAYERS_PER_VIRTUAL_STAGE) X(STAGES) X(SCHEDULE)            \
     X(DCN_DP) X(DCN_FSDP) X(DCN_TP) X(DCN_CP) X(DCN_PP) X(DCN_EP)                        \
-    X(FSDP_TRANSPOSED) X(TP_SEQUENCE)                                                    \
+    X(FSDP_TRANSPOSED) X(TP_SEQUENCE) X(DCN_TP_SEQUENCE) X(PIPELINE_REPEATS)             \
+    X(PIPELINE_LAYERS) X(STAGE_LAYERS) X(FIRST_LESS) X(LAST_LESS) X(PIPELINE_MICROBATCH) \
+    X(CONVERTERS) X(HARDWARE) X(SCALE) X(SAC_OPTION)                                     \
     /* what data parallelism shards */                                                   \
     X(ZERO_OPTIMIZER) X(ZERO_FULL) X(ZERO_TORCH) X(ZERO_STRATEGY) X(RESHARD)             \
     X(OVERLAP_REDUCE) X(OVERLAP_GATHER) X(TP_OVERLAP)                                    \

@@ -35,7 +35,9 @@ ridge_status ridge_launcher_parse(ridge_ctx *cx, const char *text, ridge_launche
     }
     const char *hint =
         ridge_suggestion(ridge_ctx_scratch(cx), text, names, RIDGE_LAUNCHER_COUNT);
-    return ridge_fail(cx, RIDGE_E_ARG, "unknown launcher '%.60s': use megatron%s%s",
+    return ridge_fail(cx, RIDGE_E_ARG,
+                      "unknown launcher '%.60s': use megatron, megatron-bridge, "
+                      "maxtext, torchtitan, deepspeed or jax%s%s",
                       text, hint[0] == '\0' ? "" : "; ", hint);
 }
 
@@ -157,13 +159,19 @@ static const format formats[] = {
      launch_megatron_read},
     {"Primus yaml", RIDGE_LAUNCHER_MEGATRON, launch_megatron_options,
      launch_megatron_read},
+    {"MaxText yml", RIDGE_LAUNCHER_MAXTEXT, launch_maxtext_options,
+     launch_maxtext_read},
+    {"torchtitan toml", RIDGE_LAUNCHER_TORCHTITAN, launch_torchtitan_options,
+     launch_torchtitan_read},
 };
 
-enum { FORMAT_ARGS, FORMAT_TEST, FORMAT_PRIMUS };
+enum { FORMAT_ARGS, FORMAT_TEST, FORMAT_PRIMUS, FORMAT_MAXTEXT, FORMAT_TITAN };
 
 static ridge_status fail_foreign(const launch_settings *s, const char *what)
 {
-    return ridge_fail(s->cx, RIDGE_E_PARSE, "%s: %s: give arguments of Megatron-LM",
+    return ridge_fail(s->cx, RIDGE_E_PARSE,
+                      "%s: %s: give Megatron-LM arguments, a MaxText yml or a "
+                      "torchtitan toml",
                       s->file, what);
 }
 
@@ -175,9 +183,11 @@ static ridge_status read_yaml(ridge_str text, launch_settings *s, int *out)
     } else if (open_primus(s)) {
         *out = FORMAT_PRIMUS;
     } else {
-        if (count_known(s, launch_megatron_options) == 0)
+        const int megatron = count_known(s, launch_megatron_options);
+        const int maxtext = count_known(s, launch_maxtext_options);
+        if (megatron + maxtext == 0)
             return fail_foreign(s, "none of its keys is one of a training launcher");
-        *out = FORMAT_TEST;
+        *out = maxtext >= megatron ? FORMAT_MAXTEXT : FORMAT_TEST;
     }
     return RIDGE_OK;
 }
@@ -188,7 +198,8 @@ static ridge_status read_settings(ridge_str text, launch_settings *s, int *out)
     case SYNTAX_JSON:
         return fail_foreign(s, "JSON launch configurations are not read");
     case SYNTAX_TOML:
-        return fail_foreign(s, "TOML is not read");
+        *out = FORMAT_TITAN;
+        return launch_toml_read(text, s);
     case SYNTAX_YAML:
         return read_yaml(text, s, out);
     case SYNTAX_ARGS:

@@ -100,32 +100,76 @@ static ridge_status note_overlap(launch_sheet *s, int zero_stage)
 
 /* ---- pipeline -------------------------------------------------------------------- */
 
-/* Layers of each stage of "Et*3|(tt|)*2tL": letters, with t a layer.
- * @return how many stages, 0: a form that is not read */
-static int64_t read_stage_sizes(const char *text, int64_t *sizes, int64_t most)
+/* Stages under way. */
+typedef struct stage_list {
+    int64_t *sizes; /* [most] */
+    int64_t n, most;
+} stage_list;
+
+/* "*N" behind an item, 1 without. @return what follows, NULL: malformed */
+static const char *read_times(const char *p, int64_t *times)
 {
-    int64_t n = 1;
-    sizes[0] = 0;
-    for (const char *p = text; *p != '\0'; p++) {
-        int64_t times = 1;
-        const bool is_layer = *p == 't';
-        if (*p == '|') {
-            if (n == most)
-                return 0;
-            sizes[n++] = 0;
-            continue;
-        }
-        if (strchr("tEmL, ", *p) == NULL)
-            return 0;
-        if (p[1] == '*') {
-            const size_t digits = strspn(p + 2, "0123456789");
-            if (!ridge_parse_i64((ridge_str){p + 2, digits}, &times) || times > MOST)
-                return 0;
-            p += 1 + digits;
-        }
-        sizes[n - 1] += is_layer ? times : 0;
+    *times = 1;
+    if (*p != '*')
+        return p;
+    const size_t digits = strspn(p + 1, "0123456789");
+    if (!ridge_parse_i64((ridge_str){p + 1, digits}, times) || *times > MOST)
+        return NULL;
+    return p + 1 + digits;
+}
+
+static bool add_item(stage_list *list, char item, int64_t times)
+{
+    if (item == '|') {
+        if (list->n + times > list->most)
+            return false;
+        for (int64_t i = 0; i < times; i++)
+            list->sizes[list->n++] = 0;
+        return true;
     }
-    return n;
+    if (strchr("tEmL, ", item) == NULL)
+        return false;
+    list->sizes[list->n - 1] += item == 't' ? times : 0;
+    return true;
+}
+
+/* Items without parentheses, up to @p end. */
+static bool read_items(stage_list *list, const char *p, const char *end)
+{
+    while (p < end) {
+        const char item = *p;
+        int64_t times;
+        p = read_times(p + 1, &times);
+        if (p == NULL || !add_item(list, item, times))
+            return false;
+    }
+    return true;
+}
+
+/* Layers of each stage of "Et*3|(tt|)*2tL": letters, with t a layer, and groups of
+ * them.
+ * @return false: a form that is not read */
+static bool read_stage_sizes(const char *text, stage_list *list)
+{
+    list->n = 1;
+    list->sizes[0] = 0;
+    for (const char *p = text; *p != '\0';) {
+        const char *open = p + strcspn(p, "(");
+        const char *close = open + strcspn(open, ")");
+        int64_t times;
+        if (!read_items(list, p, open))
+            return false;
+        if (*open == '\0')
+            return true;
+        p = *close == '\0' ? NULL : read_times(close + 1, &times);
+        if (p == NULL)
+            return false;
+        for (int64_t i = 0; i < times; i++) {
+            if (!read_items(list, open + 1, close))
+                return false;
+        }
+    }
+    return true;
 }
 
 /* Stages as they are written out: those of pp x vpp, in the order of the model. */
@@ -137,21 +181,28 @@ static ridge_status read_stages(launch_sheet *s, int64_t layers, ridge_knobs *k)
     int64_t *sizes = ridge_new(ridge_ctx_scratch(s->cx), int64_t, STAGES_MOST);
     if (sizes == NULL)
         return ridge_fail_nomem(s->cx);
-    const int64_t n = read_stage_sizes(text, sizes, STAGES_MOST);
+    stage_list list = {.sizes = sizes, .most = STAGES_MOST};
+    if (!read_stage_sizes(text, &list)) {
+        return launch_sheet_fail(s, RIDGE_E_PARSE, LAUNCH_STAGES,
+                                 "'%.60s': expected letters E, t, m, L, '|' between "
+                                 "stages, and groups (..)*N",
+                                 text);
+    }
+    const int64_t n = list.n;
     int64_t sum = 0;
     bool is_even = n == k->pp;
     for (int64_t i = 0; i < n; i++) {
         sum += sizes[i];
         is_even = is_even && sizes[i] == train_stage_size(layers, k->pp, i);
     }
-    if (n > 0 && (n % k->pp != 0 || sum != layers)) {
+    if (n % k->pp != 0 || sum != layers) {
         return launch_sheet_fail(s, RIDGE_E_ARG, LAUNCH_STAGES,
                                  "%lld layers in %lld stages, of a model of %lld over "
                                  "pp=%lld",
                                  (long long)sum, (long long)n, (long long)layers,
                                  (long long)k->pp);
     }
-    k->vpp = n > 0 ? n / k->pp : 1;
+    k->vpp = n / k->pp;
     for (int64_t i = 0; k->vpp > 1 && i < n; i++)
         is_even = i == 0 ? true : is_even && sizes[i] == sizes[0];
     if (!is_even) {

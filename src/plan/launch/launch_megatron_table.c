@@ -140,8 +140,6 @@ const launch_option launch_megatron_options[] = {
     UNPRICED("distribute-saved-activations", "false", "saved inputs cut over tp; priced whole"),
     UNPRICED("outer-dp-sharding-strategy", "no_shard", "optimizer state cut over replicas; priced as replicated"),
     UNPRICED("fp8-param-gather", "false", "weights gathered in fp8; priced in bf16"),
-    UNPRICED("fp8-param", "false", "weights kept in fp8; priced in bf16"),
-    UNPRICED("num-moe-experts-per-stage", NULL, "experts that differ by stage; priced alike"),
     UNPRICED("patch-zero-bubble", "false", "a zero-bubble schedule; priced as 1F1B"),
     UNPRICED("pp-algorithm", "1f1b|1f1b-interleaved", "another pipeline schedule; priced as 1F1B"),
     UNPRICED("recompute-layer-ids", NULL, "recomputation of chosen layers; see recompute-granularity"),

@@ -1,6 +1,7 @@
 /* What the readers of all frameworks share: data parallelism, models by name. */
 #include "launch_read.h"
 
+#include "launch_names.h"
 #include "train_case.h"
 
 #include <string.h>
@@ -52,39 +53,14 @@ static void plain_name(const char *name, char *out, size_t room)
     out[n] = '\0';
 }
 
-/* Names that frameworks have for models, and the library's. */
-/* clang-format off */
-static const struct {
-    const char *name, *library;
-} model_names[] = {
-    {"llama2-7b", "llama-2-7b"}, {"llama2-13b", "llama-2-13b"}, {"llama2-70b", "llama-2-70b"},
-    {"llama3-8b", "llama-3-8b"}, {"llama3-70b", "llama-3-70b"}, {"llama3-405b", "llama-3.1-405b"},
-    {"llama3.1-8b", "llama-3.1-8b"}, {"llama3.1-70b", "llama-3.1-70b"},
-    {"llama3.1-405b", "llama-3.1-405b"}, {"llama3.3-70b", "llama-3.3-70b"},
-    {"llama4-17b-16e", "llama-4-scout"}, {"llama4-17b-128e", "llama-4-maverick"},
-    {"llama4-17bx16e", "llama-4-scout"}, {"llama4-17bx128e", "llama-4-maverick"},
-    {"mixtral-8x7b-v0.1", "mixtral-8x7b"}, {"mixtral-8x22b-v0.1", "mixtral-8x22b"},
-    {"deepseek2-16b", "deepseek-v2-lite"}, {"deepseek2-236b", "deepseek-v2"},
-    {"deepseek3-671b", "deepseek-v3"}, {"deepseek-v2-lite", "deepseek-v2-lite"},
-    {"deepseek-v3-16b", "deepseek-v2-lite"}, {"deepseek-v3-236b", "deepseek-v2"},
-    {"deepseek-v3-671b", "deepseek-v3"},
-    {"gpt3-175b", "gpt3-175b"}, {"gemma2-2b", "gemma-2-2b"}, {"gemma2-9b", "gemma-2-9b"},
-    {"gemma2-27b", "gemma-2-27b"}, {"gemma3-4b", "gemma-3-4b"}, {"gemma3-12b", "gemma-3-12b"},
-    {"gemma3-27b", "gemma-3-27b"},
-};
-/* clang-format on */
-
 ridge_status launch_model_find(launch_sheet *sheet, const ridge_launch_query *query,
                                launch_field field, const char *name,
                                ridge_launch *launch)
 {
     char plain[128];
     plain_name(name, plain, sizeof plain);
-    const char *known = plain;
-    for (size_t i = 0; i < RIDGE_COUNT_OF(model_names); i++) {
-        if (strcmp(plain, model_names[i].name) == 0)
-            known = model_names[i].library;
-    }
+    const launch_name *row = launch_name_find(plain);
+    const char *known = row == NULL ? plain : row->library;
     if (ridge_path_exists(known)) {
         return launch_sheet_fail(sheet, RIDGE_E_NOTFOUND, field,
                                  "'%.60s' is a path: give the model as well, as in "

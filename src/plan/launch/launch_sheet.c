@@ -353,3 +353,13 @@ ridge_status launch_sheet_text(launch_sheet *sheet, launch_field field,
     *out = value;
     return RIDGE_OK;
 }
+
+ridge_status launch_sheet_word(launch_sheet *sheet, launch_field field,
+                               const char **out)
+{
+    const launch_setting *s = sheet->given[field];
+    if (s == NULL || s->value == NULL || s->value[0] == '\0')
+        return launch_sheet_text(sheet, field, out);
+    *out = s->value;
+    return RIDGE_OK;
+}

@@ -69,7 +69,10 @@ RIDGE_NODISCARD ridge_status launch_sheet_flag(launch_sheet *sheet, launch_field
                                                bool *out);
 RIDGE_NODISCARD ridge_status launch_sheet_text(launch_sheet *sheet, launch_field field,
                                                const char **out);
-/** The same without a note of what was assumed. */
+/** A text of which "none" is a value like others. */
+RIDGE_NODISCARD ridge_status launch_sheet_word(launch_sheet *sheet, launch_field field,
+                                               const char **out);
+/** A count if it is stated, without a note of what was assumed. */
 RIDGE_NODISCARD ridge_status launch_sheet_want(launch_sheet *sheet, launch_field field,
                                                int64_t *out);
 

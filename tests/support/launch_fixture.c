@@ -1,0 +1,87 @@
+#include "launch_fixture.h"
+
+#include <string.h>
+
+ridge_status launch_fixture_parse(ridge_ctx *cx, const char *slice, const char *file,
+                                  const char *text, ridge_launch *out)
+{
+    ridge_launch_query query = {.slice = train_slice(cx, slice)};
+    assert_ok(cx, ridge_library_open(cx, NULL, &query.library));
+    return ridge_launch_parse(cx, ridge_str_of(text), file, &query, out);
+}
+
+bool launch_fixture_has(const ridge_launch_notes *notes, const char *part)
+{
+    for (int i = 0; i < notes->n; i++) {
+        if (strstr(notes->text[i], part) != NULL)
+            return true;
+    }
+    return false;
+}
+
+ridge_status launch_fixture_write(ridge_ctx *cx, ridge_launcher launcher,
+                                  const char *model, const char *slice,
+                                  const ridge_layout *layout, ridge_launch_text *out)
+{
+    ridge_train_request r =
+        train_request(fixture_named(cx, model), train_slice(cx, slice), 64, 4096);
+    return ridge_launch_write(cx, launcher, &r, model, layout, out);
+}
+
+static ridge_layout layout_of(const ridge_knobs *k, int placement)
+{
+    return (ridge_layout){.dp = k->dp,
+                          .fsdp = k->fsdp,
+                          .tp = k->tp,
+                          .cp = k->cp,
+                          .pp = k->pp,
+                          .ep = k->ep,
+                          .zero_stage = k->zero_stage,
+                          .has_sp = k->has_sp == 1,
+                          .vpp = k->vpp,
+                          .microbatch_seqs = k->microbatch_seqs,
+                          .remat = (ridge_remat)k->remat,
+                          .precision = k->precision,
+                          .has_tp_overlap = k->overlap[RIDGE_OVERLAP_TP] == 1,
+                          .placement = placement};
+}
+
+static void assert_layout(const ridge_layout *got, const ridge_layout *want)
+{
+    assert_int_equal(got->dp, want->dp);
+    assert_int_equal(got->fsdp, want->fsdp);
+    assert_int_equal(got->tp, want->tp);
+    assert_int_equal(got->ep, want->ep);
+    assert_int_equal(got->zero_stage, want->zero_stage);
+    assert_int_equal(got->vpp, want->vpp);
+    assert_int_equal(got->microbatch_seqs, want->microbatch_seqs);
+    assert_int_equal(got->remat, want->remat);
+    assert_int_equal(got->precision, want->precision);
+}
+
+void launch_fixture_round_trip(ridge_ctx *cx, ridge_launcher launcher,
+                               const launch_case *c, ridge_launch *out)
+{
+    ridge_train_request r =
+        train_request(fixture_named(cx, c->model), train_slice(cx, c->slice),
+                      c->batch_seqs, c->seq_tokens);
+    r.knobs.precision = c->layout.precision;
+    const ridge_train_price price = train_price_of(cx, &r, &c->layout);
+    ridge_launch_text text;
+    assert_ok(cx, ridge_launch_write(cx, launcher, &r, c->model, &c->layout, &text));
+    assert_ok(cx, launch_fixture_parse(cx, c->slice, "back", ridge_buf_text(&text.text),
+                                       out));
+    assert_true(out->has_layout);
+    assert_near(out->batch_seqs, c->batch_seqs, 0);
+    assert_near(out->seq_tokens, c->seq_tokens, 0);
+    assert_int_equal(ridge_model_params(out->model).total,
+                     ridge_model_params(r.model).total);
+    const ridge_layout layout = layout_of(&out->knobs, c->layout.placement);
+    assert_layout(&layout, &c->layout);
+    ridge_train_request again =
+        train_request(out->model, r.slice, out->batch_seqs, out->seq_tokens);
+    again.knobs.precision = layout.precision;
+    const ridge_train_price repriced = train_price_of(cx, &again, &layout);
+    assert_near(repriced.step_time_s, price.step_time_s, 1e-12);
+    assert_near(repriced.peak_memory_bytes, price.peak_memory_bytes, 1e-12);
+}
