@@ -82,7 +82,8 @@ RIDGE_NODISCARD ridge_status ridge_stack_find(ridge_ctx *cx,
                                               const char *name,
                                               const ridge_stack **out);
 
-/** The stack whose word stands in a source's title: the longest such word decides.
+/** The stack whose word stands in a source's title: the longest such word decides,
+ *  of equal ones that of the later name.
  * @return NULL: none */
 const ridge_stack *ridge_stack_of_run(const ridge_catalog *catalog, const char *title);
 

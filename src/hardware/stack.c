@@ -33,10 +33,12 @@ const ridge_stack *ridge_stack_of_run(const ridge_catalog *catalog, const char *
         const ridge_stack *s = ridge_catalog_stack(catalog, i);
         for (size_t k = 0; s != NULL && s->runs[k] != NULL; k++) {
             const size_t n = strlen(s->runs[k]);
-            if (n > longest && strstr(title, s->runs[k]) != NULL) {
-                longest = n;
-                found = s;
-            }
+            if (n < longest || strstr(title, s->runs[k]) == NULL)
+                continue;
+            if (n == longest && found != NULL && strcmp(s->name, found->name) < 0)
+                continue;
+            longest = n;
+            found = s;
         }
     }
     return found;
