@@ -129,8 +129,9 @@ typedef struct ridge_power {
 
 ridge_power ridge_power_of(const ridge_slice *slice, const ridge_money_request *money);
 
-/** Bytes of a checkpoint: weights, master copy and moments of every parameter. */
-double ridge_checkpoint_bytes(const ridge_model *model, ridge_precision precision);
+/** Bytes of a checkpoint: weights, master copy and moments of every parameter, by the
+ * layout's precision and optimizer. */
+double ridge_checkpoint_bytes(const ridge_model *model, const ridge_layout *layout);
 
 /** Mean time between failures of a job on a slice; INFINITY when the request leaves
  * failures out, 0: not known. */
@@ -142,6 +143,7 @@ typedef struct ridge_money {
     double copy_s;  /* from chips to their hosts; 0: not known */
     double load_s;
     bool has_goodput; /* MTBF, storage and restart are known */
+    bool is_stuck;    /* it fails too often to get on: goodput below 0.1 %; no totals */
     ridge_reliability job;
     double interval_steps;
     double young_s, daly_s; /* the approximations of the best interval, beside it */

@@ -134,7 +134,7 @@ static int run_train(cli_run *run)
         read_terms(run, &request, &money) != RIDGE_OK)
         return cli_fail(run);
     const char *name = run->n_args > 0 ? run->args[0] : launch.launch.model_name;
-    if (cli_option_text(run, "sweep"))
+    if (train_sweep_is_asked(run))
         return train_sweep_run(run, name, &request, &money);
     if (find_layouts(run, &request, &result) != RIDGE_OK ||
         train_launch_price(run, &request, &result, &launch) != RIDGE_OK)

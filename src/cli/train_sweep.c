@@ -7,11 +7,22 @@
 
 #include "ridge/report_sweep.h"
 
+bool train_sweep_is_asked(const cli_run *run)
+{
+    return cli_option_text(run, "sweep") != NULL || cli_option_text(run, "svg") != NULL;
+}
+
 static ridge_status fill(cli_run *run, ridge_train_request *request,
                          const ridge_money_request *money, ridge_curve_study *study)
 {
     ridge_curve_range range;
-    RIDGE_TRY(ridge_curve_parse(run->cx, cli_option_text(run, "sweep"), &range));
+    const char *text = cli_option_text(run, "sweep");
+    if (text == NULL) {
+        return ridge_fail(run->cx, RIDGE_E_ARG,
+                          "--svg writes the chart of a sweep: add --sweep "
+                          "chips=64..16384");
+    }
+    RIDGE_TRY(ridge_curve_parse(run->cx, text, &range));
     ridge_progress progress = ridge_progress_start(stderr);
     request->progress = &progress;
     ridge_status st =

@@ -4,12 +4,15 @@
 
 #include <math.h>
 
-double ridge_checkpoint_bytes(const ridge_model *model, ridge_precision precision)
+double ridge_checkpoint_bytes(const ridge_model *model, const ridge_layout *layout)
 {
     const ridge_params params = ridge_model_params(model);
-    return (double)params.total *
-           ridge_policy_state_bytes(ridge_precision_policy(precision));
+    const ridge_policy policy = ridge_policy_with_optimizer(
+        ridge_precision_policy(layout->precision), layout->optimizer);
+    return (double)params.total * ridge_policy_state_bytes(&policy);
 }
+
+static const double GOODPUT_LEAST = 1e-3;
 
 /* Seconds to move bytes; 0 where the rate is not known. */
 static double move_s(double bytes, double bytes_per_s)
@@ -31,7 +34,7 @@ static void read_checkpoint(const ridge_train_request *r, const ridge_layout *la
 {
     const double nodes = (double)r->slice->hosts;
     const double own = money->storage_bytes_per_s;
-    const double bytes = ridge_checkpoint_bytes(r->model, layout->precision);
+    const double bytes = ridge_checkpoint_bytes(r->model, layout);
     out->checkpoint_bytes = bytes;
     out->write_s =
         move_s(bytes, own > 0 ? own : ridge_site_write_bytes_per_s(money->site, nodes));
@@ -108,12 +111,12 @@ static void read_goodput(const ridge_train_request *r, const ridge_train_price *
             ridge_spares_availability(mtbf_s, repair_s, money->spare_nodes);
     }
     run->goodput = run->share.useful * run->spare_availability;
+    run->is_stuck = run->goodput < GOODPUT_LEAST;
 }
 
 static void add_energy(const ridge_money_request *money, double tokens_per_s,
                        double wall_s, ridge_money *run)
 {
-    run->mean_watts = run->power.meter_watts * run->paid_chips;
     run->joules_per_token = run->mean_watts / (tokens_per_s * run->goodput);
     run->kwh = run->mean_watts * wall_s / (1000 * RIDGE_HOUR_S);
     run->energy_usd = run->kwh * money->usd_per_kwh;
@@ -130,6 +133,9 @@ ridge_money ridge_train_money(const ridge_train_request *r,
     read_goodput(r, price, money, &run);
     run.paid_chips =
         chips + (double)money->spare_nodes * (chips / (double)slice->hosts);
+    run.mean_watts = run.power.meter_watts * run.paid_chips;
+    if (run.is_stuck)
+        return run;
     const double tokens_per_s = price->tokens_per_s_per_chip * chips;
     const double usd_per_s =
         run.paid_chips * money->price.usd_per_chip_hour / RIDGE_HOUR_S;

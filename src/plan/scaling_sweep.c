@@ -99,6 +99,8 @@ static ridge_status fill_curve(ridge_ctx *cx, const ridge_catalog *catalog,
         ridge_curve_point *p = &curve->points[i];
         *p = (ridge_curve_point){.value = range->values[i], .request = *request};
         p->request.top = 1;
+        p->request.front = 0;
+        p->request.workers = 1; /* the points share the processors */
         p->request.progress = NULL;
         RIDGE_TRY(set_point(cx, catalog, range, p));
         if (curve->kind == RIDGE_CURVE_WEAK)
@@ -173,6 +175,11 @@ ridge_status ridge_train_sweep(ridge_ctx *cx, const ridge_catalog *catalog,
 {
     const double start_s = ridge_clock_s();
     const bool is_chips = range->axis == RIDGE_CURVE_CHIPS;
+    if (is_chips && request->slice->next != NULL) {
+        return ridge_fail(cx, RIDGE_E_ARG,
+                          "%s mixes kinds of chips: the chips of one kind can be swept",
+                          request->slice->text);
+    }
     sweep_job *job = ridge_new(ridge_ctx_arena(cx), sweep_job, 1);
     if (job == NULL)
         return ridge_fail_nomem(cx);

@@ -62,6 +62,12 @@ static ridge_status search(ridge_ctx *cx, const ridge_sizing_request *r,
             model->name, r->slice->text);
     }
     const ridge_money money = ridge_train_money(&request, &result.layouts[0], r->money);
+    if (money.is_stuck) {
+        return ridge_fail(cx, RIDGE_E_ARG,
+                          "on %s a job fails before it reaches its next checkpoint: "
+                          "give another --mtbf, --storage or --failures none",
+                          r->slice->text);
+    }
     out->model_name = model->name;
     out->mfu = result.layouts[0].mfu;
     out->goodput = money.goodput;

@@ -9,18 +9,26 @@
  */
 static const double ratios[RIDGE_RATIO_COUNT] = {5, 10, 20, 50, 100, 200, 500, 1000};
 
+static const double AMOUNT_LEAST = 1e-3;
+static const double AMOUNT_MOST = 1e32;
+
 static bool needs_slice(ridge_sizing_given given)
 {
     return given == RIDGE_GIVEN_USD || given == RIDGE_GIVEN_CHIP_HOURS ||
            given == RIDGE_GIVEN_DAYS;
 }
 
+static bool is_amount(double v)
+{
+    return v >= AMOUNT_LEAST && v <= AMOUNT_MOST;
+}
+
 static ridge_status check(ridge_ctx *cx, const ridge_sizing_request *r)
 {
-    if (!(r->amount > 0 && isfinite(r->amount)) ||
-        (r->given == RIDGE_GIVEN_BOTH && !(r->second > 0 && isfinite(r->second)))) {
-        return ridge_fail(cx, RIDGE_E_ARG, "a budget of %g: expected more than 0",
-                          r->amount);
+    if (!is_amount(r->amount) ||
+        (r->given == RIDGE_GIVEN_BOTH && !is_amount(r->second))) {
+        return ridge_fail(cx, RIDGE_E_ARG, "a budget of %g: expected %g to %g",
+                          r->amount, AMOUNT_LEAST, AMOUNT_MOST);
     }
     if (needs_slice(r->given) && r->slice == NULL) {
         return ridge_fail(cx, RIDGE_E_ARG,

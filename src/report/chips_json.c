@@ -2,6 +2,7 @@
  * Chips as JSON: the keys of `ridge chips --json`.
  */
 #include "chip_network.h"
+#include "failure_report.h"
 
 static void set_known(ridge_json *object, const char *key, double v)
 {
@@ -103,6 +104,7 @@ static void set_chip(ridge_ctx *cx, const ridge_chips_view *view,
     set_network(cx, view, chip, object);
     if (view->has_details) {
         set_prices(cx, chip, object);
+        ridge__failures_set(cx, view->catalog, chip, object);
         set_facts(cx, chip, object);
     }
 }

@@ -3,6 +3,7 @@
  * text and as a page. The JSON is in chips_json.c.
  */
 #include "chip_network.h"
+#include "failure_report.h"
 #include "section.h"
 
 #include <string.h>
@@ -342,6 +343,8 @@ static ridge_sections sections_of(ridge_ctx *cx, const ridge_chips_view *view)
         add_network(cx, view, view->chips[i], &out);
     for (size_t i = 0; i < view->n; i++)
         add_prices(cx, view->chips[i], &out);
+    for (size_t i = 0; i < view->n; i++)
+        ridge__failures_add(cx, view->catalog, view->chips[i], &out);
     if (view->n > 1)
         return out;
     const ridge_chip *chip = view->chips[0];

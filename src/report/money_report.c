@@ -95,6 +95,11 @@ static void add_goodput(const money_view *v)
         add(v, "goodput", "unknown", "days and dollars below are without failures");
         return;
     }
+    if (m->is_stuck) {
+        add(v, "goodput", ridge_format_percent(0).s,
+            "the job fails before it reaches its next checkpoint: it does not end");
+        return;
+    }
     add(v, "goodput", ridge_format_percent(m->goodput).s,
         "checkpoints %s, lost work %s, restarts of %s %s; %s checkpoints: %s",
         ridge_format_percent(m->share.checkpoint).s,
@@ -119,6 +124,8 @@ static void add_totals(const money_view *v)
 {
     const ridge_money *m = &v->run;
     const double tokens = v->request->total_tokens;
+    if (m->is_stuck)
+        return;
     if (m->usd_per_million_tokens > 0)
         add(v, "a million tokens", ridge_format_usd(m->usd_per_million_tokens).s, "%s",
             "");
@@ -150,6 +157,8 @@ static void add_energy(const money_view *v)
         m->power.network_watts > 0 ? ", network with it" : "",
         ridge_format_double(m->power.pue).s,
         v->terms->pue > 0 ? "given" : v->terms->site->name);
+    if (m->is_stuck)
+        return;
     add(v, "energy of a token", ridge_format_si(m->joules_per_token, "J").s, "%s", "");
     if (m->kwh <= 0)
         return;

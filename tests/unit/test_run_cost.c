@@ -91,6 +91,8 @@ static void a_checkpoint_holds_weights_master_and_moments(void **state)
     assert_near(m.load_s, 14 * params / 2e9, 1e-12);
     assert_near(m.copy_s, 14 * params / 8 / 6.4e10, 1e-12);
     assert_near(m.job.restart_s, 100 + m.load_s, 1e-12);
+    c.price.layout.optimizer = RIDGE_OPTIMIZER_MOMENTUM; /* one fp32 moment of two */
+    assert_near(sums(&c).checkpoint_bytes, 10 * params, 1e-12);
 }
 
 static void asynchronous_checkpoints_block_for_the_copy(void **state)
@@ -149,6 +151,18 @@ static void spares_are_paid_and_used(void **state)
     assert_near(none.spare_availability, exp(-0.1), 1e-12);
     assert_true(two.spare_availability > none.spare_availability);
     assert_near(two.goodput, two.share.useful * two.spare_availability, 1e-12);
+}
+
+static void a_job_that_does_not_get_on_has_no_totals(void **state)
+{
+    run_case c;
+    open_case(state, "h100:1x8", &c);
+    c.money.mtbf_s = 1;
+    const ridge_money m = sums(&c);
+    assert_true(m.has_goodput && m.is_stuck);
+    assert_near(m.days, 0, 0);
+    assert_near(m.usd, 0, 0);
+    assert_near(m.joules_per_token, 0, 0);
 }
 
 static void power_says_where_it_comes_from(void **state)
@@ -258,6 +272,7 @@ int main(void)
         CASE(an_own_interval_is_kept_in_whole_steps),
         CASE(the_scope_of_a_mean_time_counts),
         CASE(spares_are_paid_and_used),
+        CASE(a_job_that_does_not_get_on_has_no_totals),
         CASE(power_says_where_it_comes_from),
         CASE(cost_is_proportional_to_price),
         CASE(durations_have_units),
