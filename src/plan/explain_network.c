@@ -172,8 +172,9 @@ void explain_pp(story *s, int depth)
     double tokens = (double)l->microbatch_seqs * s->tc->seq_tokens / (double)l->cp;
     double bytes = tokens * (double)s->tc->model->d_model * 2;
     story_add(s, depth, "pp",
-              l->has_pp_overlap ? "2 x vpp x microbatches x send, less compute"
-                                : "2 x vpp x microbatches x send",
+              l->has_pp_overlap
+                  ? "2 x vpp, one fewer at an end, x microbatches x send, less compute"
+                  : "2 x vpp, one fewer at an end, x microbatches x send",
               SECONDS(s->price->parts.pp_s), "2 x %lld x %lld", (long long)l->vpp,
               (long long)s->price->microbatches);
     tell_collective(s, depth + 1, RIDGE_COLLECTIVE_SEND_RECV,

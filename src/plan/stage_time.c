@@ -4,6 +4,7 @@
  * matmuls (wang2023), where all but the first of tp chunks can hide. What moves between
  * chip and host goes on behind the compute of its layer.
  */
+#include "pipeline_passes.h"
 #include "train_price.h"
 
 #include "ridge/cost_program.h"
@@ -288,11 +289,13 @@ static void add_layers(const train_case *tc, const train_terms *x,
     add_offload(tc, x, l, run, fwd_s, bwd_s, s);
 }
 
-/* Activations on and gradients back, once a microbatch and virtual stage; with overlap
- * behind the compute of another microbatch. */
-static void add_sends(const train_terms *x, const ridge_layout *l, stage_time *s)
+/* Once a microbatch; with overlap behind the compute of another one. */
+static void add_sends(const train_terms *x, const ridge_layout *l,
+                      const train_stage *stage, stage_time *s)
 {
-    double send_s = 2 * (double)l->vpp * x->send.expected_s;
+    double sends =
+        train_stage_sends(l, stage, false) + train_stage_sends(l, stage, true);
+    double send_s = sends * x->send.expected_s;
     double room_s = l->has_pp_overlap ? s->fwd_s + s->bwd_s : 0;
     s->parts.pp_s = positive(send_s - room_s);
     s->hidden_s += positive(send_s - s->parts.pp_s);
@@ -329,10 +332,13 @@ stage_time train_stage_time(const train_case *tc, const train_terms *x,
             add_layers(tc, x, l, &whole, &s);
         }
     }
-    if (stage->has_head)
+    if (stage->has_head) {
+        const double layers_s = stage_time_total_s(&s);
         add_layers(tc, x, l,
                    &(layer_run){tc->n_kinds, stage->head_passes, RIDGE_REMAT_NONE}, &s);
-    add_sends(x, l, &s);
+        s.head_s = stage_time_total_s(&s) - layers_s;
+    }
+    add_sends(x, l, stage, &s);
     return s;
 }
 

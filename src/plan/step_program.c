@@ -7,6 +7,7 @@
 #include "step_program.h"
 
 #include "layout_cut.h"
+#include "pipeline_passes.h"
 
 #include "ridge/cost_program.h"
 
@@ -420,23 +421,38 @@ bool step_program_work(const train_case *tc, const ridge_layout *l,
 /* All stages of a pipeline, for one microbatch. */
 typedef struct pipe_times {
     step_times worst, sum;
-    double worst_s; /* of its pass */
+    ridge_step_parts once; /* of the stage where they take longest */
+    double worst_s;        /* of its pass */
+    double passes_s;       /* of all microbatches */
 } pipe_times;
 
 static pipe_times pipe_times_of(const train_case *tc, const train_terms *x,
-                                const ridge_layout *l, const remat_times *entries)
+                                const ridge_layout *l, const remat_times *entries,
+                                double m)
 {
+    const train_stages *stages = x->stages;
+    const double head_s = ridge_step_total_s(&entries->kept[tc->n_kinds].pass);
     pipe_times p = {.worst_s = -1};
-    for (int i = 0; i < x->stages->n; i++) {
-        const train_stage *stage = &x->stages->stages[i];
+    for (int i = 0; i < stages->n; i++) {
+        const train_stage *stage = &stages->stages[i];
         step_times t = stage_times(tc, entries, l, stage);
-        t.pass.pp_s += 2 * (double)l->vpp * x->send.expected_s;
+        const double forward_s = ridge_step_total_s(&t.forward);
+        stages->passes[i] =
+            (stage_pass){.forward_s = forward_s,
+                         .backward_s = ridge_step_total_s(&t.pass) - forward_s,
+                         .weight_s = ridge_step_total_s(&t.backward_weight),
+                         .head_s = stage->has_head ? head_s : 0};
+        t.pass.pp_s +=
+            stage_pass_send(&stages->passes[i], l, stage, x->send.expected_s);
         add_times(&p.sum, &t, stage->count);
+        if (ridge_step_total_s(&t.once) >= ridge_step_total_s(&p.once))
+            p.once = t.once;
         if (ridge_step_total_s(&t.pass) <= p.worst_s)
             continue;
         p.worst = t;
         p.worst_s = ridge_step_total_s(&t.pass);
     }
+    p.passes_s = pipeline_passes_s(l, stages, stages->passes, m, 0);
     return p;
 }
 
@@ -446,35 +462,21 @@ static pipe_times pipe_times_of(const train_case *tc, const train_terms *x,
  * others, and all work is done after that of a mean stage; unless fewer ranks work than
  * there are processors:
  *
- *     step = max(m mean, share (m worst + bubble)),  share: of its processors that a
- *                                                    rank has while all work
+ *     step = max(m mean, share x passes),  share: of its processors that a rank has
+ * while all work
  */
-/* Of what stages wait, the share that a schedule does not fill with weights' gradients,
- * moved twice or three times (train_price.c). */
-static double waited_share(const ridge_layout *l, const pipe_times *p)
-{
-    const double sum_s = ridge_step_total_s(&p->sum.pass);
-    const double weight_s = ridge_step_total_s(&p->sum.backward_weight);
-    if (!ridge_schedule_is_split(l->schedule) || sum_s <= 0)
-        return 1 / (double)l->vpp;
-    const double moved = l->schedule == RIDGE_SCHEDULE_ZB_H1 ? 2 : 3;
-    return fmax(0, 1 - moved * weight_s / sum_s);
-}
-
 static void add_passes(const train_case *tc, const ridge_layout *l, const pipe_times *p,
                        ridge_train_price *price)
 {
     const double share = ridge_chip_processor_share(tc->chip);
     const double m = (double)price->microbatches;
-    const double waited = waited_share(l, p);
-    const double sum_s = ridge_step_total_s(&p->sum.pass);
-    const double alone_s = share * (m * p->worst_s + waited * (sum_s - p->worst_s));
+    const double mean_s = ridge_step_total_s(&p->sum.pass) / (double)l->pp;
     if (share < 1) {
         add_parts(&price->parts, &p->sum.pass, m / (double)l->pp);
-        price->parts.bubble_s = fmax(0, alone_s - m * sum_s / (double)l->pp);
+        price->parts.bubble_s = fmax(0, share * p->passes_s - m * mean_s);
     } else {
         add_parts(&price->parts, &p->worst.pass, m);
-        price->parts.bubble_s = waited * (sum_s - p->worst_s);
+        price->parts.bubble_s = fmax(0, p->passes_s - m * p->worst_s);
     }
 }
 
@@ -485,11 +487,11 @@ void step_program_price(const train_case *tc, const train_terms *x,
     price->step_time_s = price->bound_step_time_s = HUGE_VAL;
     if (entries.again == NULL || entries.kept == NULL)
         return;
-    const pipe_times p = pipe_times_of(tc, x, l, &entries);
+    const pipe_times p = pipe_times_of(tc, x, l, &entries, (double)price->microbatches);
     const double fill_s = (p.sum.bound_pass_s - p.worst.bound_pass_s) / (double)l->vpp;
     const double bound_s = (double)price->microbatches * p.worst.bound_pass_s +
                            p.worst.bound_once_s + fill_s;
-    price->parts = p.worst.once;
+    price->parts = p.once;
     add_passes(tc, l, &p, price);
     price->hidden_communication_s = 0;
     price->step_time_s = ridge_step_total_s(&price->parts);

@@ -41,8 +41,9 @@ typedef struct train_stages {
     stage_cut cut;
     int n;
     train_stage *stages;
-    int *of_rank;       /* [pp] which of the stages a rank has */
-    double layers_most; /* of any stage */
+    int *of_rank;              /* [pp] which of the stages a rank has */
+    struct stage_pass *passes; /* [n] scratch of a price, see pipeline_passes.h */
+    double layers_most;        /* of any stage */
 } train_stages;
 
 /** The model's programs, lowered and cut, see layer_program.h. */

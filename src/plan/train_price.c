@@ -9,6 +9,7 @@
  * stage_time.c's; chips whose software overlaps nothing are step_program.c's.
  */
 #include "muon_step.h"
+#include "pipeline_passes.h"
 #include "step_program.h"
 
 #include "ridge/cost_program.h"
@@ -112,51 +113,37 @@ typedef struct pipe {
     stage_time worst;
     ridge_step_end end; /* of the stage whose takes longest */
     double bound_sync_s, bound_update_s;
-    double bubble_s; /* of the slowest stage, before schedules divide it */
+    double bubble_s; /* of the slowest stage */
     double bound_most_s, bound_sum_s;
 } pipe;
 
-/*
- * What the slowest stage waits while the pipeline fills and drains: each other stage's
- * forward and backward pass, less the weights' gradients that a schedule moves into the
- * gap. For equal stages (narayanan2021; qi2023-zero-bubble table 1, with B there the
- * gradient of the input alone; deepseek-v3-2024 table 2):
- *
- *     1f1b, gpipe (p - 1) (F + B)        interleaved (p - 1) (F + B) / v
- *     zb-h1 (p - 1) (F + B - 2 W)        zb-h2 (p - 1) (F + B - 3 W)
- *     zb-v  (p - 1) (F + B - 3 W), on two chunks of half the size
- *     dualpipe (p / 2 - 1) (F + 2 B - 3 W), where a forward and a backward pass go as
- *              one
- */
-static double waited_s(ridge_schedule schedule, const stage_time *other)
+/* What neither pass has by itself is theirs by length: slowdown, uneven experts. */
+static stage_pass pass_of(const ridge_layout *l, const train_stage *stage,
+                          const stage_time *s)
 {
-    double t = stage_time_total_s(other);
-    switch (schedule) {
-    case RIDGE_SCHEDULE_ZB_H1:
-        return positive(t - 2 * other->weight_s);
-    case RIDGE_SCHEDULE_ZB_H2:
-    case RIDGE_SCHEDULE_ZB_V:
-        return positive(t - 3 * other->weight_s);
-    case RIDGE_SCHEDULE_DUALPIPE:
-        return positive(t + other->bwd_s - 3 * other->weight_s) / 2;
-    case RIDGE_SCHEDULE_GPIPE:
-    case RIDGE_SCHEDULE_1F1B:
-    case RIDGE_SCHEDULE_INTERLEAVED:
-        break;
-    }
-    return t;
+    const double sends_fwd = train_stage_sends(l, stage, false);
+    const double sends = sends_fwd + train_stage_sends(l, stage, true);
+    const double both_s = s->fwd_s + s->bwd_s;
+    const double rest_s = stage_time_total_s(s) - s->parts.pp_s - both_s;
+    const double share = both_s > 0 ? s->fwd_s / both_s : 0.5;
+    const double sent_s = sends > 0 ? s->parts.pp_s * sends_fwd / sends : 0;
+    const double forward_s = s->fwd_s + share * rest_s + sent_s;
+    return (stage_pass){.forward_s = forward_s,
+                        .backward_s = stage_time_total_s(s) - forward_s,
+                        .weight_s = s->weight_s,
+                        .head_s = s->head_s};
 }
 
-static pipe time_pipe(const train_case *tc, const train_terms *x, const ridge_layout *l)
+static pipe time_pipe(const train_case *tc, const train_terms *x, const ridge_layout *l,
+                      double m)
 {
     const train_stages *stages = x->stages;
-    const ridge_schedule schedule = ridge_layout_schedule(l);
     pipe p = {.bubble_s = 0};
     for (int i = 0; i < stages->n; i++) {
         stage_time s = train_stage_time(tc, x, l, &stages->stages[i], NULL);
         double bound_s = stage_time_bound_s(&s);
         double count = stages->stages[i].count;
-        p.bubble_s += count * waited_s(schedule, &s);
+        stages->passes[i] = pass_of(l, &stages->stages[i], &s);
         p.bound_sum_s += count * bound_s;
         p.bound_most_s = fmax(p.bound_most_s, bound_s);
         if (i == 0 || stage_time_total_s(&s) > stage_time_total_s(&p.worst))
@@ -167,8 +154,9 @@ static pipe time_pipe(const train_case *tc, const train_terms *x, const ridge_la
         if (i == 0 || end_total_s(&end) > end_total_s(&p.end))
             p.end = end;
     }
-    double spared = schedule == RIDGE_SCHEDULE_DUALPIPE ? 2 : 1; /* itself, its pair */
-    p.bubble_s = positive(p.bubble_s - spared * waited_s(schedule, &p.worst));
+    const double send_s = l->has_pp_overlap ? x->send.expected_s : 0;
+    p.bubble_s = positive(pipeline_passes_s(l, stages, stages->passes, m, send_s) -
+                          m * stage_time_total_s(&p.worst));
     return p;
 }
 
@@ -188,11 +176,11 @@ void train_price_time(const train_case *tc, const train_terms *x, const ridge_la
         step_program_price(tc, x, l, price);
         return;
     }
-    const pipe p = time_pipe(tc, x, l);
     double m = (double)price->microbatches;
+    const pipe p = time_pipe(tc, x, l, m);
     price->parts = p.worst.parts;
     scale_parts(&price->parts, m);
-    price->parts.bubble_s = p.bubble_s / (double)l->vpp;
+    price->parts.bubble_s = p.bubble_s;
     price->parts.dp_s = p.end.reduce_exposed_s + p.end.gather_exposed_s;
     price->parts.slowdown_s += p.end.slowdown_s;
     price->parts.optimizer_s = p.end.optimizer_s;

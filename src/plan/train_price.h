@@ -29,6 +29,7 @@ typedef struct stage_time {
     ridge_step_parts parts;
     double fwd_s, bwd_s; /* compute with exposed exchanges */
     double weight_s;     /* of the backward pass: weights' gradients, which can wait */
+    double head_s;       /* of both passes */
     double hidden_s;
     double bound_compute_s, bound_tp_s, bound_cp_s, bound_shards_s, bound_ep_s;
     double bound_host_s;
@@ -44,6 +45,7 @@ double train_layer_least_s(const train_case *tc, const train_terms *terms,
 stage_time train_stage_time(const train_case *tc, const train_terms *terms,
                             const ridge_layout *layout, const train_stage *stage,
                             ridge_stage_work *work);
+
 /** Forward, backward and sends. */
 double stage_time_total_s(const stage_time *stage);
 /** The largest of compute, each kind of communication and the host's link. */

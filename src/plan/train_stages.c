@@ -1,5 +1,5 @@
 /* Layers dealt out to the stages of a pipeline, in the order of the model. */
-#include "train_case.h"
+#include "pipeline_passes.h"
 
 #include <string.h>
 
@@ -151,7 +151,9 @@ static bool build(const train_case *tc, const stage_cut *cut, train_stages *out)
     out->stages = ridge_new(ridge_ctx_arena(tc->cx), train_stage, (size_t)pp);
     double *layers = deal_all(tc, cut, chunks);
     out->of_rank = ridge_new(ridge_ctx_arena(tc->cx), int, (size_t)pp);
-    if (out->stages == NULL || out->of_rank == NULL || layers == NULL)
+    out->passes = ridge_new(ridge_ctx_arena(tc->cx), stage_pass, (size_t)pp);
+    if (out->stages == NULL || out->of_rank == NULL || out->passes == NULL ||
+        layers == NULL)
         return false;
     if (cut->is_folded)
         fold(layers, pp, tc->n_kinds);

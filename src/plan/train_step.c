@@ -194,7 +194,7 @@ static ridge_status read_layout(reading *r)
     count_groups(r);
     s->slice = r->tc.slice;
     s->send_s = r->terms.send.expected_s;
-s->is_send_exposed = !r->layout->has_pp_overlap;
+    s->is_send_exposed = !r->layout->has_pp_overlap;
     s->has_barrier = !is_barrier_free(&s->pipeline);
     s->is_overlapped = ridge_chip_is_overlapped(r->tc.chip);
     s->processor_share = ridge_chip_processor_share(r->tc.chip);

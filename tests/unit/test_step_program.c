@@ -136,7 +136,9 @@ static void pipelines_have_their_bubble(void **state)
     l.vpp = 2;
     const ridge_train_price interleaved = price(*state, "h100:2", &l);
     assert_true(plain.parts.bubble_s > 0);
-    assert_near(interleaved.parts.bubble_s, plain.parts.bubble_s / 2, 0.1);
+    /* Half; and the head, in the last chunk alone, is waited for by the others. */
+    assert_true(interleaved.parts.bubble_s < plain.parts.bubble_s * 0.7);
+    assert_true(interleaved.parts.bubble_s > plain.parts.bubble_s * 0.45);
 }
 
 static void ranks_that_wait_leave_shared_processors_to_others(void **state)
