@@ -8,7 +8,7 @@ double ridge_money_mtbf_s(const ridge_slice *slice, const ridge_money_request *m
 {
     const double chips = (double)slice->chips;
     if (money->is_reliable)
-        return INFINITY;
+        return (double)INFINITY;
     if (money->has_mtbf) {
         switch (money->mtbf_scope) {
         case RIDGE_MTBF_JOB:

@@ -58,7 +58,7 @@ double ridge_checkpoint_interval(const ridge_reliability *job)
 {
     const double least_s = job->lag_s - job->blocked_s;
     if (isinf(job->mtbf_s))
-        return INFINITY;
+        return (double)INFINITY;
     double best_s = 0;
     if (job->blocked_s > 0)
         best_s = job->mtbf_s * solve(job->blocked_s / job->mtbf_s);

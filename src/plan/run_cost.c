@@ -75,7 +75,7 @@ static void choose_interval(const ridge_money_request *money, double step_s,
     if (money->has_interval) /* one checkpoint is written before the next */
         job->interval_s = fmax(money->interval_s, job->lag_s - job->blocked_s);
     if (isinf(job->interval_s)) {
-        run->interval_steps = INFINITY;
+        run->interval_steps = (double)INFINITY;
         return;
     }
     double steps = floor(job->interval_s / step_s);

@@ -143,8 +143,8 @@ static void a_law_of_nonsense_is_refused(void **state)
         "{}",
         "{\"name\":\"a\",\"source\":\"s\",\"date\":\"2024\"}",
         "{\"name\":\"a\",\"source\":\"s\",\"date\":\"2024\",\"loss\":{\"floor\":1}}",
-        "{\"name\":\"a\",\"source\":\"s\",\"date\":\"2024\",\"optimum\":{\"flops\":1,"
-        "\"parameters\":1,\"parameters_exponent\":1}}",
+        ("{\"name\":\"a\",\"source\":\"s\",\"date\":\"2024\",\"optimum\":{\"flops\":1,"
+         "\"parameters\":1,\"parameters_exponent\":1}}"),
         "{\"name\":\"a\",\"source\":\"s\",\"date\":\"2024\",\"lost\":{}}"};
     for (size_t i = 0; i < RIDGE_COUNT_OF(texts); i++) {
         ridge_node root;
