@@ -30,20 +30,33 @@ ridge_status launch_fixture_write(ridge_ctx *cx, ridge_launcher launcher,
 
 static ridge_layout layout_of(const ridge_knobs *k, int placement)
 {
-    return (ridge_layout){.dp = k->dp,
-                          .fsdp = k->fsdp,
-                          .tp = k->tp,
-                          .cp = k->cp,
-                          .pp = k->pp,
-                          .ep = k->ep,
-                          .zero_stage = k->zero_stage,
-                          .has_sp = k->has_sp == 1,
-                          .vpp = k->vpp,
-                          .microbatch_seqs = k->microbatch_seqs,
-                          .remat = (ridge_remat)k->remat,
-                          .precision = k->precision,
-                          .has_tp_overlap = k->overlap[RIDGE_OVERLAP_TP] == 1,
-                          .placement = placement};
+    ridge_layout l = {.dp = k->dp,
+                      .fsdp = k->fsdp,
+                      .tp = k->tp,
+                      .cp = k->cp,
+                      .pp = k->pp,
+                      .ep = k->ep,
+                      .zero_stage = k->zero_stage,
+                      .has_sp = k->has_sp == 1,
+                      .vpp = k->vpp,
+                      .microbatch_seqs = k->microbatch_seqs,
+                      .remat = (ridge_remat)k->remat,
+                      .precision = k->precision,
+                      .has_tp_overlap = k->overlap[RIDGE_OVERLAP_TP] == 1,
+                      .placement = placement};
+    l.remat_layers = k->remat_layers;
+    l.optimizer = k->optimizer;
+    l.offload = k->offload > 0 ? (unsigned)k->offload : RIDGE_OFFLOAD_NONE;
+    l.cp_exchange =
+        k->cp_exchange > 0 ? (ridge_cp_exchange)k->cp_exchange : RIDGE_CP_RING;
+    l.schedule = k->schedule < 0 || k->schedule == RIDGE_SCHEDULE_INTERLEAVED
+                     ? RIDGE_SCHEDULE_1F1B
+                     : (ridge_schedule)k->schedule;
+    l.first_layers = k->first_layers;
+    l.last_layers = k->last_layers;
+    for (int i = 0; i < RIDGE_OVERLAP_COUNT; i++)
+        ridge_layout_set_overlap(&l, (ridge_overlap_kind)i, k->overlap[i] == 1);
+    return l;
 }
 
 static void assert_layout(const ridge_layout *got, const ridge_layout *want)
@@ -57,6 +70,13 @@ static void assert_layout(const ridge_layout *got, const ridge_layout *want)
     assert_int_equal(got->microbatch_seqs, want->microbatch_seqs);
     assert_int_equal(got->remat, want->remat);
     assert_int_equal(got->precision, want->precision);
+    assert_int_equal(got->schedule, want->schedule);
+    assert_int_equal(got->first_layers, want->first_layers);
+    assert_int_equal(got->last_layers, want->last_layers);
+    assert_int_equal(got->remat_layers, want->remat_layers);
+    assert_int_equal(got->offload, want->offload);
+    assert_int_equal(got->optimizer, want->optimizer);
+    assert_int_equal(got->cp_exchange, want->cp_exchange);
 }
 
 void launch_fixture_round_trip(ridge_ctx *cx, ridge_launcher launcher,

@@ -18,6 +18,9 @@ static const launch_case round_cases[] = {
     {"deepseek-v3", "h100:64x8", {.dp = 1, .fsdp = 64, .tp = 1, .cp = 1, .pp = 8, .ep = 64, .zero_stage = 1, .vpp = 1, .microbatch_seqs = 1, .remat = RIDGE_REMAT_FULL}, 1024, 4096},
     {"qwen3-235b-a22b", "h100:32x8", {.dp = 1, .fsdp = 16, .tp = 4, .cp = 1, .pp = 4, .ep = 16, .zero_stage = 1, .has_sp = true, .vpp = 1, .microbatch_seqs = 1, .remat = RIDGE_REMAT_FULL}, 64, 4096},
     {"glm-4.5", "h100:32x8", {.dp = 1, .fsdp = 32, .tp = 1, .cp = 1, .pp = 8, .ep = 8, .zero_stage = 1, .vpp = 1, .microbatch_seqs = 1, .remat = RIDGE_REMAT_FULL}, 256, 4096},
+    {"llama-3-70b", "h100:8x8", {.dp = 1, .fsdp = 2, .tp = 4, .cp = 2, .pp = 4, .ep = 1, .zero_stage = 1, .has_sp = true, .vpp = 1, .first_layers = 19, .last_layers = 19, .microbatch_seqs = 1, .remat = RIDGE_REMAT_FULL, .remat_layers = 6, .cp_exchange = RIDGE_CP_GATHER, .optimizer = RIDGE_OPTIMIZER_ADAMW_BF16}, 64, 8192},
+    {"llama-3-8b", "h100:2x8", {.dp = 1, .fsdp = 16, .tp = 1, .cp = 1, .pp = 1, .ep = 1, .zero_stage = 1, .vpp = 1, .microbatch_seqs = 1, .remat = RIDGE_REMAT_FULL, .offload = RIDGE_OFFLOAD_OPTIMIZER, .is_dp_exposed = true}, 64, 8192},
+    {"llama-3-8b", "h100:2x8", {.dp = 1, .fsdp = 4, .tp = 1, .cp = 2, .pp = 2, .ep = 1, .zero_stage = 1, .vpp = 4, .has_pp_overlap = true, .microbatch_seqs = 1, .remat = RIDGE_REMAT_FULL, .remat_layers = 8, .cp_exchange = RIDGE_CP_ALL_TO_ALL, .optimizer = RIDGE_OPTIMIZER_MUON}, 64, 8192},
     {"gpt3-13b", "a100:2x8", {.dp = 1, .fsdp = 8, .tp = 1, .cp = 1, .pp = 2, .ep = 1, .zero_stage = 1, .vpp = 2, .microbatch_seqs = 1, .remat = RIDGE_REMAT_NONE, .precision = RIDGE_PRECISION_FP16}, 64, 2048},
 };
 /* clang-format on */
@@ -86,7 +89,8 @@ static void shell_scripts_are_read(void **state)
     assert_int_equal(l.knobs.microbatch_seqs, 2);
     assert_near(l.batch_seqs, 64, 0);
     assert_int_equal(l.model->layer_count, 4);
-    assert_true(launch_fixture_has(&l.differing, "without overlap-grad-reduce"));
+    assert_int_equal(l.knobs.overlap[RIDGE_OVERLAP_DP], 0);
+    assert_true(launch_fixture_has(&l.differing, "without overlap-param-gather"));
     assert_true(launch_fixture_has(&l.assumed, "context-parallel-size 1"));
 }
 
@@ -155,6 +159,20 @@ static void stages_that_are_written_out_are_read(void **state)
                               "--pipeline-model-parallel-layout Et|t*3L\n",
                         &l));
     assert_int_equal(l.knobs.vpp, 1);
+    assert_true(l.knobs.is_first_fixed && l.knobs.is_last_fixed);
+    assert_int_equal(l.knobs.first_layers, 1);
+    assert_int_equal(l.knobs.last_layers, 3);
+    assert_ok(cx, parse(cx, "h100:1x8",
+                        SIZES "--micro-batch-size 1 --pipeline-model-parallel-size 4 "
+                              "--decoder-first-pipeline-num-layers 1 "
+                              "--decoder-last-pipeline-num-layers 1\n",
+                        &l));
+    assert_int_equal(l.knobs.first_layers, 1);
+    assert_int_equal(l.knobs.last_layers, 1);
+    assert_ok(cx, parse(cx, "h100:1x8",
+                        SIZES "--micro-batch-size 1 --pipeline-model-parallel-size 4 "
+                              "--pipeline-model-parallel-layout E|t*3|t|L\n",
+                        &l));
     assert_true(launch_fixture_has(&l.differing, "priced as even stages"));
 }
 
@@ -163,18 +181,38 @@ static void what_differs_is_named(void **state)
     ridge_ctx *cx = *state;
     ridge_launch l;
     assert_ok(cx, parse(cx, "h100:1x8",
-                        SIZES "--micro-batch-size 1 --optimizer muon "
+                        SIZES "--micro-batch-size 1 --optimizer lion "
                               "--recompute-granularity full --recompute-method block "
                               "--recompute-num-layers 2 --optimizer-cpu-offload "
                               "--cp-comm-type p2p --attention-backend local "
                               "--seed 1234\n",
                         &l));
-    assert_true(launch_fixture_has(&l.differing, "optimizer muon"));
-    assert_true(launch_fixture_has(&l.differing, "recompute-num-layers 2 of 4"));
-    assert_true(launch_fixture_has(&l.differing, "optimizer-cpu-offload"));
+    assert_true(launch_fixture_has(&l.differing, "optimizer lion"));
+    assert_int_equal(l.knobs.remat_layers, 2);
+    assert_int_equal(l.knobs.offload, RIDGE_OFFLOAD_OPTIMIZER);
     assert_true(launch_fixture_has(&l.differing, "attention-backend local"));
     assert_false(launch_fixture_has(&l.differing, "cp-comm-type"));
     assert_int_equal(l.ignored, 1);
+}
+
+static void choices_are_knobs(void **state)
+{
+    ridge_ctx *cx = *state;
+    ridge_launch l;
+    assert_ok(cx, parse(cx, "h100:1x8",
+                        SIZES "--micro-batch-size 1 --context-parallel-size 2 "
+                              "--cp-comm-type a2a --use-precision-aware-optimizer "
+                              "--exp-avg-dtype bf16 --exp-avg-sq-dtype bf16 "
+                              "--pipeline-model-parallel-size 2 "
+                              "--num-virtual-stages-per-pipeline-rank 2 "
+                              "--optimizer-cpu-offload "
+                              "--optimizer-offload-fraction 0.5\n",
+                        &l));
+    assert_int_equal(l.knobs.cp_exchange, RIDGE_CP_ALL_TO_ALL);
+    assert_int_equal(l.knobs.optimizer, RIDGE_OPTIMIZER_ADAMW_BF16);
+    assert_int_equal(l.knobs.schedule, RIDGE_SCHEDULE_INTERLEAVED);
+    assert_int_equal(l.knobs.overlap[RIDGE_OVERLAP_PP], 1);
+    assert_true(launch_fixture_has(&l.differing, "0.5 of the optimizer on the host"));
 }
 
 static void contradictions_and_nonsense_name_their_line(void **state)
@@ -203,6 +241,9 @@ static void contradictions_and_nonsense_name_their_line(void **state)
          "--num-query-groups 2 --group-query-attention --vocab-size 9 "
          "--use-rotary-position-embeddings",
          "2 KV heads do not divide 5 heads"},
+        {SIZES "--micro-batch-size 1 --pipeline-model-parallel-size 4 "
+               "--decoder-first-pipeline-num-layers 2",
+         "2 of 4 layers are left for 3 stages"},
         {"--micro-batch-size 1\n", "the file describes no model"},
         {"--seed 1\n", "no option of a training launcher"},
         {"", "no option of a training launcher"},
@@ -234,6 +275,7 @@ int main(void)
                                         fixture_open, fixture_close),
         cmocka_unit_test_setup_teardown(what_differs_is_named, fixture_open,
                                         fixture_close),
+        cmocka_unit_test_setup_teardown(choices_are_knobs, fixture_open, fixture_close),
         cmocka_unit_test_setup_teardown(contradictions_and_nonsense_name_their_line,
                                         fixture_open, fixture_close),
     };

@@ -8,6 +8,8 @@ static const launch_case round_cases[] = {
     {"llama-3-8b", "h100:2x8", {.dp = 2, .fsdp = 8, .tp = 1, .cp = 1, .pp = 1, .ep = 1, .zero_stage = 2, .vpp = 1, .microbatch_seqs = 1, .remat = RIDGE_REMAT_MATMULS}, 64, 8192},
     {"llama-3-70b", "h100:8x8", {.dp = 1, .fsdp = 4, .tp = 4, .cp = 1, .pp = 4, .ep = 1, .zero_stage = 3, .has_sp = true, .vpp = 5, .microbatch_seqs = 1, .remat = RIDGE_REMAT_FULL}, 64, 8192},
     {"llama-3-8b", "h100:1x8", {.dp = 4, .fsdp = 1, .tp = 1, .cp = 1, .pp = 2, .ep = 1, .zero_stage = 0, .vpp = 1, .microbatch_seqs = 2, .remat = RIDGE_REMAT_NONE}, 64, 2048},
+    {"llama-3-8b", "h100:2x8", {.dp = 1, .fsdp = 4, .tp = 1, .cp = 1, .pp = 4, .ep = 1, .zero_stage = 3, .vpp = 1, .schedule = RIDGE_SCHEDULE_ZB_V, .microbatch_seqs = 1, .remat = RIDGE_REMAT_FULL}, 64, 4096},
+    {"llama-3-70b", "h100:8x8", {.dp = 1, .fsdp = 4, .tp = 2, .cp = 2, .pp = 4, .ep = 1, .zero_stage = 3, .has_sp = true, .vpp = 1, .first_layers = 19, .last_layers = 19, .microbatch_seqs = 1, .remat = RIDGE_REMAT_FULL, .cp_exchange = RIDGE_CP_GATHER, .offload = RIDGE_OFFLOAD_OPTIMIZER | RIDGE_OFFLOAD_WEIGHTS}, 64, 8192},
     {"qwen3-30b-a3b", "h100:4x8", {.dp = 1, .fsdp = 16, .tp = 2, .cp = 1, .pp = 1, .ep = 8, .zero_stage = 3, .has_sp = true, .vpp = 1, .microbatch_seqs = 1, .remat = RIDGE_REMAT_FULL}, 64, 4096},
 };
 /* clang-format on */
@@ -51,6 +53,7 @@ static void a_job_is_read(void **state)
     assert_near(l.total_tokens, 64.0 * 8192 * 1000, 0);
     assert_true(launch_fixture_has(&l.differing, "weights gathered in fp8"));
     assert_true(launch_fixture_has(&l.differing, "1 layers fewer in the first stage"));
+    assert_int_equal(l.knobs.schedule, RIDGE_SCHEDULE_INTERLEAVED);
     assert_true(launch_fixture_has(&l.assumed, "tensor_parallel_degree 1"));
 }
 

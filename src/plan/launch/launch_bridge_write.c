@@ -46,6 +46,9 @@ const launch_option launch_bridge_options[] = {
     {"model.virtual_pipeline_model_parallel_size", LAUNCH_VIRTUAL_STAGES, NULL, NULL},
     {"model.pipeline_model_parallel_layout", LAUNCH_STAGES, NULL, NULL},
     {"model.context_parallel_size", LAUNCH_CP, NULL, NULL},
+    {"model.cp_comm_type", LAUNCH_CP_EXCHANGE, NULL, NULL},
+    {"model.overlap_moe_expert_parallel_comm", LAUNCH_EP_OVERLAP, "True", NULL},
+    {"model.overlap_p2p_comm", LAUNCH_NO_PP_OVERLAP, "False", NULL},
     {"model.expert_model_parallel_size", LAUNCH_EP, NULL, NULL},
     {"model.expert_tensor_parallel_size", LAUNCH_EXPERT_TP, NULL, NULL},
     {"model.sequence_parallel", LAUNCH_SP, "True", NULL},
@@ -66,6 +69,12 @@ const launch_option launch_bridge_options[] = {
     {"dist.use_megatron_fsdp", LAUNCH_ZERO_FULL, "True", NULL},
     {"checkpoint.ckpt_format", LAUNCH_CHECKPOINT_FORMAT, NULL, NULL},
     {"optimizer.optimizer", LAUNCH_OPTIMIZER, NULL, NULL},
+    {"optimizer.sgd_momentum", LAUNCH_MOMENTUM, NULL, NULL},
+    {"optimizer.use_precision_aware_optimizer", LAUNCH_PRECISION_AWARE, "True", NULL},
+    {"optimizer.exp_avg_dtype", LAUNCH_FIRST_MOMENT, NULL, NULL},
+    {"optimizer.exp_avg_sq_dtype", LAUNCH_SECOND_MOMENT, NULL, NULL},
+    {"optimizer.optimizer_cpu_offload", LAUNCH_OPTIMIZER_OFFLOAD, "True", NULL},
+    {"optimizer.optimizer_offload_fraction", LAUNCH_OFFLOAD_FRACTION, NULL, NULL},
     {"optimizer.use_distributed_optimizer", LAUNCH_ZERO_OPTIMIZER, "True", NULL},
     {"train.micro_batch_size", LAUNCH_MICROBATCH, NULL, NULL},
     {"train.global_batch_size", LAUNCH_BATCH, NULL, NULL},
@@ -114,6 +123,9 @@ static void put_line(launch_draft *d, const launch_option *o)
         ridge_buf_printf(b, "    cfg.%s = %s\n", o->name, o->otherwise);
     } else if (o->field == LAUNCH_REMAT_MODULES) {
         ridge_buf_printf(b, "    cfg.%s = [\"%s\"]\n", o->name, value);
+    } else if (o->field == LAUNCH_FIRST_MOMENT || o->field == LAUNCH_SECOND_MOMENT) {
+        ridge_buf_printf(b, "    cfg.%s = torch.%s\n", o->name,
+                         strcmp(value, "bf16") == 0 ? "bfloat16" : "uint8");
     } else if (is_expression(o, value)) {
         ridge_buf_printf(b, "    cfg.%s = %s\n", o->name, value);
     } else {
@@ -134,6 +146,10 @@ ridge_status launch_bridge_write(launch_draft *d)
     launch_draft_comments(d);
     ridge_buf *b = &d->out->text;
     const bool has_overlap = d->value[LAUNCH_TP_OVERLAP] != NULL;
+    if (d->value[LAUNCH_OPTIMIZER_OFFLOAD] != NULL)
+        launch_draft_text(d, LAUNCH_OFFLOAD_FRACTION, "1.0");
+    if (d->value[LAUNCH_FIRST_MOMENT] != NULL)
+        ridge_buf_puts(b, "import torch\n");
     if (has_overlap)
         ridge_buf_puts(b, "from megatron.bridge.training.comm_overlap import "
                           "CommOverlapConfig\n");

@@ -9,7 +9,19 @@
 
 static ridge_status check(launch_draft *d)
 {
+    static const launch_ability ability = {
+        .schedules = 1u << RIDGE_SCHEDULE_1F1B,
+        .exchanges =
+            1u << RIDGE_CP_RING | 1u << RIDGE_CP_GATHER | 1u << RIDGE_CP_ALL_TO_ALL,
+        .optimizers = ~0u,
+        .offload = RIDGE_OFFLOAD_OPTIMIZER | RIDGE_OFFLOAD_WEIGHTS};
     const ridge_layout *l = d->layout;
+    RIDGE_TRY(launch_draft_check(d, &ability));
+    if ((l->offload & RIDGE_OFFLOAD_WEIGHTS) != 0 && l->zero_stage < 3)
+        return launch_draft_refuse(d, "puts weights on the host with zero=3 alone");
+    if ((l->offload & RIDGE_OFFLOAD_OPTIMIZER) != 0 && l->zero_stage == 0)
+        return launch_draft_refuse(d,
+                                   "puts the optimizer on the host with zero=1 to 3");
     if (l->pp > 1 && l->zero_stage >= 2)
         return launch_draft_refuse(d,
                                    "shards gradients and weights in no pipeline: plan "
@@ -34,8 +46,14 @@ static void set_zero(launch_draft *d, ridge_json *o)
     ridge_json_set_i64(zero, "stage", l->zero_stage);
     if (l->zero_stage == 0)
         return;
-    ridge_json_set_bool(zero, "overlap_comm", true);
+    ridge_json_set_bool(zero, "overlap_comm", !l->is_dp_exposed && !l->is_fsdp_exposed);
     ridge_json_set_bool(zero, "contiguous_gradients", true);
+    if ((l->offload & RIDGE_OFFLOAD_OPTIMIZER) != 0)
+        ridge_json_set_text(ridge_json_set_object(d->cx, zero, "offload_optimizer"),
+                            "device", "cpu");
+    if ((l->offload & RIDGE_OFFLOAD_WEIGHTS) != 0)
+        ridge_json_set_text(ridge_json_set_object(d->cx, zero, "offload_param"),
+                            "device", "cpu");
     if (l->zero_stage == 3 && l->dp > 1) {
         ridge_json_set_i64(zero, "mics_shard_size", l->fsdp);
         launch_draft_note(d, "replicas of shards are MiCS: build the model within "
@@ -90,10 +108,11 @@ static void set_degrees(launch_draft *d, ridge_json *o)
     if (l->cp > 1) {
         ridge_json_set_i64(o, "sequence_parallel_size", l->cp);
         ridge_json_set_i64(o, "data_parallel_size", d->replicas);
-        launch_draft_note(d,
-                          "cp=%lld becomes DeepSpeed-Ulysses, which exchanges heads "
-                          "for tokens; the plan counts a ring",
-                          (long long)l->cp);
+        if (l->cp_exchange != RIDGE_CP_ALL_TO_ALL)
+            launch_draft_note(d,
+                              "cp=%lld becomes DeepSpeed-Ulysses, which exchanges "
+                              "heads for tokens; the plan counts cp_exchange=%s",
+                              (long long)l->cp, ridge_cp_text(l->cp_exchange));
     }
     if (l->pp > 1)
         launch_draft_note(d,
@@ -119,8 +138,9 @@ ridge_status launch_deepspeed_write(launch_draft *d)
     set_degrees(d, o);
     set_remat(d, o);
     launch_draft_note(d,
-                      "model, data, optimizer (AdamW) and learning rate are yours to "
-                      "add; run it on %lld ranks",
+                      "model, data, optimizer (%s) and learning rate are yours to add; "
+                      "run it on %lld ranks",
+                      ridge_optimizer_text(d->layout->optimizer),
                       (long long)d->request->slice->chips);
     return ridge_json_write(d->cx, o, &d->out->text);
 }

@@ -2,6 +2,7 @@
 #include "launch_draft.h"
 
 #include "launch_sheet.h"
+#include "train_case.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -37,6 +38,62 @@ ridge_status launch_draft_open(ridge_ctx *cx, const ridge_train_request *request
                               draft->seq_tokens);
     }
     draft->microbatches = draft->batch_seqs / round_seqs;
+    return RIDGE_OK;
+}
+
+static bool has_bit(unsigned bits, int value)
+{
+    return (bits >> value & 1u) != 0;
+}
+
+static ridge_status check_pipeline(launch_draft *d, const launch_ability *a)
+{
+    const ridge_layout *l = d->layout;
+    if (l->pp == 1)
+        return RIDGE_OK;
+    if (!has_bit(a->schedules, (int)l->schedule)) {
+        return launch_draft_refuse(d,
+                                   "does not run the schedule %s: plan with "
+                                   "schedule=1f1b",
+                                   ridge_schedule_text(l->schedule));
+    }
+    if (!a->has_ends &&
+        (l->first_layers != RIDGE_STAGE_EVEN || l->last_layers != RIDGE_STAGE_EVEN)) {
+        const int64_t layers = d->request->model->layer_count;
+        return launch_draft_refuse(
+            d,
+            "has no stages of chosen sizes: plan with first_layers=%lld last_layers="
+            "%lld",
+            (long long)train_stage_size(layers, l->pp, 0),
+            (long long)train_stage_size(layers, l->pp, l->pp - 1));
+    }
+    return RIDGE_OK;
+}
+
+ridge_status launch_draft_check(launch_draft *d, const launch_ability *a)
+{
+    const ridge_layout *l = d->layout;
+    RIDGE_TRY(check_pipeline(d, a));
+    if (l->cp > 1 && !has_bit(a->exchanges, (int)l->cp_exchange)) {
+        return launch_draft_refuse(d, "has no cp_exchange=%s: plan with another",
+                                   ridge_cp_text(l->cp_exchange));
+    }
+    if (!has_bit(a->optimizers, (int)l->optimizer)) {
+        return launch_draft_refuse(d, "has no optimizer %s: plan with optimizer=adamw",
+                                   ridge_optimizer_text(l->optimizer));
+    }
+    if ((l->offload & ~a->offload) != 0) {
+        return launch_draft_refuse(d,
+                                   "does not put %s on the host: plan with "
+                                   "offload=none",
+                                   ridge_offload_text(l->offload & ~a->offload));
+    }
+    if (l->remat != RIDGE_REMAT_NONE && l->remat_layers > 0 && !a->has_partial_remat) {
+        return launch_draft_refuse(d,
+                                   "recomputes in all layers or in none: plan with "
+                                   "remat=%s",
+                                   ridge_remat_text(l->remat));
+    }
     return RIDGE_OK;
 }
 

@@ -29,6 +29,18 @@ RIDGE_NODISCARD ridge_status launch_draft_open(
     ridge_ctx *cx, const ridge_train_request *request, const char *model_name,
     const ridge_layout *layout, ridge_launch_text *out, launch_draft *draft);
 
+/** Choices that a framework has, as bits 1 << ridge_schedule and so on. What a plan
+ * chooses beside them is refused, with what to plan instead. */
+typedef struct launch_ability {
+    unsigned schedules, exchanges, optimizers;
+    unsigned offload; /* RIDGE_OFFLOAD_* */
+    bool has_ends;    /* stages of chosen sizes */
+    bool has_partial_remat;
+} launch_ability;
+
+RIDGE_NODISCARD ridge_status launch_draft_check(launch_draft *draft,
+                                                const launch_ability *ability);
+
 void launch_draft_i64(launch_draft *draft, launch_field field, int64_t v);
 void launch_draft_text(launch_draft *draft, launch_field field, const char *z);
 /** Set a flag if @p is_on. */

@@ -194,26 +194,33 @@ static void put_optimizer(jax_writer *w)
 static void put_head(jax_writer *w)
 {
     const launch_draft *d = w->draft;
-    ridge_buf_printf(w->b,
-                     "\n"
-                     "import jax\n"
-                     "import numpy as np\n"
-                     "from jax.experimental import mesh_utils\n"
-                     "from jax.sharding import Mesh, NamedSharding\n"
-                     "from jax.sharding import PartitionSpec as P\n"
-                     "\n"
-                     "BATCH_SEQS = %lld\n"
-                     "MICROBATCH_SEQS = %lld  # of all replicas together\n"
-                     "GRADIENT_ACCUMULATION_STEPS = %lld\n"
-                     "SEQ_TOKENS = %lld\n"
-                     "REMAT = \"%s\"  # none, selective, matmuls or full\n"
-                     "PRECISION = \"%s\"\n"
-                     "\n",
-                     (long long)d->batch_seqs,
-                     (long long)(d->replicas * d->layout->microbatch_seqs),
-                     (long long)d->microbatches, (long long)d->seq_tokens,
-                     ridge_remat_text(d->layout->remat),
-                     ridge_precision_policy(d->layout->precision)->text);
+    ridge_buf_printf(
+        w->b,
+        "\n"
+        "import jax\n"
+        "import numpy as np\n"
+        "from jax.experimental import mesh_utils\n"
+        "from jax.sharding import Mesh, NamedSharding\n"
+        "from jax.sharding import PartitionSpec as P\n"
+        "\n"
+        "BATCH_SEQS = %lld\n"
+        "MICROBATCH_SEQS = %lld  # of all replicas together\n"
+        "GRADIENT_ACCUMULATION_STEPS = %lld\n"
+        "SEQ_TOKENS = %lld\n"
+        "REMAT = \"%s\"  # none, selective, matmuls or full\n"
+        "PRECISION = \"%s\"\n"
+        "OPTIMIZER_NAME = \"%s\"\n"
+        "SCHEDULE = \"%s\"  # of the stages along pp\n"
+        "CP_EXCHANGE = \"%s\"  # of keys and values along cp\n"
+        "OFFLOAD = \"%s\"  # to the host\n"
+        "\n",
+        (long long)d->batch_seqs, (long long)(d->replicas * d->layout->microbatch_seqs),
+        (long long)d->microbatches, (long long)d->seq_tokens,
+        ridge_remat_text(d->layout->remat),
+        ridge_precision_policy(d->layout->precision)->text,
+        ridge_optimizer_text(d->layout->optimizer),
+        ridge_schedule_text(ridge_layout_schedule(d->layout)),
+        ridge_cp_text(d->layout->cp_exchange), ridge_offload_text(d->layout->offload));
 }
 
 static void note_layout(launch_draft *d)

@@ -105,19 +105,31 @@ static ridge_status read_mesh(launch_sheet *s, const ridge_slice *slice, ridge_k
     k->pp = axes[AXIS_PP];
     k->ep = axes[AXIS_EP];
     k->has_sp = k->tp > 1 ? 1 : 0;
-    k->overlap[RIDGE_OVERLAP_TP] = 0;
     if (axes[AXIS_TP] > 1) {
         launch_notes_add(s->cx, &s->launch->differing,
                          "%s: %s cuts activations between blocks along D; priced as "
                          "along the sequence",
                          s->file, launch_sheet_name(s, LAUNCH_TP));
     }
-    if (k->cp > 1) {
-        launch_notes_add(s->cx, &s->launch->assumed,
-                         "keys and values around a ring; MaxText gathers them unless "
-                         "context_parallel_strategy says so");
-    }
     return read_shards(s, axes, k);
+}
+
+static ridge_status read_context(launch_sheet *s, ridge_knobs *k)
+{
+    static const launch_word words[] = {{"all_gather", RIDGE_CP_GATHER},
+                                        {"ring", RIDGE_CP_RING},
+                                        {"ulysses", RIDGE_CP_ALL_TO_ALL}};
+    const char *name = "all_gather";
+    if (k->cp == 1)
+        return RIDGE_OK;
+    RIDGE_TRY(launch_sheet_text(s, LAUNCH_CP_EXCHANGE, &name));
+    const int found = launch_word_find(words, RIDGE_COUNT_OF(words), name);
+    if (found < 0) {
+        return launch_sheet_fail(s, RIDGE_E_PARSE, LAUNCH_CP_EXCHANGE,
+                                 "'%.40s': expected all_gather, ring or ulysses", name);
+    }
+    k->cp_exchange = found;
+    return RIDGE_OK;
 }
 
 /* ---- pipeline -------------------------------------------------------------------- */
@@ -129,6 +141,7 @@ static ridge_status read_pipeline(launch_sheet *s, int64_t layers, ridge_knobs *
     int64_t repeats = -1;
     k->vpp = 1;
     *microbatches = 1;
+    launch_usual_knobs(k);
     if (k->pp == 1)
         return RIDGE_OK;
     RIDGE_TRY(launch_sheet_i64(s, LAUNCH_STAGE_LAYERS, 1, MOST, &stage_layers));
@@ -145,10 +158,15 @@ static ridge_status read_pipeline(launch_sheet *s, int64_t layers, ridge_knobs *
     k->vpp = layers / round;
     if (*microbatches < 1)
         *microbatches = k->pp;
-    launch_notes_add(s->cx, &s->launch->differing,
-                     "%s: a pipeline that runs all forward passes first; priced as "
-                     "1F1B, which holds fewer activations",
-                     s->file);
+    launch_usual_knobs(k);
+    if (k->vpp == 1) {
+        k->schedule = RIDGE_SCHEDULE_GPIPE;
+    } else {
+        launch_notes_add(s->cx, &s->launch->differing,
+                         "%s: a pipeline that runs all forward passes first; priced as "
+                         "interleaved 1F1B, which holds fewer activations",
+                         s->file);
+    }
     return RIDGE_OK;
 }
 
@@ -172,7 +190,7 @@ static const remat_row remats[] = {
     {"save_qkv_proj", RIDGE_REMAT_FULL, "queries, keys and values are kept"},
     {"save_out_proj", RIDGE_REMAT_FULL, "attention's projection is kept"},
     {"qkv_proj_offloaded", RIDGE_REMAT_FULL, "projections go to the host"},
-    {"minimal_offloaded", RIDGE_REMAT_MATMULS, "matmuls go to the host"},
+    {"minimal_offloaded", RIDGE_REMAT_MATMULS, NULL},
     {"custom", RIDGE_REMAT_FULL, "tensors are chosen one by one"}};
 
 static ridge_status read_remat(launch_sheet *s, ridge_knobs *k)
@@ -183,6 +201,8 @@ static ridge_status read_remat(launch_sheet *s, ridge_knobs *k)
         if (strcmp(name, remats[i].name) != 0)
             continue;
         k->remat = remats[i].remat;
+        if (strcmp(name, "minimal_offloaded") == 0)
+            k->offload |= RIDGE_OFFLOAD_ACTIVATIONS;
         if (remats[i].note != NULL) {
             launch_notes_add(s->cx, &s->launch->differing,
                              "%s: remat_policy %s: %s; priced as %s", s->file, name,
@@ -192,6 +212,22 @@ static ridge_status read_remat(launch_sheet *s, ridge_knobs *k)
     }
     return launch_sheet_fail(s, RIDGE_E_PARSE, LAUNCH_REMAT, "'%.60s' is no policy",
                              name);
+}
+
+static const launch_word optimizers[] = {{"adamw", RIDGE_OPTIMIZER_ADAMW},
+                                         {"adam_pax", RIDGE_OPTIMIZER_ADAMW},
+                                         {"sgd", RIDGE_OPTIMIZER_SGD},
+                                         {"muon", RIDGE_OPTIMIZER_MUON}};
+
+static ridge_status read_offload(launch_sheet *s, ridge_knobs *k)
+{
+    bool has_optimizer = false;
+    bool has_weights = false;
+    RIDGE_TRY(launch_sheet_flag(s, LAUNCH_OPTIMIZER_OFFLOAD, &has_optimizer));
+    RIDGE_TRY(launch_sheet_flag(s, LAUNCH_WEIGHTS_OFFLOAD, &has_weights));
+    k->offload |= has_optimizer ? RIDGE_OFFLOAD_OPTIMIZER : 0;
+    k->offload |= has_weights ? RIDGE_OFFLOAD_WEIGHTS : 0;
+    return RIDGE_OK;
 }
 
 static ridge_status read_precision(launch_sheet *s, ridge_knobs *k)
@@ -218,13 +254,15 @@ static ridge_status read_precision(launch_sheet *s, ridge_knobs *k)
                          "%s: quantization %.40s; priced as %s", s->file, quantization,
                          ridge_precision_policy(k->precision)->text);
     }
-    if (strncmp(optimizer, "adam", 4) != 0) {
-        launch_notes_add(s->cx, &s->launch->differing,
-                         "%s: opt_type %.40s; priced as "
-                         "adamw",
-                         s->file, optimizer);
+    const int found =
+        launch_word_find(optimizers, RIDGE_COUNT_OF(optimizers), optimizer);
+    if (found < 0) {
+        return launch_sheet_fail(s, RIDGE_E_PARSE, LAUNCH_OPTIMIZER,
+                                 "'%.40s': expected adamw, adam_pax, sgd or muon",
+                                 optimizer);
     }
-    return RIDGE_OK;
+    k->optimizer = (ridge_optimizer)found;
+    return read_offload(s, k);
 }
 
 /* ---- batch ----------------------------------------------------------------------- */
@@ -298,6 +336,8 @@ ridge_status launch_maxtext_read(launch_sheet *s, const ridge_launch_query *quer
     ridge_knobs *k = &launch->knobs;
     RIDGE_TRY(read_mesh(s, query->slice, k));
     RIDGE_TRY(read_pipeline(s, launch->model->layer_count, k, &microbatches));
+    RIDGE_TRY(read_context(s, k));
+    k->overlap[RIDGE_OVERLAP_TP] = 0;
     RIDGE_TRY(read_remat(s, k));
     RIDGE_TRY(read_precision(s, k));
     return read_batch(s, query->slice->chips, microbatches, launch);

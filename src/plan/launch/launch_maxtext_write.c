@@ -215,9 +215,12 @@ static ridge_status fill_pipeline(launch_draft *d)
     launch_draft_i64(d, LAUNCH_STAGE_LAYERS, layers / (l->pp * l->vpp));
     launch_draft_i64(d, LAUNCH_PIPELINE_REPEATS, l->vpp);
     launch_draft_i64(d, LAUNCH_MICROBATCHES, d->microbatches);
-    launch_draft_note(d, "MaxText's pipeline runs all forward passes first: it keeps "
-                         "the activations of all microbatches, more than the plan's "
-                         "1F1B");
+    if (l->schedule != RIDGE_SCHEDULE_GPIPE) {
+        launch_draft_note(d,
+                          "MaxText's pipeline runs all forward passes first: it keeps "
+                          "the activations of all microbatches, more than the plan's "
+                          "1F1B");
+    }
     return RIDGE_OK;
 }
 
@@ -240,6 +243,33 @@ static ridge_status fill_remat(launch_draft *d)
     }
     return launch_draft_refuse(d, "has no policy that recomputes attention's scores "
                                   "alone: plan with remat=none, matmuls or full");
+}
+
+static ridge_status fill_host(launch_draft *d)
+{
+    static const char *const optimizers[RIDGE_OPTIMIZER_COUNT] = {
+        [RIDGE_OPTIMIZER_ADAMW] = "adamw",
+        [RIDGE_OPTIMIZER_SGD] = "sgd",
+        [RIDGE_OPTIMIZER_MUON] = "muon"};
+    static const char *const exchanges[] = {[RIDGE_CP_RING] = "ring",
+                                            [RIDGE_CP_GATHER] = "all_gather",
+                                            [RIDGE_CP_ALL_TO_ALL] = "ulysses"};
+    const ridge_layout *l = d->layout;
+    const unsigned offload = l->offload;
+    launch_draft_text(d, LAUNCH_OPTIMIZER, optimizers[l->optimizer]);
+    launch_draft_text(d, LAUNCH_CP_EXCHANGE,
+                      l->cp > 1 ? exchanges[l->cp_exchange] : NULL);
+    launch_draft_text(d, LAUNCH_OPTIMIZER_OFFLOAD,
+                      offload & RIDGE_OFFLOAD_OPTIMIZER ? "true" : NULL);
+    launch_draft_text(d, LAUNCH_WEIGHTS_OFFLOAD,
+                      offload & RIDGE_OFFLOAD_WEIGHTS ? "true" : NULL);
+    if ((offload & RIDGE_OFFLOAD_ACTIVATIONS) == 0)
+        return RIDGE_OK;
+    if (l->remat != RIDGE_REMAT_MATMULS)
+        return launch_draft_refuse(d, "puts matmuls alone on the host: plan with "
+                                      "remat=matmuls, or without offload=activations");
+    launch_draft_text(d, LAUNCH_REMAT, "minimal_offloaded");
+    return RIDGE_OK;
 }
 
 static ridge_status fill_precision(launch_draft *d)
@@ -307,11 +337,19 @@ ridge_status launch_maxtext_write(launch_draft *d)
         d->request->slice->system != NULL && d->request->slice->system->torus_dims > 0;
     launch_draft_text(d, LAUNCH_BASE, "base.yml");
     launch_draft_text(d, LAUNCH_HARDWARE, is_torus ? "tpu" : "gpu");
-    launch_draft_text(d, LAUNCH_OPTIMIZER, "adamw");
+    static const launch_ability ability = {
+        .schedules = 1u << RIDGE_SCHEDULE_1F1B | 1u << RIDGE_SCHEDULE_GPIPE,
+        .exchanges =
+            1u << RIDGE_CP_RING | 1u << RIDGE_CP_GATHER | 1u << RIDGE_CP_ALL_TO_ALL,
+        .optimizers = 1u << RIDGE_OPTIMIZER_ADAMW | 1u << RIDGE_OPTIMIZER_SGD |
+                      1u << RIDGE_OPTIMIZER_MUON,
+        .offload = RIDGE_OFFLOAD_ALL};
+    RIDGE_TRY(launch_draft_check(d, &ability));
     RIDGE_TRY(fill_model(d));
     RIDGE_TRY(fill_mesh(d));
     RIDGE_TRY(fill_pipeline(d));
     RIDGE_TRY(fill_remat(d));
+    RIDGE_TRY(fill_host(d));
     RIDGE_TRY(fill_precision(d));
     fill_batch(d);
     launch_draft_note(d, "data, tokenizer, learning rate and checkpoints are yours to "

@@ -2,8 +2,6 @@
  * @source megatron-lm-2025, megatron/training/arguments.py (validate_args) */
 #include "launch_read.h"
 
-#include "train_case.h"
-
 #include <string.h>
 
 static const int64_t MOST = 100000000;
@@ -77,18 +75,23 @@ static ridge_status read_shards(launch_sheet *s, launch_data *data)
     return RIDGE_OK;
 }
 
-static ridge_status note_overlap(launch_sheet *s, int zero_stage)
+static ridge_status read_overlap(launch_sheet *s, int zero_stage, ridge_knobs *k)
 {
     bool is_reduce = false;
     bool is_gather = false;
+    bool is_exchange = false;
+    bool is_sent = false;
     RIDGE_TRY(launch_sheet_flag(s, LAUNCH_OVERLAP_REDUCE, &is_reduce));
     RIDGE_TRY(launch_sheet_flag(s, LAUNCH_OVERLAP_GATHER, &is_gather));
-    if (!is_reduce && s->launch->knobs.fsdp * s->launch->knobs.dp > 1) {
-        launch_notes_add(s->cx, &s->launch->differing,
-                         "%s: without %s gradients are reduced after the backward "
-                         "pass; priced beside it",
-                         s->file, launch_sheet_name(s, LAUNCH_OVERLAP_REDUCE));
-    }
+    RIDGE_TRY(launch_sheet_flag(s, LAUNCH_EP_OVERLAP, &is_exchange));
+    RIDGE_TRY(launch_sheet_flag(s, LAUNCH_NO_PP_OVERLAP, &is_sent));
+    k->overlap[RIDGE_OVERLAP_EP] = is_exchange ? 1 : 0;
+    k->overlap[RIDGE_OVERLAP_PP] = k->vpp > 1 && !is_sent ? 1 : 0;
+    if (k->fsdp * k->dp * k->cp == 1)
+        return RIDGE_OK;
+    k->overlap[RIDGE_OVERLAP_DP] = is_reduce ? 1 : 0;
+    if (zero_stage == 3)
+        k->overlap[RIDGE_OVERLAP_FSDP] = is_gather ? 1 : 0;
     if (!is_gather && zero_stage == 1) {
         launch_notes_add(s->cx, &s->launch->differing,
                          "%s: without %s weights are gathered before the forward "
@@ -98,139 +101,23 @@ static ridge_status note_overlap(launch_sheet *s, int zero_stage)
     return RIDGE_OK;
 }
 
-/* ---- pipeline -------------------------------------------------------------------- */
-
-/* Stages under way. */
-typedef struct stage_list {
-    int64_t *sizes; /* [most] */
-    int64_t n, most;
-} stage_list;
-
-/* "*N" behind an item, 1 without. @return what follows, NULL: malformed */
-static const char *read_times(const char *p, int64_t *times)
+static ridge_status read_context(launch_sheet *s, ridge_knobs *k)
 {
-    *times = 1;
-    if (*p != '*')
-        return p;
-    const size_t digits = strspn(p + 1, "0123456789");
-    if (!ridge_parse_i64((ridge_str){p + 1, digits}, times) || *times > MOST)
-        return NULL;
-    return p + 1 + digits;
-}
-
-static bool add_item(stage_list *list, char item, int64_t times)
-{
-    if (item == '|') {
-        if (list->n + times > list->most)
-            return false;
-        for (int64_t i = 0; i < times; i++)
-            list->sizes[list->n++] = 0;
-        return true;
-    }
-    if (strchr("tEmL, ", item) == NULL)
-        return false;
-    list->sizes[list->n - 1] += item == 't' ? times : 0;
-    return true;
-}
-
-/* Items without parentheses, up to @p end. */
-static bool read_items(stage_list *list, const char *p, const char *end)
-{
-    while (p < end) {
-        const char item = *p;
-        int64_t times;
-        p = read_times(p + 1, &times);
-        if (p == NULL || !add_item(list, item, times))
-            return false;
-    }
-    return true;
-}
-
-/* Layers of each stage of "Et*3|(tt|)*2tL": letters, with t a layer, and groups of
- * them.
- * @return false: a form that is not read */
-static bool read_stage_sizes(const char *text, stage_list *list)
-{
-    list->n = 1;
-    list->sizes[0] = 0;
-    for (const char *p = text; *p != '\0';) {
-        const char *open = p + strcspn(p, "(");
-        const char *close = open + strcspn(open, ")");
-        int64_t times;
-        if (!read_items(list, p, open))
-            return false;
-        if (*open == '\0')
-            return true;
-        p = *close == '\0' ? NULL : read_times(close + 1, &times);
-        if (p == NULL)
-            return false;
-        for (int64_t i = 0; i < times; i++) {
-            if (!read_items(list, open + 1, close))
-                return false;
-        }
-    }
-    return true;
-}
-
-/* Stages as they are written out: those of pp x vpp, in the order of the model. */
-static ridge_status read_stages(launch_sheet *s, int64_t layers, ridge_knobs *k)
-{
-    enum { STAGES_MOST = 4096 };
-    const char *text = NULL;
-    RIDGE_TRY(launch_sheet_text(s, LAUNCH_STAGES, &text));
-    int64_t *sizes = ridge_new(ridge_ctx_scratch(s->cx), int64_t, STAGES_MOST);
-    if (sizes == NULL)
-        return ridge_fail_nomem(s->cx);
-    stage_list list = {.sizes = sizes, .most = STAGES_MOST};
-    if (!read_stage_sizes(text, &list)) {
-        return launch_sheet_fail(s, RIDGE_E_PARSE, LAUNCH_STAGES,
-                                 "'%.60s': expected letters E, t, m, L, '|' between "
-                                 "stages, and groups (..)*N",
-                                 text);
-    }
-    const int64_t n = list.n;
-    int64_t sum = 0;
-    bool is_even = n == k->pp;
-    for (int64_t i = 0; i < n; i++) {
-        sum += sizes[i];
-        is_even = is_even && sizes[i] == train_stage_size(layers, k->pp, i);
-    }
-    if (n % k->pp != 0 || sum != layers) {
-        return launch_sheet_fail(s, RIDGE_E_ARG, LAUNCH_STAGES,
-                                 "%lld layers in %lld stages, of a model of %lld over "
-                                 "pp=%lld",
-                                 (long long)sum, (long long)n, (long long)layers,
-                                 (long long)k->pp);
-    }
-    k->vpp = n / k->pp;
-    for (int64_t i = 0; k->vpp > 1 && i < n; i++)
-        is_even = i == 0 ? true : is_even && sizes[i] == sizes[0];
-    if (!is_even) {
-        launch_notes_add(s->cx, &s->launch->differing,
-                         "%s:%d: %s %.80s; priced as even stages", s->file,
-                         s->given[LAUNCH_STAGES]->line, s->given[LAUNCH_STAGES]->name,
-                         text);
-    }
-    return RIDGE_OK;
-}
-
-static ridge_status read_virtual(launch_sheet *s, int64_t layers, ridge_knobs *k)
-{
-    int64_t size = 0;
-    k->vpp = 1;
-    if (launch_sheet_has(s, LAUNCH_STAGES) && k->pp > 1)
-        return read_stages(s, layers, k);
-    if (launch_sheet_has(s, LAUNCH_VIRTUAL_STAGES))
-        return launch_sheet_i64(s, LAUNCH_VIRTUAL_STAGES, 1, MOST, &k->vpp);
-    RIDGE_TRY(launch_sheet_want(s, LAUNCH_LAYERS_PER_VIRTUAL_STAGE, &size));
-    if (size == 0 || k->pp == 1)
+    static const launch_word words[] = {{"p2p", RIDGE_CP_RING},
+                                        {"all_gather", RIDGE_CP_GATHER},
+                                        {"allgather", RIDGE_CP_GATHER},
+                                        {"a2a", RIDGE_CP_ALL_TO_ALL}};
+    const char *name = "p2p";
+    if (k->cp == 1)
         return RIDGE_OK;
-    if (layers % k->pp != 0 || layers / k->pp % size != 0) {
-        return launch_sheet_fail(s, RIDGE_E_ARG, LAUNCH_LAYERS_PER_VIRTUAL_STAGE,
-                                 "%lld layers over pp=%lld are no multiple of %lld",
-                                 (long long)layers, (long long)k->pp, (long long)size);
+    RIDGE_TRY(launch_sheet_text(s, LAUNCH_CP_EXCHANGE, &name));
+    const int found = launch_word_find(words, RIDGE_COUNT_OF(words), name);
+    if (found >= 0) {
+        k->cp_exchange = found;
+        return RIDGE_OK;
     }
-    k->vpp = layers / k->pp / size;
+    launch_notes_add(s->cx, &s->launch->differing, "%s: %s %.40s; priced as a ring",
+                     s->file, launch_sheet_name(s, LAUNCH_CP_EXCHANGE), name);
     return RIDGE_OK;
 }
 
@@ -251,11 +138,7 @@ static ridge_status read_full_remat(launch_sheet *s, int64_t layers, ridge_knobs
     if (is_block && n == 0) {
         k->remat = RIDGE_REMAT_NONE;
     } else if (is_block && n < stage) {
-        launch_notes_add(s->cx, &s->launch->differing,
-                         "%s: %s %lld of %lld layers of a stage; priced as all of "
-                         "them",
-                         s->file, launch_sheet_name(s, LAUNCH_REMAT_LAYERS),
-                         (long long)n, (long long)stage);
+        k->remat_layers = n * k->vpp; /* Megatron counts in each virtual stage */
     } else if (!is_block && n > 1) {
         launch_notes_add(s->cx, &s->launch->differing,
                          "%s: %s %lld keeps the input of every such group of layers; "
@@ -332,13 +215,72 @@ static ridge_status read_precision(launch_sheet *s, ridge_knobs *k)
     return RIDGE_OK;
 }
 
-static ridge_status read_optimizer(launch_sheet *s)
+static const launch_word optimizers[] = {{"adam", RIDGE_OPTIMIZER_ADAMW},
+                                         {"sgd", RIDGE_OPTIMIZER_MOMENTUM},
+                                         {"muon", RIDGE_OPTIMIZER_MUON},
+                                         {"dist_muon", RIDGE_OPTIMIZER_MUON}};
+
+/* Adam's moments in fewer bits, where they are alike. */
+static ridge_status read_moments(launch_sheet *s, ridge_knobs *k)
+{
+    static const launch_word words[] = {{"fp32", RIDGE_OPTIMIZER_ADAMW},
+                                        {"bf16", RIDGE_OPTIMIZER_ADAMW_BF16},
+                                        {"fp16", RIDGE_OPTIMIZER_ADAMW_BF16},
+                                        {"fp8", RIDGE_OPTIMIZER_ADAMW_8BIT}};
+    const char *first = "fp32";
+    const char *second = "fp32";
+    if (launch_sheet_has(s, LAUNCH_FIRST_MOMENT))
+        RIDGE_TRY(launch_sheet_text(s, LAUNCH_FIRST_MOMENT, &first));
+    if (launch_sheet_has(s, LAUNCH_SECOND_MOMENT))
+        RIDGE_TRY(launch_sheet_text(s, LAUNCH_SECOND_MOMENT, &second));
+    const int found = launch_word_find(words, RIDGE_COUNT_OF(words), first);
+    if (found < 0) {
+        return launch_sheet_fail(s, RIDGE_E_PARSE, LAUNCH_FIRST_MOMENT,
+                                 "'%.40s': expected fp32, bf16, fp16 or fp8", first);
+    }
+    k->optimizer = (ridge_optimizer)found;
+    if (strcmp(first, second) != 0) {
+        launch_notes_add(s->cx, &s->launch->differing,
+                         "%s: moments in %.20s and %.20s; priced as both in %.20s",
+                         s->file, first, second, first);
+    }
+    return RIDGE_OK;
+}
+
+static ridge_status read_optimizer(launch_sheet *s, ridge_knobs *k)
 {
     const char *name = "adam";
+    double momentum = 0.9;
     RIDGE_TRY(launch_sheet_text(s, LAUNCH_OPTIMIZER, &name));
-    if (strcmp(name, "adam") != 0) {
+    const int found = launch_word_find(optimizers, RIDGE_COUNT_OF(optimizers), name);
+    if (found == RIDGE_OPTIMIZER_ADAMW)
+        return read_moments(s, k);
+    if (found < 0) {
         launch_notes_add(s->cx, &s->launch->differing, "%s: %s %.60s; priced as adam",
                          s->file, launch_sheet_name(s, LAUNCH_OPTIMIZER), name);
+        return RIDGE_OK;
+    }
+    k->optimizer = (ridge_optimizer)found;
+    if (found == RIDGE_OPTIMIZER_MOMENTUM)
+        RIDGE_TRY(launch_sheet_double(s, LAUNCH_MOMENTUM, 0, 1, &momentum));
+    if (momentum == 0)
+        k->optimizer = RIDGE_OPTIMIZER_SGD;
+    return RIDGE_OK;
+}
+
+static ridge_status read_offload(launch_sheet *s, ridge_knobs *k)
+{
+    bool is_offloaded = false;
+    double fraction = 1;
+    RIDGE_TRY(launch_sheet_flag(s, LAUNCH_OPTIMIZER_OFFLOAD, &is_offloaded));
+    if (!is_offloaded)
+        return RIDGE_OK;
+    RIDGE_TRY(launch_sheet_double(s, LAUNCH_OFFLOAD_FRACTION, 0, 1, &fraction));
+    k->offload = RIDGE_OFFLOAD_OPTIMIZER;
+    if (fraction < 1) {
+        launch_notes_add(s->cx, &s->launch->differing,
+                         "%s: %g of the optimizer on the host; priced as all of it",
+                         s->file, fraction);
     }
     return RIDGE_OK;
 }
@@ -440,15 +382,17 @@ static ridge_status read_layout(launch_sheet *s, int64_t chips, ridge_launch *la
     launch_data data = {.ranks = chips / (k->tp * k->cp * k->pp), .replicas = 1};
     RIDGE_TRY(read_shards(s, &data));
     launch_data_knobs(&data, k);
-    RIDGE_TRY(note_overlap(s, data.zero_stage));
+    RIDGE_TRY(launch_megatron_stages(s, layers, k));
+    RIDGE_TRY(read_overlap(s, data.zero_stage, k));
+    RIDGE_TRY(read_context(s, k));
     RIDGE_TRY(launch_sheet_flag(s, LAUNCH_SP, &is_sp));
     RIDGE_TRY(launch_sheet_flag(s, LAUNCH_TP_OVERLAP, &is_overlap));
     k->has_sp = is_sp && k->tp > 1 ? 1 : 0;
     k->overlap[RIDGE_OVERLAP_TP] = is_overlap && k->tp > 1 ? 1 : 0;
-    RIDGE_TRY(read_virtual(s, layers, k));
     RIDGE_TRY(read_remat(s, layers, k));
     RIDGE_TRY(read_precision(s, k));
-    RIDGE_TRY(read_optimizer(s));
+    RIDGE_TRY(read_optimizer(s, k));
+    RIDGE_TRY(read_offload(s, k));
     return read_batch(s, launch);
 }
 

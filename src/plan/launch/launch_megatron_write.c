@@ -132,27 +132,30 @@ static ridge_status fill_model(launch_draft *d)
 /* Stages of unlike sizes, "Et*3|t*4|t*3L". */
 static void fill_stages(launch_draft *d)
 {
-    const int64_t pp = d->layout->pp;
+    const stage_cut cut = stage_cut_of(d->layout);
     ridge_buf b;
     ridge_buf_init(&b, ridge_ctx_arena(d->cx));
-    for (int64_t s = 0; s < pp; s++) {
-        ridge_buf_printf(&b, "%s%st*%lld%s", s == 0 ? "" : "|", s == 0 ? "E" : "",
-                         (long long)train_stage_size(d->dims.layers, pp, s),
-                         s == pp - 1 ? "L" : "");
+    for (int64_t s = 0; s < cut.pp; s++) {
+        const int64_t layers = train_stage_layers(d->dims.layers, &cut, s);
+        ridge_buf_printf(&b, "%s%s", s == 0 ? "" : "|", s == 0 ? "E" : "");
+        if (layers > 0)
+            ridge_buf_printf(&b, "t*%lld", (long long)layers);
+        ridge_buf_puts(&b, s == cut.pp - 1 ? "L" : "");
     }
     launch_draft_text(d, LAUNCH_STAGES, ridge_buf_text(&b));
 }
 
-static ridge_status fill_pipeline(launch_draft *d)
+static ridge_status fill_virtual(launch_draft *d)
 {
     const ridge_layout *l = d->layout;
-    if (l->vpp == 1) {
-        if (d->dims.layers % l->pp != 0)
-            fill_stages(d);
-        return RIDGE_OK;
-    }
     launch_draft_i64(d, LAUNCH_VIRTUAL_STAGES, l->vpp);
-    if (d->dims.layers % (l->pp * l->vpp) != 0) {
+    launch_draft_flag(d, LAUNCH_NO_PP_OVERLAP, !l->has_pp_overlap);
+    if (!l->has_pp_overlap)
+        launch_draft_note(d,
+                          "without no-overlap-p2p-communication Megatron hides sends, "
+                          "which the plan counts");
+    if (d->dims.layers % (l->pp * l->vpp) != 0 || l->first_layers != RIDGE_STAGE_EVEN ||
+        l->last_layers != RIDGE_STAGE_EVEN) {
         return launch_draft_refuse(d,
                                    "wants as many layers in each of pp x vpp = %lld "
                                    "stages, and %lld layers are not: plan with vpp=1",
@@ -168,16 +171,36 @@ static ridge_status fill_pipeline(launch_draft *d)
     return RIDGE_OK;
 }
 
+static ridge_status fill_pipeline(launch_draft *d)
+{
+    const ridge_layout *l = d->layout;
+    if (l->pp == 1)
+        return RIDGE_OK;
+    if (l->vpp > 1)
+        return fill_virtual(d);
+    if (l->has_pp_overlap)
+        return launch_draft_refuse(d, "hides sends behind compute with vpp alone: plan "
+                                      "with pp_overlap=0 or vpp=2");
+    const bool is_even = l->first_layers == RIDGE_STAGE_EVEN &&
+                         l->last_layers == RIDGE_STAGE_EVEN &&
+                         d->dims.layers % l->pp == 0;
+    if (!is_even)
+        fill_stages(d);
+    return RIDGE_OK;
+}
+
 static ridge_status fill_shards(launch_draft *d)
 {
     static const char *const strategies[] = {"no_shard", "optim", "optim_grads",
                                              "optim_grads_params"};
     const ridge_layout *l = d->layout;
-    launch_draft_flag(d, LAUNCH_OVERLAP_REDUCE, d->replicas * l->cp > 1);
+    launch_draft_flag(d, LAUNCH_OVERLAP_REDUCE,
+                      d->replicas * l->cp > 1 && !l->is_dp_exposed);
     if (l->zero_stage == 0)
         return RIDGE_OK;
     launch_draft_flag(d, LAUNCH_ZERO_OPTIMIZER, true);
-    launch_draft_flag(d, LAUNCH_OVERLAP_GATHER, true);
+    launch_draft_flag(d, LAUNCH_OVERLAP_GATHER,
+                      l->zero_stage < 3 || !l->is_fsdp_exposed);
     if (l->dp > 1)
         launch_draft_i64(d, LAUNCH_DP_REPLICAS, l->dp);
     if (l->zero_stage == 1)
@@ -198,11 +221,17 @@ static ridge_status fill_shards(launch_draft *d)
 
 static ridge_status fill_degrees(launch_draft *d)
 {
+    static const char *const exchanges[] = {[RIDGE_CP_RING] = "p2p",
+                                            [RIDGE_CP_GATHER] = "all_gather",
+                                            [RIDGE_CP_ALL_TO_ALL] = "a2a"};
     const ridge_layout *l = d->layout;
     launch_draft_i64(d, LAUNCH_TP, l->tp);
     launch_draft_i64(d, LAUNCH_PP, l->pp);
     launch_draft_i64(d, LAUNCH_CP, l->cp);
+    if (l->cp > 1)
+        launch_draft_text(d, LAUNCH_CP_EXCHANGE, exchanges[l->cp_exchange]);
     if (d->dims.experts > 0) {
+        launch_draft_flag(d, LAUNCH_EP_OVERLAP, l->has_ep_overlap && l->ep > 1);
         launch_draft_i64(d, LAUNCH_EP, l->ep);
         launch_draft_i64(d, LAUNCH_EXPERT_TP, train_expert_width(l->tp, l->ep));
         if (l->tp > 1 && !l->has_sp) {
@@ -221,8 +250,27 @@ static ridge_status fill_degrees(launch_draft *d)
     return fill_shards(d);
 }
 
+/* Megatron counts layers in each virtual stage. */
+static ridge_status fill_full_remat(launch_draft *d)
+{
+    const ridge_layout *l = d->layout;
+    const bool is_part = l->remat_layers > 0;
+    if (is_part && l->remat_layers % l->vpp != 0) {
+        return launch_draft_refuse(d,
+                                   "recomputes as many layers in each of vpp=%lld "
+                                   "stages: plan with a remat_layers that it divides",
+                                   (long long)l->vpp);
+    }
+    launch_draft_text(d, LAUNCH_REMAT_METHOD, is_part ? "block" : "uniform");
+    launch_draft_i64(d, LAUNCH_REMAT_LAYERS, is_part ? l->remat_layers / l->vpp : 1);
+    return RIDGE_OK;
+}
+
 static ridge_status fill_remat(launch_draft *d)
 {
+    if (d->layout->remat == RIDGE_REMAT_SELECTIVE && d->layout->remat_layers > 0)
+        return launch_draft_refuse(d, "recomputes attention in all layers or in none: "
+                                      "plan with remat=selective");
     switch (d->layout->remat) {
     case RIDGE_REMAT_NONE:
         return RIDGE_OK;
@@ -235,9 +283,7 @@ static ridge_status fill_remat(launch_draft *d)
                                       "remat=none, selective or full");
     case RIDGE_REMAT_FULL:
         launch_draft_text(d, LAUNCH_REMAT, "full");
-        launch_draft_text(d, LAUNCH_REMAT_METHOD, "uniform");
-        launch_draft_i64(d, LAUNCH_REMAT_LAYERS, 1);
-        return RIDGE_OK;
+        return fill_full_remat(d);
     }
     return RIDGE_OK;
 }
@@ -273,9 +319,37 @@ static ridge_status fill_precision(launch_draft *d)
         ridge_precision_policy(p)->text);
 }
 
+static void fill_optimizer(launch_draft *d)
+{
+    static const char *const names[RIDGE_OPTIMIZER_COUNT] = {
+        [RIDGE_OPTIMIZER_ADAMW] = "adam",      [RIDGE_OPTIMIZER_ADAMW_BF16] = "adam",
+        [RIDGE_OPTIMIZER_ADAMW_8BIT] = "adam", [RIDGE_OPTIMIZER_MUON] = "muon",
+        [RIDGE_OPTIMIZER_MOMENTUM] = "sgd",    [RIDGE_OPTIMIZER_SGD] = "sgd"};
+    const ridge_optimizer o = d->layout->optimizer;
+    const bool is_offloaded = (d->layout->offload & RIDGE_OFFLOAD_OPTIMIZER) != 0;
+    const char *moments = o == RIDGE_OPTIMIZER_ADAMW_BF16   ? "bf16"
+                          : o == RIDGE_OPTIMIZER_ADAMW_8BIT ? "fp8"
+                                                            : NULL;
+    launch_draft_text(d, LAUNCH_OPTIMIZER, names[o]);
+    launch_draft_text(d, LAUNCH_MOMENTUM, o == RIDGE_OPTIMIZER_SGD ? "0" : NULL);
+    launch_draft_text(d, LAUNCH_FIRST_MOMENT, moments);
+    launch_draft_text(d, LAUNCH_SECOND_MOMENT, moments);
+    launch_draft_flag(d, LAUNCH_PRECISION_AWARE, moments != NULL || is_offloaded);
+    launch_draft_flag(d, LAUNCH_OPTIMIZER_OFFLOAD, is_offloaded);
+}
+
 ridge_status launch_megatron_fill(launch_draft *d)
 {
+    static const launch_ability ability = {
+        .schedules = 1u << RIDGE_SCHEDULE_1F1B,
+        .exchanges =
+            1u << RIDGE_CP_RING | 1u << RIDGE_CP_GATHER | 1u << RIDGE_CP_ALL_TO_ALL,
+        .optimizers = ~(1u << RIDGE_OPTIMIZER_ADAFACTOR),
+        .offload = RIDGE_OFFLOAD_OPTIMIZER,
+        .has_ends = true,
+        .has_partial_remat = true};
     const double tokens = d->request->total_tokens;
+    RIDGE_TRY(launch_draft_check(d, &ability));
     RIDGE_TRY(launch_dims_of(d->cx, d->request->model, &d->dims));
     RIDGE_TRY(fill_model(d));
     RIDGE_TRY(fill_degrees(d));
@@ -286,7 +360,7 @@ ridge_status launch_megatron_fill(launch_draft *d)
     launch_draft_i64(d, LAUNCH_BATCH, d->batch_seqs);
     if (tokens > 0)
         launch_draft_i64(d, LAUNCH_SAMPLES, (int64_t)(tokens / (double)d->seq_tokens));
-    launch_draft_text(d, LAUNCH_OPTIMIZER, "adam");
+    fill_optimizer(d);
     launch_draft_note(d, "run it on %lld ranks", (long long)d->request->slice->chips);
     launch_draft_note(d, "data, tokenizer, learning rate, rotary base and checkpoints "
                          "are yours to add");

@@ -15,6 +15,30 @@ void launch_data_knobs(const launch_data *data, ridge_knobs *knobs)
         knobs->zero_stage = 0;
 }
 
+void launch_usual_knobs(ridge_knobs *k)
+{
+    if (k->pp > 1) {
+        k->schedule = k->vpp > 1 ? RIDGE_SCHEDULE_INTERLEAVED : RIDGE_SCHEDULE_1F1B;
+        k->first_layers = k->last_layers = RIDGE_STAGE_EVEN;
+        k->is_first_fixed = k->is_last_fixed = true;
+    }
+    if (k->cp > 1)
+        k->cp_exchange = RIDGE_CP_RING;
+    k->offload = RIDGE_OFFLOAD_NONE;
+    k->optimizer = RIDGE_OPTIMIZER_ADAMW;
+    k->overlap[RIDGE_OVERLAP_FSDP] = k->overlap[RIDGE_OVERLAP_DP] = 1;
+    k->overlap[RIDGE_OVERLAP_PP] = k->overlap[RIDGE_OVERLAP_EP] = 0;
+}
+
+int launch_word_find(const launch_word *words, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(words[i].name, name) == 0)
+            return words[i].value;
+    }
+    return -1;
+}
+
 void launch_expert_width_note(launch_sheet *sheet, launch_field field, int64_t stated,
                               const ridge_knobs *knobs)
 {

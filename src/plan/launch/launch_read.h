@@ -27,6 +27,11 @@ RIDGE_NODISCARD ridge_status launch_maxtext_model(launch_sheet *sheet,
                                                   const ridge_launch_query *query,
                                                   ridge_launch *launch);
 
+/** Virtual stages, layers of the ends, and the usual knobs.
+ * @errors E_PARSE, E_ARG with file:line */
+RIDGE_NODISCARD ridge_status launch_megatron_stages(launch_sheet *sheet, int64_t layers,
+                                                    ridge_knobs *knobs);
+
 /** How data parallelism of @p ranks shards. */
 typedef struct launch_data {
     int64_t ranks;    /* dp x fsdp */
@@ -36,6 +41,18 @@ typedef struct launch_data {
 
 /** dp, fsdp and zero of the knobs; ZeRO over one rank shards nothing and is none. */
 void launch_data_knobs(const launch_data *data, ridge_knobs *knobs);
+
+/** What a framework runs unless it is told otherwise: 1F1B or its interleaved form,
+ * even stages, a ring for cp, nothing on the host, AdamW; of overlap what Ridge
+ * assumes. For knobs whose degrees and vpp are set. */
+void launch_usual_knobs(ridge_knobs *knobs);
+
+/** A word of a table for a value of a field, or -1. */
+typedef struct launch_word {
+    const char *name;
+    int value;
+} launch_word;
+int launch_word_find(const launch_word *words, size_t n, const char *name);
 
 /** Ways in which Ridge cuts experts' widths, against what a file states; noted if they
  * differ. @param stated  0: not stated */

@@ -79,15 +79,45 @@ static ridge_status read_shards(launch_sheet *s, ridge_knobs *k, launch_data *da
                          "pass to the last backward pass; priced as zero=2",
                          s->file);
     }
-    if (k->cp > 1) {
-        launch_notes_add(s->cx, &s->launch->assumed,
-                         "keys and values around a ring; torchtitan gathers them "
-                         "unless context_parallel_rotate_method says so");
+    return RIDGE_OK;
+}
+
+static ridge_status read_context(launch_sheet *s, ridge_knobs *k)
+{
+    const char *name = "allgather";
+    if (k->cp == 1)
+        return RIDGE_OK;
+    RIDGE_TRY(launch_sheet_text(s, LAUNCH_CP_EXCHANGE, &name));
+    if (strcmp(name, "allgather") != 0 && strcmp(name, "alltoall") != 0) {
+        return launch_sheet_fail(s, RIDGE_E_PARSE, LAUNCH_CP_EXCHANGE,
+                                 "'%.40s': expected allgather or alltoall", name);
     }
+    /* alltoall passes keys and values on, rank by rank */
+    k->cp_exchange = strcmp(name, "alltoall") == 0 ? RIDGE_CP_RING : RIDGE_CP_GATHER;
     return RIDGE_OK;
 }
 
 /* ---- pipeline -------------------------------------------------------------------- */
+
+/* Stages as if embedding and head weighed so many layers. */
+static void set_ends(launch_sheet *s, int64_t layers, int64_t first, int64_t last,
+                     ridge_knobs *k)
+{
+    const int64_t size = (layers + first + last) / (k->pp * k->vpp);
+    launch_usual_knobs(k);
+    if (first + last == 0)
+        return;
+    if (k->vpp == 1 && (layers + first + last) % k->pp == 0 && size >= first &&
+        size >= last) {
+        k->first_layers = size > first ? size - first : RIDGE_STAGE_NONE;
+        k->last_layers = size > last ? size - last : RIDGE_STAGE_NONE;
+    } else {
+        launch_notes_add(s->cx, &s->launch->differing,
+                         "%s: %lld layers fewer in the first stage and %lld in the "
+                         "last; priced as even stages",
+                         s->file, (long long)first, (long long)last);
+    }
+}
 
 static ridge_status read_stages(launch_sheet *s, int64_t layers, bool is_looped,
                                 ridge_knobs *k)
@@ -99,14 +129,10 @@ static ridge_status read_stages(launch_sheet *s, int64_t layers, bool is_looped,
     RIDGE_TRY(launch_sheet_want(s, LAUNCH_STAGE_LAYERS, &size));
     RIDGE_TRY(launch_sheet_i64(s, LAUNCH_FIRST_LESS, 0, MOST, &first));
     RIDGE_TRY(launch_sheet_i64(s, LAUNCH_LAST_LESS, 0, MOST, &last));
-    if (first + last > 0) {
-        launch_notes_add(s->cx, &s->launch->differing,
-                         "%s: %lld layers fewer in the first stage and %lld in the "
-                         "last; priced as even stages",
-                         s->file, (long long)first, (long long)last);
-    }
-    if (size == 0)
+    if (size == 0) {
+        set_ends(s, layers, first, last, k);
         return RIDGE_OK;
+    }
     const int64_t stages = ridge_ceil_div(layers + first + last, size);
     if (stages % k->pp != 0 || (!is_looped && stages != k->pp)) {
         return launch_sheet_fail(s, RIDGE_E_ARG, LAUNCH_STAGE_LAYERS,
@@ -116,28 +142,43 @@ static ridge_status read_stages(launch_sheet *s, int64_t layers, bool is_looped,
                                  (long long)k->pp);
     }
     k->vpp = stages / k->pp;
+    set_ends(s, layers, first, last, k);
     return RIDGE_OK;
 }
 
 static ridge_status read_pipeline(launch_sheet *s, int64_t layers, ridge_knobs *k)
 {
+    static const launch_word words[] = {{"1F1B", RIDGE_SCHEDULE_1F1B},
+                                        {"1f1b", RIDGE_SCHEDULE_1F1B},
+                                        {"GPipe", RIDGE_SCHEDULE_GPIPE},
+                                        {"gpipe", RIDGE_SCHEDULE_GPIPE},
+                                        {"Interleaved1F1B", RIDGE_SCHEDULE_INTERLEAVED},
+                                        {"interleaved1f1b", RIDGE_SCHEDULE_INTERLEAVED},
+                                        {"ZBVZeroBubble", RIDGE_SCHEDULE_ZB_V}};
     const char *schedule = "1F1B";
     k->vpp = 1;
+    launch_usual_knobs(k);
     if (k->pp == 1)
         return RIDGE_OK;
     RIDGE_TRY(launch_sheet_text(s, LAUNCH_SCHEDULE, &schedule));
-    const bool is_plain = strcmp(schedule, "1F1B") == 0;
-    const bool is_gpipe = strcmp(schedule, "GPipe") == 0;
-    const bool is_looped = !is_plain && !is_gpipe;
-    if (!is_plain && strcmp(schedule, "Interleaved1F1B") != 0 &&
-        strcmp(schedule, "interleaved1f1b") != 0) {
+    const int found = launch_word_find(words, RIDGE_COUNT_OF(words), schedule);
+    if (found == RIDGE_SCHEDULE_ZB_V) {
+        k->schedule = found; /* folds even stages */
+        k->is_first_fixed = k->is_last_fixed = false;
+        return RIDGE_OK;
+    }
+    const bool is_looped = found < 0 || found == RIDGE_SCHEDULE_INTERLEAVED;
+    if (found < 0) {
         launch_notes_add(
             s->cx, &s->launch->differing, "%s:%d: the schedule %.40s; priced as 1F1B",
             s->file,
             s->given[LAUNCH_SCHEDULE] == NULL ? 0 : s->given[LAUNCH_SCHEDULE]->line,
             schedule);
     }
-    return read_stages(s, layers, is_looped, k);
+    RIDGE_TRY(read_stages(s, layers, is_looped, k));
+    if (found == RIDGE_SCHEDULE_GPIPE)
+        k->schedule = found;
+    return RIDGE_OK;
 }
 
 /* ---- recomputation and precision ------------------------------------------------- */
@@ -241,6 +282,7 @@ ridge_status launch_torchtitan_read(launch_sheet *s, const ridge_launch_query *q
     ridge_knobs *k = &launch->knobs;
     launch_data data = {.replicas = 1};
     bool is_overlap = false;
+    bool is_offloaded = false;
     int64_t width = 0;
     launch->has_layout = true;
     RIDGE_TRY(read_model(s, query, launch));
@@ -248,8 +290,12 @@ ridge_status launch_torchtitan_read(launch_sheet *s, const ridge_launch_query *q
     RIDGE_TRY(read_shards(s, k, &data));
     RIDGE_TRY(launch_sheet_flag(s, LAUNCH_TP_OVERLAP, &is_overlap));
     k->has_sp = k->tp > 1 ? 1 : 0;
-    k->overlap[RIDGE_OVERLAP_TP] = is_overlap && k->tp > 1 ? 1 : 0;
     RIDGE_TRY(read_pipeline(s, launch->model->layer_count, k));
+    k->overlap[RIDGE_OVERLAP_TP] = is_overlap && k->tp > 1 ? 1 : 0;
+    RIDGE_TRY(read_context(s, k));
+    RIDGE_TRY(launch_sheet_flag(s, LAUNCH_OPTIMIZER_OFFLOAD, &is_offloaded));
+    if (is_offloaded)
+        k->offload = RIDGE_OFFLOAD_OPTIMIZER | RIDGE_OFFLOAD_WEIGHTS;
     RIDGE_TRY(read_remat(s, k));
     RIDGE_TRY(read_precision(s, k));
     RIDGE_TRY(launch_sheet_want(s, LAUNCH_EXPERT_TP, &width));

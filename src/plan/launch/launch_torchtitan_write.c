@@ -60,8 +60,8 @@ static ridge_status fill_tensor(launch_draft *d)
     if (l->has_tp_overlap && l->tp > 1)
         launch_draft_note(d, "async tensor parallelism needs [compile] enable = true");
     if (l->cp > 1)
-        launch_draft_note(d, "torchtitan gathers keys and values for cp; the plan "
-                             "counts a ring");
+        launch_draft_text(d, LAUNCH_CP_EXCHANGE,
+                          l->cp_exchange == RIDGE_CP_RING ? "alltoall" : "allgather");
     if (ridge_model_params(d->request->model).experts == 0)
         return RIDGE_OK;
     const int64_t width = train_expert_width(l->tp, l->ep);
@@ -78,30 +78,69 @@ static ridge_status fill_tensor(launch_draft *d)
     return RIDGE_OK;
 }
 
-static ridge_status fill_pipeline(launch_draft *d)
+/* Layers fewer in the ends than in the stages between them. */
+static ridge_status fill_ends(launch_draft *d)
+{
+    const int64_t layers = d->request->model->layer_count;
+    const stage_cut cut = stage_cut_of(d->layout);
+    const int64_t first = train_stage_layers(layers, &cut, 0);
+    const int64_t last = train_stage_layers(layers, &cut, cut.pp - 1);
+    const int64_t rest = layers - first - last;
+    const int64_t most = first > last ? first : last;
+    const int64_t size = cut.pp > 2 ? rest / (cut.pp - 2) : most;
+    if ((cut.pp > 2 && rest % (cut.pp - 2) != 0) || first > size || last > size) {
+        return launch_draft_refuse(d,
+                                   "makes the ends of a pipeline shorter, and the "
+                                   "stages between them alike: plan with another pp");
+    }
+    launch_draft_i64(d, LAUNCH_STAGE_LAYERS, size);
+    launch_draft_i64(d, LAUNCH_FIRST_LESS, size - first);
+    launch_draft_i64(d, LAUNCH_LAST_LESS, size - last);
+    return RIDGE_OK;
+}
+
+static ridge_status fill_stages(launch_draft *d)
 {
     const ridge_layout *l = d->layout;
     const int64_t layers = d->request->model->layer_count;
     const int64_t stages = l->pp * l->vpp;
     const int64_t size = ridge_ceil_div(layers, stages);
-    launch_draft_i64(d, LAUNCH_PP, l->pp);
-    if (l->pp == 1)
-        return RIDGE_OK;
-    if (ridge_ceil_div(layers, size) != stages) {
+    const bool is_even =
+        l->first_layers == RIDGE_STAGE_EVEN && l->last_layers == RIDGE_STAGE_EVEN;
+    if (!is_even && l->vpp == 1)
+        return fill_ends(d);
+    if (!is_even || ridge_ceil_div(layers, size) != stages) {
         return launch_draft_refuse(
             d,
             "makes stages of %lld layers, and %lld layers do not "
             "make up %lld of them: plan with another pp or vpp",
             (long long)size, (long long)layers, (long long)stages);
     }
-    launch_draft_text(d, LAUNCH_SCHEDULE, l->vpp > 1 ? "Interleaved1F1B" : "1F1B");
     launch_draft_i64(d, LAUNCH_STAGE_LAYERS, size);
     launch_draft_i64(d, LAUNCH_FIRST_LESS, 0);
     launch_draft_i64(d, LAUNCH_LAST_LESS, 0);
-    launch_draft_i64(d, LAUNCH_PIPELINE_MICROBATCH, l->microbatch_seqs);
     if (layers % stages != 0)
         launch_draft_note(d, "stages of unlike sizes: torchtitan puts the larger ones "
                              "first, the plan in the middle");
+    return RIDGE_OK;
+}
+
+static ridge_status fill_pipeline(launch_draft *d)
+{
+    const ridge_layout *l = d->layout;
+    launch_draft_i64(d, LAUNCH_PP, l->pp);
+    if (l->pp == 1)
+        return RIDGE_OK;
+    launch_draft_text(d, LAUNCH_SCHEDULE,
+                      l->vpp > 1                            ? "Interleaved1F1B"
+                      : l->schedule == RIDGE_SCHEDULE_GPIPE ? "GPipe"
+                      : l->schedule == RIDGE_SCHEDULE_ZB_V  ? "ZBVZeroBubble"
+                                                            : "1F1B");
+    launch_draft_i64(d, LAUNCH_PIPELINE_MICROBATCH, l->microbatch_seqs);
+    if (l->schedule != RIDGE_SCHEDULE_ZB_V)
+        return fill_stages(d);
+    launch_draft_i64(d, LAUNCH_FIRST_LESS, 0);
+    launch_draft_i64(d, LAUNCH_LAST_LESS, 0);
     return RIDGE_OK;
 }
 
@@ -193,6 +232,21 @@ static void put_tables(launch_draft *d)
 
 ridge_status launch_torchtitan_write(launch_draft *d)
 {
+    static const launch_ability ability = {
+        .schedules = 1u << RIDGE_SCHEDULE_1F1B | 1u << RIDGE_SCHEDULE_GPIPE |
+                     1u << RIDGE_SCHEDULE_ZB_V,
+        .exchanges = 1u << RIDGE_CP_RING | 1u << RIDGE_CP_GATHER,
+        .optimizers = 1u << RIDGE_OPTIMIZER_ADAMW,
+        .offload = RIDGE_OFFLOAD_OPTIMIZER | RIDGE_OFFLOAD_WEIGHTS,
+        .has_ends = true};
+    const unsigned offload = d->layout->offload;
+    RIDGE_TRY(launch_draft_check(d, &ability));
+    if (offload != RIDGE_OFFLOAD_NONE && offload != ability.offload)
+        return launch_draft_refuse(d,
+                                   "puts weights and optimizer on the host together: "
+                                   "plan with offload=optimizer+weights or none");
+    launch_draft_text(d, LAUNCH_OPTIMIZER_OFFLOAD,
+                      offload != RIDGE_OFFLOAD_NONE ? "true" : NULL);
     launch_draft_text(d, LAUNCH_OPTIMIZER, "AdamW");
     RIDGE_TRY(fill_model(d));
     RIDGE_TRY(fill_shards(d));
