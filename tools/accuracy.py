@@ -27,7 +27,8 @@ def samples() -> list:
 
 
 def measure(ridge: str, name: str) -> dict:
-    """Rows and median error by chip, and by chip and kind."""
+    """Rows and median error by chip, and by chip and kind; of training runs also of those
+    that state their whole plan, by software, and of memory by source."""
     code, out, err = program.run(ridge, f"ridge validate {FOLDER}/{name} --json")
     if code != 0:
         sys.exit(f"accuracy: {name}: {err.strip()}")
@@ -36,6 +37,9 @@ def measure(ridge: str, name: str) -> dict:
                            "median_abs_rel_error": report["median_abs_rel_error"]}}
     for key in ("by_chip", "by_chip_kind"):
         groups.update(report.get(key, {}))
+    for key, text in (("complete_by_chip", "whole plan, "), ("by_stack", "software "),
+                      ("memory_by_source", "memory, ")):
+        groups.update({text + name: e for name, e in report.get(key, {}).items()})
     return {group: {"rows": e["rows"], "median": round(e["median_abs_rel_error"], 4)}
             for group, e in groups.items() if e["rows"] >= ROWS_LEAST}
 

@@ -358,6 +358,8 @@ STACK_TEXTS = {"name", "full_name", "base", "aliases", "runs", "attention", "pra
                "has_tp_overlap", "has_half_gradients", "dispatches_once",
                "has_two_gradients", "gathers_stage"}
 STACK_NUMBERS = {"stream_passes": (0.1, 100), "gated_passes": (0.1, 100),
+                 "range_low": (0.01, 100),
+                 "range_high": (0.01, 100), "range_rows": (1, 1e6),
                  "kept_passes": (0.1, 100),
                  "logit_bytes": (1, 100), "selective_matmuls": (0, 1),
                  "experts_half_width": (0, 1e6)}

@@ -61,6 +61,8 @@ typedef struct ridge_stack {
     double logit_bytes;       /* at the fullest moment of the loss; 0: 6 */
     double experts_half_width; /* of an expert: its products reach half the rate of one
                                 * product; 0: they reach all of it */
+    double range_low, range_high; /* 10th and 90th percentile of measured / expected */
+    int range_rows;               /* measured steps behind them; 0: none */
     ridge_stack_factors matmul_time, fp8_time, fp4_time, attention_time;
     const ridge_fact *facts;
     size_t n_facts;

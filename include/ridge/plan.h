@@ -7,6 +7,7 @@
 
 #include "ridge/base.h"
 #include "ridge/cost.h"
+#include "ridge/cost_range.h"
 #include "ridge/hardware.h"
 #include "ridge/hardware_stack.h"
 #include "ridge/model.h"
@@ -181,6 +182,14 @@ RIDGE_NODISCARD ridge_status ridge_train_price_one(ridge_ctx *cx,
                                                    const ridge_train_request *request,
                                                    const ridge_layout *layout,
                                                    ridge_train_price *out);
+
+/** The range of a step time, from measured steps on the request's software: on any
+ * where it names none. Never below the bound. */
+ridge_range ridge_train_range(const ridge_train_request *request,
+                              const ridge_train_price *price);
+/** The same in words. @owner the ctx; NULL when memory ran out */
+const char *ridge_train_range_text(ridge_ctx *cx, const ridge_train_request *request,
+                                   const ridge_train_price *price);
 
 /** "tp on nvlink 8; fsdp on leaf 32 x spine 2", in the ctx's arena. */
 const char *ridge_placement_text(ridge_ctx *cx, const ridge_train_request *request,

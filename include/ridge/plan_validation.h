@@ -36,6 +36,7 @@ typedef struct ridge_validation_row {
     bool has_memory;
     double measured_memory_bytes, predicted_memory_bytes;
     ridge_train_price price; /* of the layout that was taken */
+    ridge_range range;       /* where eight of ten steps on such software lie */
     const char *stack;       /* the software that was taken; "": well tuned */
     bool has_experts;
     double chip_s_per_token; /* measured */

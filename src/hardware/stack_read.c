@@ -5,9 +5,10 @@
  * given again; factors are merged chip by chip, aliases and runs are not inherited);
  * aliases; runs (words of titles of sources whose runs used it); attention (flash,
  * unfused); practice {sp, zero, remat}; the flags has_tp_overlap, has_half_gradients,
- * dispatches_once, has_two_gradients, gathers_stage; facts stream_passes, gated_passes,
- * kept_passes, logit_bytes, selective_matmuls, experts_half_width; factors matmul_time,
- * fp8_time, fp4_time, attention_time {chip: fact}. An unknown member is an error.
+ * dispatches_once, has_two_gradients, gathers_stage; facts range_low, range_high,
+ * range_rows, stream_passes, gated_passes, kept_passes, logit_bytes, selective_matmuls,
+ * experts_half_width; factors matmul_time, fp8_time, fp4_time, attention_time {chip:
+ * fact}. An unknown member is an error.
  */
 #include "stack_read.h"
 
@@ -28,6 +29,9 @@ static const char *const members[] = {"name",
                                       "has_two_gradients",
                                       "gathers_stage",
                                       "gated_passes",
+                                      "range_low",
+                                      "range_high",
+                                      "range_rows",
                                       "kept_passes",
                                       "logit_bytes",
                                       "stream_passes",
@@ -46,6 +50,8 @@ static const struct {
 } numbers[] = {
     {{"stream_passes", 0.1, 100}, offsetof(ridge_stack, stream_passes)},
     {{"gated_passes", 0.1, 100}, offsetof(ridge_stack, gated_passes)},
+    {{"range_low", 0.01, 100}, offsetof(ridge_stack, range_low)},
+    {{"range_high", 0.01, 100}, offsetof(ridge_stack, range_high)},
     {{"kept_passes", 0.1, 100}, offsetof(ridge_stack, kept_passes)},
     {{"logit_bytes", 1, 100}, offsetof(ridge_stack, logit_bytes)},
     {{"experts_half_width", 0, 1e6}, offsetof(ridge_stack, experts_half_width)},
@@ -73,7 +79,7 @@ static const struct {
     {{"fp4_time", 0.1, 100}, offsetof(ridge_stack, fp4_time)},
 };
 
-enum { FACT_ROOM = RIDGE_COUNT_OF(numbers) + 4 * RIDGE_STACK_CHIPS_MAX };
+enum { FACT_ROOM = RIDGE_COUNT_OF(numbers) + 1 + 4 * RIDGE_STACK_CHIPS_MAX };
 
 static ridge_status read_factor(ridge_ctx *cx, ridge_node node, const fact_spec *spec,
                                 fact_list *facts, ridge_stack_factors *out)
@@ -118,6 +124,13 @@ static ridge_status read_numbers(ridge_ctx *cx, const ridge_node *root,
         double *field = (double *)(void *)((char *)s + numbers[i].offset);
         if (!ridge_json_is_absent(node))
             RIDGE_TRY(ridge__fact_read(cx, node, &numbers[i].spec, facts, field));
+    }
+    static const fact_spec rows_spec = {"range_rows", 1, 1e6};
+    const ridge_node rows = ridge_json_get(root, rows_spec.key);
+    int64_t n_rows;
+    if (!ridge_json_is_absent(rows)) {
+        RIDGE_TRY(ridge__count_read(cx, rows, &rows_spec, facts, &n_rows));
+        s->range_rows = (int)n_rows;
     }
     for (size_t i = 0; i < RIDGE_COUNT_OF(factor_sets); i++) {
         const ridge_node node = ridge_json_get(root, factor_sets[i].spec.key);

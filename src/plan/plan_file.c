@@ -134,9 +134,7 @@ ridge_json *ridge_train_price_to_json(ridge_ctx *cx, const ridge_train_request *
         ridge_json_set_text(o, "why_not", ridge_fit_text(p->fit));
     ridge_json_set_double(o, "step_time_s", p->step_time_s);
     ridge_json_set_double(o, "bound_step_time_s", p->bound_step_time_s);
-    const ridge_range range =
-        ridge_range_of(RIDGE_MEASURED_TRAINING_STEP,
-                       (ridge_time){p->bound_step_time_s, p->step_time_s});
+    const ridge_range range = ridge_train_range(request, p);
     ridge_json_set_double(o, "range_low_s", range.low_s);
     ridge_json_set_double(o, "range_high_s", range.high_s);
     ridge_json_set_double(o, "mfu", p->mfu);

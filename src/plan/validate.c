@@ -98,6 +98,7 @@ static ridge_status predict(ridge_ctx *cx, const ridge_catalog *catalog,
                           ridge_fit_text(price.fit));
     }
     out->price = price;
+    out->range = ridge_train_range(&r, &price);
     out->stack = r.stack == NULL ? "" : r.stack->name;
     out->has_experts = measured_has_experts(r.model);
     out->chip_s_per_token =

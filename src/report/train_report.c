@@ -54,14 +54,6 @@ static void add_layout(ridge_table *t, int rank, const ridge_train_price *p)
             .s);
 }
 
-static const char *best_range(ridge_ctx *cx, const ridge_train_result *r)
-{
-    const ridge_train_price *best = &r->layouts[0];
-    const ridge_time time = {best->bound_step_time_s, best->step_time_s};
-    const ridge_measured what = RIDGE_MEASURED_TRAINING_STEP;
-    return ridge_range_text(cx, what, ridge_range_of(what, time));
-}
-
 /* A line of its own: where others break does not hang on how long the search took. */
 static const char *search_note(ridge_ctx *cx, const ridge_train_result *r)
 {
@@ -77,7 +69,8 @@ static const char *times_note(ridge_ctx *cx, const ridge_train_view *v)
         ridge_ctx_arena(cx),
         "Expected times; the bound has perfect overlap and peak rates. %s MFU by "
         "convention %s: %s.",
-        best_range(cx, v->result), ridge_convention_text(v->request->convention),
+        ridge_train_range_text(cx, v->request, &v->result->layouts[0]),
+        ridge_convention_text(v->request->convention),
         ridge_convention_what(v->request->convention));
 }
 

@@ -174,6 +174,8 @@ static void set_row(ridge_ctx *cx, ridge_json *array, const ridge_validation_row
     ridge_json_set_text(o, "model", r->model);
     ridge_json_set_double(o, "measured_step_time_s", r->measured_step_s);
     ridge_json_set_double(o, "predicted_step_time_s", r->predicted_step_s);
+    ridge_json_set_double(o, "range_low_s", r->range.low_s);
+    ridge_json_set_double(o, "range_high_s", r->range.high_s);
     ridge_json_set_double(o, "rel_error", r->relative_error);
     ridge_json_set_text(o, "assumed", r->assumed);
     ridge_json_set_text(o, "stack", r->stack);
