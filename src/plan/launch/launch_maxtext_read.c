@@ -337,7 +337,7 @@ ridge_status launch_maxtext_read(launch_sheet *s, const ridge_launch_query *quer
     RIDGE_TRY(read_mesh(s, query->slice, k));
     RIDGE_TRY(read_pipeline(s, launch->model->layer_count, k, &microbatches));
     RIDGE_TRY(read_context(s, k));
-    k->overlap[RIDGE_OVERLAP_TP] = 0;
+    k->overlap[RIDGE_OVERLAP_TP] = RIDGE_FLAG_FREE; /* as XLA does on the chip */
     RIDGE_TRY(read_remat(s, k));
     RIDGE_TRY(read_precision(s, k));
     return read_batch(s, query->slice->chips, microbatches, launch);
