@@ -11,6 +11,7 @@ ridge_test(unit train_price LAYER plan SOURCES ${train_fixture})
 ridge_test(unit validation_summary LAYER plan SOURCES ${train_fixture})
 ridge_test(unit stack_time LAYER plan SOURCES ${train_fixture})
 ridge_test(unit train_explain LAYER plan SOURCES ${train_fixture})
+ridge_test(unit reasons LAYER plan SOURCES ${train_fixture})
 ridge_test(unit step_program LAYER plan SOURCES ${train_fixture})
 ridge_test(unit train_step LAYER plan SOURCES ${train_fixture})
 

@@ -24,6 +24,27 @@ static ridge_status read_knobs(cli_run *run, ridge_knobs *knobs)
     return RIDGE_OK;
 }
 
+enum { FRONT_LAYOUTS = 16 };
+
+/* "10%" or "0.1". */
+static ridge_status read_headroom(cli_run *run, double *out)
+{
+    const char *text = cli_option_text(run, "headroom");
+    *out = 0;
+    if (!text)
+        return RIDGE_OK;
+    ridge_str s = ridge_str_of(text);
+    const bool is_percent = s.n > 0 && s.p[s.n - 1] == '%';
+    if (is_percent)
+        s.n--;
+    if (!ridge_parse_double(s, out) || !(*out >= 0) || !(*out < (is_percent ? 100 : 1)))
+        return ridge_fail(run->cx, RIDGE_E_ARG,
+                          "--headroom '%s': expected a share of the memory, as in 10%%",
+                          text);
+    *out /= is_percent ? 100 : 1;
+    return RIDGE_OK;
+}
+
 static ridge_status read_numbers(cli_run *run, ridge_train_request *r)
 {
     double top;
@@ -42,6 +63,10 @@ static ridge_status read_numbers(cli_run *run, ridge_train_request *r)
                           RIDGE_TRAIN_TOP_MAX);
     }
     r->top = (int)top;
+    RIDGE_TRY(read_headroom(run, &r->headroom));
+    RIDGE_TRY(cli_option_count(run, "imbalance", 1, &r->expert_imbalance));
+    if (cli_option_text(run, "front"))
+        r->front = FRONT_LAYOUTS;
     const char *convention = cli_option_text(run, "convention");
     return convention ? ridge_convention_parse(run->cx, convention, &r->convention)
                       : RIDGE_OK;
@@ -124,6 +149,32 @@ static int show(cli_run *run, const ridge_train_view *view, const train_launch *
     return cli_emit_text(run, &text);
 }
 
+/* What was asked beyond the answer; what would fit is told unasked. */
+static ridge_status find_reasons(cli_run *run, const ridge_train_view *view,
+                                 ridge_train_reasons *out)
+{
+    const ridge_train_request *r = view->request;
+    const ridge_train_result *result = view->result;
+    const ridge_train_price *best = result->n_layouts > 0 ? &result->layouts[0] : NULL;
+    const char *what_if = cli_option_text(run, "what-if");
+    const ridge_catalog *catalog;
+    RIDGE_TRY(cli_catalog(run, &catalog));
+    if (what_if) {
+        RIDGE_TRY(ridge_what_if_parse(run->cx, what_if, r->slice, &out->what_if));
+        out->what_if_text = what_if;
+        if (best)
+            RIDGE_TRY(
+                ridge_train_what_if(run->cx, r, best, &out->what_if, &out->answer));
+    }
+    if (!best || cli_option_text(run, "reasons"))
+        RIDGE_TRY(ridge_train_relax(run->cx, catalog, r, best, out->relaxations,
+                                    &out->n_relaxations));
+    if (best && cli_option_text(run, "reasons"))
+        RIDGE_TRY(ridge_train_sensitivity(run->cx, r, best, out->sensitivity,
+                                          &out->n_sensitivity));
+    return RIDGE_OK;
+}
+
 static int run_train(cli_run *run)
 {
     ridge_train_request request = {.top = 5};
@@ -141,7 +192,12 @@ static int run_train(cli_run *run)
         return cli_fail(run);
     ridge_thresholds thresholds = ridge_train_thresholds(&request);
     const bool has_money = request.total_tokens > 0 || cli_money_is_asked(run);
-    ridge_train_view view = {name, &request, &result, &thresholds, &money, has_money};
+    ridge_train_reasons *reasons =
+        ridge_new(ridge_ctx_arena(run->cx), ridge_train_reasons, 1);
+    ridge_train_view view = {name,   &request,  &result, &thresholds,
+                             &money, has_money, reasons};
+    if (!reasons || find_reasons(run, &view, reasons) != RIDGE_OK)
+        return cli_fail(run);
     if (write_plan(run, &view) != RIDGE_OK ||
         cli_train_timeline(run, &view) != RIDGE_OK)
         return cli_fail(run);
@@ -165,7 +221,15 @@ static const cli_option options[] = {
      "(well-tuned)"},
     {"convention", "NAME",
      "how MFU counts FLOPs: causal (default), full, 6n, palm, ..."},
+    {"imbalance", "X",
+     "load of the busiest rank of experts over the mean (1: chance alone)"},
+    {"headroom", "SHARE", "of the memory that is to stay free: 10%"},
     {"top", "K", "layouts to show (5)"},
+    {"front", NULL, "show which layouts trade time for memory"},
+    {"reasons", NULL,
+     "show what helps most, and the step's sensitivity to every number"},
+    {"what-if", "CHANGES",
+     "the answer on other hardware: hbm=2x,nvlink=0.5x,flops=+10%"},
     {"plan", "FILE", "write the best layout as a plan"},
     {"timeline", "FILE", "write the step of the best layout as a trace for Perfetto"},
     {"operations", "FILE",

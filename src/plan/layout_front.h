@@ -5,6 +5,9 @@
 
 #include "ridge/plan.h"
 
+/** Layouts that take more than so many times the best are on no front. */
+enum { LAYOUT_FRONT_REACH = 2 };
+
 typedef struct layout_front {
     int most; /* 0: not wanted */
     int n;

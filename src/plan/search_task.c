@@ -35,15 +35,17 @@ static void refuse(search_desk *d, ridge_fit fit)
 /* The least that a layout must take to be dropped. */
 static double limit_s(const search_desk *d)
 {
+    if (d->answer->front.most > 0) /* which has slower ones too */
+        return LAYOUT_FRONT_REACH * d->bound_s;
     return fmin(d->bound_s, layout_ranking_worst_s(&d->answer->ranking));
 }
 
 /* Whether no layout of these layers, microbatches and stages is among the best: all
- * compute, spread evenly, without a bubble. A front wants slower ones too. */
+ * compute, spread evenly, without a bubble. */
 static bool is_mesh_slow(const search_desk *d, const memo_entry *e,
                          const ridge_layout *l)
 {
-    if (!ridge_chip_is_overlapped(d->tc.chip) || d->answer->front.most > 0)
+    if (!ridge_chip_is_overlapped(d->tc.chip))
         return false; /* priced by what runs, not by these terms */
     double m = (double)train_microbatches(&d->tc, l);
     return m * e->model_s / (double)l->pp > limit_s(d);
@@ -79,10 +81,11 @@ static bool is_slow(const search_desk *d, const candidate *c, const ridge_layout
                     double bytes)
 {
     double least_s = least_step_s(d, c, l);
-    if (d->answer->front.most > 0)
-        return layout_front_beats(&d->answer->front, least_s, bytes) &&
-               least_s > limit_s(d);
-    return least_s > limit_s(d);
+    if (least_s > limit_s(d))
+        return true;
+    return d->answer->front.most > 0 &&
+           least_s > fmin(d->bound_s, layout_ranking_worst_s(&d->answer->ranking)) &&
+           layout_front_beats(&d->answer->front, least_s, bytes);
 }
 
 /* ---- pricing --------------------------------------------------------------------- */
@@ -229,7 +232,7 @@ static bool is_too_wide(const search_desk *d, const ridge_layout *l)
     if (d->knobs->offload != RIDGE_KNOB_FREE)
         inputs = 0; /* they may lie on the host */
     double bytes = train_tokens(tc, l) * (inputs / (double)l->pp + 0.5 * widest);
-    return bytes > tc->chip->hbm_bytes;
+    return bytes > tc->usable_bytes;
 }
 
 static void search_microbatch(search_desk *d, const pipelines *all, zero_range zeros,

@@ -161,6 +161,9 @@ ridge_status ridge_train_check(ridge_ctx *cx, const ridge_train_request *r)
             "--batch or lower --seq",
             r->batch_tokens, r->seq_tokens);
     }
+    if (!(r->headroom >= 0 && r->headroom < 1))
+        return ridge_fail(cx, RIDGE_E_ARG, "headroom %g: expected 0 to less than 1",
+                          r->headroom);
     if (!(r->total_tokens >= 0 && r->total_tokens <= 1e18)) {
         return ridge_fail(cx, RIDGE_E_ARG, "%g training tokens: expected 0 to 1e18",
                           r->total_tokens);
@@ -220,6 +223,7 @@ ridge_status train_case_open(ridge_ctx *cx, const ridge_train_request *request,
     tc.batch_seqs = seqs < 1 ? 1 : (int64_t)seqs;
     tc.flops_per_token =
         ridge_model_flops_train(model, tc.seq_tokens, request->convention);
+    tc.usable_bytes = chip->hbm_bytes * (1 - request->headroom);
     tc.usd_per_chip_hour = request->usd_per_chip_hour;
     if (tc.usd_per_chip_hour == 0 && chip->n_prices > 0)
         tc.usd_per_chip_hour = chip->prices[0].usd_per_chip_hour;

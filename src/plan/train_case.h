@@ -64,6 +64,7 @@ typedef struct train_case {
     int *n_weights;                            /* [kinds] */
     int64_t batch_seqs;
     double seq_tokens;
+    double usable_bytes;        /* of a chip's memory */
     double flops_per_token;     /* training, by the request's convention */
     double usd_per_chip_hour;   /* 0: not known */
     train_stages *stages_by_pp; /* memo, n_stages_by_pp entries */

@@ -68,7 +68,7 @@ ridge_status train_layout_price(train_case *tc, const layer_time *layers,
     price.memory =
         train_peak_memory(tc, &terms, l, price.microbatches, &price.fullest_stage);
     price.peak_memory_bytes = ridge_memory_total_bytes(&price.memory);
-    if (price.peak_memory_bytes > tc->chip->hbm_bytes)
+    if (price.peak_memory_bytes > tc->usable_bytes)
         price.fit = RIDGE_FIT_OVER_HBM;
     train_price_time(tc, &terms, l, &price);
     RIDGE_TRY(tc->steps->status);

@@ -247,6 +247,9 @@ static ridge_status search_all(search *s, layout_ranking *ranking, layout_front 
     ranking->n = 0;
     RIDGE_TRY(run_tasks(s));
     merge(s, ranking, front);
+    while (front->n > 0 && front->layouts[front->n - 1].step_time_s >
+                               LAYOUT_FRONT_REACH * front->layouts[0].step_time_s)
+        front->n--;
     for (int i = 0; i < s->n_tasks; i++)
         add_tally(s->result, &s->answers[i].tally);
     if (ranking->n > 0)

@@ -1,5 +1,5 @@
 /* The keys of `train --json`. */
-#include "ridge/report.h"
+#include "reasons_section.h"
 
 static void set_thresholds(ridge_ctx *cx, const ridge_thresholds *h, ridge_json *object)
 {
@@ -51,6 +51,7 @@ void ridge_train_write_json(ridge_ctx *cx, const ridge_train_view *v,
         ridge_json_set(object, "terms",
                        ridge_money_terms_to_json(cx, r->slice, v->money));
     }
+    ridge__reasons_to_json(cx, v, object);
     set_thresholds(cx, v->thresholds, object);
     ridge_json *search = ridge_json_set_object(cx, object, "search");
     ridge_json_set_i64(search, "covered", result->covered);

@@ -1,7 +1,7 @@
 /* The best training layouts for people: a table, the winner's step and memory, and
  * where communication begins to bind. */
 #include "money_report.h"
-#include "section.h"
+#include "reasons_section.h"
 
 #include "ridge/cost_range.h"
 
@@ -264,8 +264,7 @@ static void add_nothing(ridge_ctx *cx, const ridge_train_view *v, ridge_sections
         s, ridge_sprintf(
                ridge_ctx_arena(cx),
                "The nearest needs %s of %s a chip: dp=%lld fsdp=%lld tp=%lld cp=%lld "
-               "pp=%lld ep=%lld zero=%d remat=%s. About %.1f times the chips, or chips "
-               "with more memory, would hold it.",
+               "pp=%lld ep=%lld zero=%d remat=%s: %.1f times what there is.",
                ridge_format_bytes(r->nearest.peak_memory_bytes).s,
                ridge_format_bytes(hbm_bytes).s, (long long)l->dp, (long long)l->fsdp,
                (long long)l->tp, (long long)l->cp, (long long)l->pp, (long long)l->ep,
@@ -326,8 +325,11 @@ static void build(ridge_ctx *cx, const ridge_train_view *v, ridge_sections *s)
         add_nothing(cx, v, s);
     } else {
         add_layouts(cx, v, s);
+        ridge__others_section_add(cx, v, s);
         add_winner(cx, v, s);
+        ridge__front_section_add(cx, v, s);
     }
+    ridge__reasons_section_add(cx, v, s);
     add_thresholds(cx, v, s);
 }
 

@@ -1,0 +1,342 @@
+/*
+ * Limits taken away one at a time, each searched again: which of them costs most, or
+ * what is the mildest change with which anything fits.
+ */
+#include "lever.h"
+
+#include "ridge/plan_reasons.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct variant {
+    ridge_train_request request;
+    ridge_relaxation line;
+    ridge_status status;
+} variant;
+
+typedef struct relaxer {
+    ridge_ctx *cx;
+    const ridge_catalog *catalog;
+    const ridge_train_request *request;
+    const ridge_train_price *best; /* NULL: nothing fits */
+    int n;
+    variant variants[RIDGE_RELAXATION_MAX];
+} relaxer;
+
+/* @return NULL: no room */
+static variant *add(relaxer *r, const char *name, const char *what)
+{
+    if (r->n == RIDGE_RELAXATION_MAX)
+        return NULL;
+    variant *v = &r->variants[r->n++];
+    *v = (variant){.request = *r->request, .line = {.name = name, .what = what}};
+    v->request.top = 1;
+    v->request.front = 0;
+    v->request.workers = 1;
+    v->request.progress = NULL;
+    return v;
+}
+
+/* ---- knobs ----------------------------------------------------------------------- */
+
+/* What the user fixed, freed: one at a time, as knobs without them. */
+typedef struct freedom {
+    const char *name;
+    const char *what;
+    bool (*is_fixed)(const ridge_knobs *k);
+    void (*let)(ridge_knobs *k);
+} freedom;
+
+#define FREE_DEGREE(field)                                                             \
+    static bool is_##field##_fixed(const ridge_knobs *k)                               \
+    {                                                                                  \
+        return k->field > 0;                                                           \
+    }                                                                                  \
+    static void let_##field(ridge_knobs *k)                                            \
+    {                                                                                  \
+        k->field = 0;                                                                  \
+    }
+FREE_DEGREE(dp)
+FREE_DEGREE(fsdp)
+FREE_DEGREE(tp)
+FREE_DEGREE(cp)
+FREE_DEGREE(pp)
+FREE_DEGREE(ep)
+FREE_DEGREE(vpp)
+FREE_DEGREE(microbatch_seqs)
+#undef FREE_DEGREE
+
+static bool is_zero_fixed(const ridge_knobs *k)
+{
+    return k->zero_stage != RIDGE_ZERO_FREE;
+}
+
+static void let_zero(ridge_knobs *k)
+{
+    k->zero_stage = RIDGE_ZERO_FREE;
+}
+
+static bool is_sp_fixed(const ridge_knobs *k)
+{
+    return k->has_sp != RIDGE_FLAG_FREE;
+}
+
+static void let_sp(ridge_knobs *k)
+{
+    k->has_sp = RIDGE_FLAG_FREE;
+}
+
+static bool is_remat_fixed(const ridge_knobs *k)
+{
+    return k->remat != RIDGE_REMAT_FREE || k->remat_layers > 0;
+}
+
+static void let_remat(ridge_knobs *k)
+{
+    k->remat = RIDGE_REMAT_FREE;
+    k->remat_layers = 0;
+}
+
+static bool is_ends_fixed(const ridge_knobs *k)
+{
+    return k->is_first_fixed || k->is_last_fixed;
+}
+
+static void let_ends(ridge_knobs *k)
+{
+    k->is_first_fixed = k->is_last_fixed = false;
+    k->first_layers = k->last_layers = RIDGE_STAGE_EVEN;
+}
+
+static bool is_schedule_fixed(const ridge_knobs *k)
+{
+    return k->schedule >= 0;
+}
+
+static void let_schedule(ridge_knobs *k)
+{
+    k->schedule = RIDGE_KNOB_FREE;
+}
+
+static const freedom freedoms[] = {
+    {"dp", "replicas left to the search", is_dp_fixed, let_dp},
+    {"fsdp", "shards left to the search", is_fsdp_fixed, let_fsdp},
+    {"tp", "tensor parallelism left to the search", is_tp_fixed, let_tp},
+    {"cp", "context parallelism left to the search", is_cp_fixed, let_cp},
+    {"pp", "stages left to the search", is_pp_fixed, let_pp},
+    {"ep", "expert parallelism left to the search", is_ep_fixed, let_ep},
+    {"vpp", "virtual stages left to the search", is_vpp_fixed, let_vpp},
+    {"microbatch", "microbatches left to the search", is_microbatch_seqs_fixed,
+     let_microbatch_seqs},
+    {"zero", "the ZeRO stage left to the search", is_zero_fixed, let_zero},
+    {"sp", "SP left to the search", is_sp_fixed, let_sp},
+    {"remat", "remat left to the search", is_remat_fixed, let_remat},
+    {"first_layers, last_layers", "end stages left to the search", is_ends_fixed,
+     let_ends},
+    {"schedule", "the schedule left to the search", is_schedule_fixed, let_schedule},
+};
+
+static void add_freedoms(relaxer *r)
+{
+    for (size_t i = 0; i < RIDGE_COUNT_OF(freedoms); i++) {
+        const freedom *f = &freedoms[i];
+        if (!f->is_fixed(&r->request->knobs))
+            continue;
+        variant *v = add(r, f->name, f->what);
+        if (v != NULL)
+            f->let(&v->request.knobs);
+    }
+}
+
+/* ---- choices that are not searched unasked --------------------------------------- */
+
+static void add_choices(relaxer *r)
+{
+    const ridge_knobs *k = &r->request->knobs;
+    const ridge_chip *chip = r->request->slice->chip;
+    variant *v = k->schedule == RIDGE_KNOB_FREE
+                     ? add(r, "schedule=any", "zero-bubble schedules and dualpipe")
+                     : NULL;
+    if (v != NULL)
+        v->request.knobs.schedule = RIDGE_KNOB_ANY;
+    if (k->offload == RIDGE_KNOB_FREE &&
+        chip->pcie_bytes_per_s + chip->host_link_bytes_per_s > 0 &&
+        (v = add(r, "offload=any", "state or activations on the host")) != NULL)
+        v->request.knobs.offload = RIDGE_KNOB_ANY;
+    if (k->overlap[RIDGE_OVERLAP_EP] == RIDGE_FLAG_FREE && r->best != NULL &&
+        r->best->layout.ep > 1 &&
+        (v = add(r, "ep_overlap=1", "all-to-alls behind another microbatch")) != NULL)
+        v->request.knobs.overlap[RIDGE_OVERLAP_EP] = 1;
+    if (k->optimizer == RIDGE_OPTIMIZER_ADAMW &&
+        (v = add(r, "optimizer=adamw-8bit", "moments in 8 bits")) != NULL)
+        v->request.knobs.optimizer = RIDGE_OPTIMIZER_ADAMW_8BIT;
+    if (k->precision == RIDGE_PRECISION_BF16 &&
+        (v = add(r, "precision=bf16-reduce", "gradients kept and reduced in bf16")) !=
+            NULL)
+        v->request.knobs.precision = RIDGE_PRECISION_BF16_REDUCE;
+    if (k->precision == RIDGE_PRECISION_BF16 && r->best != NULL &&
+        chip->peak_flops_per_s[RIDGE_DTYPE_FP8] > 0 &&
+        (v = add(r, "precision=fp8", "matrix products in fp8")) != NULL)
+        v->request.knobs.precision = RIDGE_PRECISION_FP8;
+}
+
+/* ---- hardware and batch ---------------------------------------------------------- */
+
+typedef struct purchase {
+    const char *name, *what;
+    ridge_change change;
+    bool is_for_memory; /* wanted where nothing fits */
+} purchase;
+
+static const purchase purchases[] = {
+    {"hbm_bytes=1.25x", "a quarter more memory", {"hbm_bytes", 1.25}, true},
+    {"hbm_bytes=2x", "twice the memory", {"hbm_bytes", 2}, true},
+    {"inner=2x", "twice the bandwidth of the innermost level", {"inner", 2}, false},
+    {"outer=2x", "twice the bandwidth of the outer levels", {"outer", 2}, false},
+    {"hbm=2x", "twice the memory bandwidth", {"hbm", 2}, false},
+};
+
+static ridge_status add_purchases(relaxer *r)
+{
+    for (size_t i = 0; i < RIDGE_COUNT_OF(purchases); i++) {
+        const purchase *p = &purchases[i];
+        const ridge_what_if what = {.n = 1, .changes = {p->change}};
+        variant *v =
+            p->is_for_memory || r->best != NULL ? add(r, p->name, p->what) : NULL;
+        if (v != NULL)
+            RIDGE_TRY(
+                ridge_slice_change(r->cx, r->request->slice, &what, &v->request.slice));
+    }
+    return RIDGE_OK;
+}
+
+static void add_batches(relaxer *r)
+{
+    const double seq = r->request->seq_tokens;
+    if (r->best != NULL && r->best->padded_seqs > 0) {
+        const double seqs = round(r->request->batch_tokens / seq);
+        variant *v = add(r, "a whole batch", "no replica works on padding");
+        if (v != NULL)
+            v->request.batch_tokens = (seqs + (double)r->best->padded_seqs) * seq;
+    }
+    variant *v = r->best != NULL ? add(r, "twice the batch", "tokens of a step") : NULL;
+    if (v != NULL)
+        v->request.batch_tokens *= 2;
+    v = r->best == NULL && seq >= 2048
+            ? add(r, "half the sequence", "and as many tokens a step")
+            : NULL;
+    if (v != NULL)
+        v->request.seq_tokens = floor(seq / 2);
+}
+
+/* Slices of twice the chips and so on, where nothing fits. */
+static void add_slices(relaxer *r)
+{
+    static const int64_t times[] = {2, 3, 4, 6, 8, 16, 32};
+    const ridge_slice *slice = r->request->slice;
+    for (size_t i = 0; r->best == NULL && i < RIDGE_COUNT_OF(times); i++) {
+        const ridge_slice *larger;
+        int64_t chips;
+        if (slice->system == NULL || !ridge_mul_i64(slice->chips, times[i], &chips))
+            return;
+        if (ridge_slice_of_chips(r->cx, r->catalog, slice->system, chips, &larger) !=
+            RIDGE_OK) {
+            ridge_ctx_clear(r->cx);
+            continue;
+        }
+        variant *v = add(r, larger->text, "a larger slice");
+        if (v != NULL)
+            v->request.slice = larger;
+    }
+}
+
+/* ---- answers --------------------------------------------------------------------- */
+
+static void run(void *payload, int64_t item, int worker)
+{
+    relaxer *r = payload;
+    variant *v = &r->variants[item];
+    ridge_ctx *cx = ridge_ctx_open();
+    ridge_train_result result;
+    (void)worker;
+    if (cx == NULL) {
+        v->status = RIDGE_E_NOMEM;
+        return;
+    }
+    v->status = ridge_train_search(cx, &v->request, &result);
+    if (v->status == RIDGE_OK && result.n_layouts > 0) {
+        v->line.has_best = true;
+        v->line.best = result.layouts[0];
+    }
+    if (v->status == RIDGE_E_ARG) /* the change contradicts another knob */
+        v->status = RIDGE_OK;
+    ridge_ctx_close(cx);
+}
+
+static double token_s(const ridge_train_price *p, const ridge_slice *slice)
+{
+    return 1 / (p->tokens_per_s_per_chip * (double)slice->chips);
+}
+
+static int by_change(const void *a, const void *b)
+{
+    const ridge_relaxation *x = a;
+    const ridge_relaxation *y = b;
+    if (x->step_change != y->step_change)
+        return x->step_change < y->step_change ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+/* Of the slices only the smallest is told: they stand last, in order. */
+static int collect(const relaxer *r, ridge_relaxation *out)
+{
+    int n = 0;
+    bool has_slice = false;
+    for (int i = 0; i < r->n; i++) {
+        const variant *v = &r->variants[i];
+        const bool is_slice =
+            r->best == NULL && v->request.slice->chips != r->request->slice->chips;
+        if (!v->line.has_best || (is_slice && has_slice))
+            continue;
+        has_slice = has_slice || is_slice;
+        out[n] = v->line;
+        if (r->best != NULL)
+            out[n].step_change = token_s(&v->line.best, v->request.slice) /
+                                     token_s(r->best, r->request->slice) -
+                                 1;
+        n++;
+    }
+    if (r->best != NULL)
+        qsort(out, (size_t)n, sizeof *out, by_change);
+    return n;
+}
+
+ridge_status ridge_train_relax(ridge_ctx *cx, const ridge_catalog *catalog,
+                               const ridge_train_request *request,
+                               const ridge_train_price *best, ridge_relaxation *out,
+                               int *n)
+{
+    relaxer *r = ridge_new(ridge_ctx_arena(cx), relaxer, 1);
+    if (r == NULL)
+        return ridge_fail_nomem(cx);
+    r->cx = cx;
+    r->catalog = catalog;
+    r->request = request;
+    r->best = best;
+    add_freedoms(r);
+    add_choices(r);
+    RIDGE_TRY(add_purchases(r));
+    add_batches(r);
+    add_slices(r);
+    RIDGE_TRY(ridge_parallel(cx, ridge_processor_count(), r->n, run, r));
+    if (ridge_ctx_is_cancelled(cx))
+        return ridge_fail(cx, RIDGE_E_CANCELLED, "cancelled during the search");
+    for (int i = 0; i < r->n; i++) {
+        if (r->variants[i].status != RIDGE_OK)
+            return ridge_fail_nomem(cx);
+    }
+    *n = collect(r, out);
+    return RIDGE_OK;
+}
