@@ -139,7 +139,7 @@ typedef struct ridge_train_request {
     double usd_per_chip_hour; /* 0: the chip's first price in data/prices */
     double expert_imbalance; /* busiest rank of experts over the mean; below 1: even but
                                 for chance */
-    double headroom; /* share of the memory that is to stay free, below 1 */
+    double headroom;         /* share of the memory that is to stay free, below 1 */
     int top;                 /* layouts wanted, 1 to RIDGE_TRAIN_TOP_MAX */
     int front;   /* layouts of the front of time and memory wanted; 0: none */
     int workers; /* threads of the search; 0: one a processor */
@@ -356,9 +356,10 @@ RIDGE_NODISCARD ridge_status ridge_train_explain(ridge_ctx *cx,
                                                  const char *quantity,
                                                  ridge_explanation *out);
 
-/** Change of the step time when one hardware number is a tenth larger. */
+/** Change of the step time when one number is a tenth larger. */
 typedef struct ridge_sensitivity {
     const char *name;
+    bool is_hardware;   /* else of the model or the workload */
     double step_change; /* relative; negative: faster */
 } ridge_sensitivity;
 

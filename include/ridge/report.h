@@ -158,8 +158,8 @@ typedef struct ridge_train_view {
     const ridge_train_request *request;
     const ridge_train_result *result;
     const ridge_thresholds *thresholds;
-    const ridge_money_request *money; /* where it runs; NULL: only the steps */
-    bool has_money;                   /* the text tells of the whole run */
+    const ridge_money_request *money;   /* where it runs; NULL: only the steps */
+    bool has_money;                     /* the text tells of the whole run */
     const ridge_train_reasons *reasons; /* NULL: none asked for */
 } ridge_train_view;
 

@@ -174,14 +174,15 @@ ridge_status ridge_train_sensitivity(ridge_ctx *cx, const ridge_train_request *r
         l->pull(&c.chip, &c.slice, l->is_better_lower ? 1 / LARGER : LARGER);
         const char *name = ridge_sprintf(ridge_ctx_arena(cx), "%s %s", l->what,
                                          l->is_better_lower ? "/ 1.1" : "+10 %");
-        RIDGE_TRY(add(cx, &c, price, LARGER, (ridge_sensitivity){name, 0}, out, n));
+        RIDGE_TRY(
+            add(cx, &c, price, LARGER, (ridge_sensitivity){name, true, 0}, out, n));
     }
     for (size_t i = 0; i < RIDGE_COUNT_OF(numbers); i++) {
         RIDGE_TRY(open_copies(cx, request, &c));
         const double by = numbers[i].grow(&c, &price->layout);
         const char *name =
             ridge_sprintf(ridge_ctx_arena(cx), "%s +10 %%", numbers[i].what);
-        RIDGE_TRY(add(cx, &c, price, by, (ridge_sensitivity){name, 0}, out, n));
+        RIDGE_TRY(add(cx, &c, price, by, (ridge_sensitivity){name, false, 0}, out, n));
     }
     return RIDGE_OK;
 }
