@@ -9,6 +9,7 @@
  *  - of a remat policy as few layers as fit: those beyond do more work, and what it
  * adds to a pass hides no more than itself. If all can be kept, no policy is faster.
  */
+#include "pipeline_passes.h"
 #include "search_desk.h"
 
 #include "layer_program.h"
@@ -60,21 +61,23 @@ static double least_step_s(const search_desk *d, const candidate *c,
         return 0;
     const train_stages *stages = c->stages;
     double m = (double)c->microbatches;
-    double sum_s = 0;
     double most_s = 0;
     for (int i = 0; i < stages->n; i++) {
         const train_stage *stage = &stages->stages[i];
         double again = train_remat_share(&d->tc, l, stage);
-        double t = stage->has_head ? c->times->least_s[d->tc.n_kinds] : 0;
+        double head_s = stage->head_passes * c->times->least_s[d->tc.n_kinds];
+        double t = stage->has_head ? head_s : 0;
         for (int k = 0; k < d->tc.n_kinds; k++)
             t += stage->layers[k] *
                  (c->times->least_s[k] +
                   again * layer_time_recompute_s(&c->times->layers[k], l->remat));
-        sum_s += stage->count * t;
+        stages->passes[i] = (stage_pass){.forward_s = t / 2, .backward_s = t / 2};
         most_s = fmax(most_s, t);
     }
-    double fill_s = ridge_schedule_is_split(l->schedule) ? 0 : sum_s - most_s;
-    return m * most_s + fill_s / (double)l->vpp;
+    /* Of passes of one sum equal ones wait least; and with as many microbatches as
+     * stages no stage that takes longer makes a step shorter. */
+    bool has_bubble = !ridge_schedule_is_split(l->schedule) && m >= (double)l->pp;
+    return has_bubble ? pipeline_passes_s(l, stages, stages->passes, m, 0) : m * most_s;
 }
 
 static bool is_slow(const search_desk *d, const candidate *c, const ridge_layout *l,

@@ -66,7 +66,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_double(s, z, v);
         check_formats(v);
     }
-    if (ridge_parse_count(s, &v) || ridge_parse_bytes(s, &v))
+    if (ridge_parse_count(s, &v) || ridge_parse_bytes(s, &v) ||
+        ridge_parse_fraction(s, &v))
         require(isfinite(v) && v >= 0);
     double bits;
     if (size >= sizeof bits) {

@@ -243,9 +243,30 @@ static void sizes_take_decimal_and_binary_units(void **state)
     }
 }
 
+static void shares_are_read_with_a_sign_or_without(void **state)
+{
+    static const struct {
+        const char *text;
+        double value;
+    } good[] = {{"5%", 0.05}, {"0.05", 0.05}, {"2.5 %", 0.025}, {"0", 0}, {"300%", 3}};
+    static const char *const bad[] = {"", "%", "-5%", "5%%", "5 percent", "1e309"};
+    (void)state;
+    for (size_t i = 0; i < RIDGE_COUNT_OF(good); i++) {
+        double v = 99;
+        assert_true(ridge_parse_fraction(ridge_str_of(good[i].text), &v));
+        assert_near(v, good[i].value, 1e-15);
+    }
+    for (size_t i = 0; i < RIDGE_COUNT_OF(bad); i++) {
+        double v = 99;
+        if (ridge_parse_fraction(ridge_str_of(bad[i]), &v))
+            fail_msg("'%s' was taken as %g", bad[i], v);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shares_are_read_with_a_sign_or_without),
         cmocka_unit_test(products_and_sums_say_when_they_overflow),
         cmocka_unit_test(division_rounds_up),
         cmocka_unit_test(whole_numbers_are_read_to_the_last_one),
