@@ -271,7 +271,10 @@ def check_torus(check, path, torus, is_variant):
 
 def check_system(check, path, own, whole):
     check.only(path, "", own, {"name", "full_name", "aliases", "base", "chip",
-                               "chips_per_node", "levels", "torus", "dcn", "power"})
+                               "chips_per_node", "levels", "torus", "dcn", "power",
+                               "host_bytes_per_chip"})
+    if "host_bytes_per_chip" in own:
+        check.fact(path, "host_bytes_per_chip", own["host_bytes_per_chip"], (1e6, 1e15))
     power = own.get("power", {})
     if check.only(path, "power", power, POWER):
         for key, fact in power.items():

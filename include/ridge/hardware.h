@@ -245,6 +245,8 @@ typedef struct ridge_system {
     ridge_axis dcn; /* between slices; size 0. bytes_per_s is a chip's share */
     bool has_dcn;
 
+    double host_bytes_per_chip; /* memory of the hosts, a chip's share; 0: not known */
+
     /* Electric power; 0: not known. */
     double node_watts; /* most that a node may draw: its rating */
     double

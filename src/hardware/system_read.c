@@ -8,8 +8,9 @@
  * (cubes-of-4, full-axis, never), link}, merged member by member with the base's;
  * dcn (optional, merged): the network between slices; and power (optional, merged)
  * {node_watts, training_watts_per_chip, network_watts_per_chip}, each a fact and
- * optional, not inherited by a system of another chip. axis_read.c describes levels,
- * link and dcn.
+ * optional, not inherited by a system of another chip; host_bytes_per_chip (optional, a
+ * fact): memory of the hosts, a chip's share. axis_read.c describes levels, link and
+ * dcn.
  */
 #include "system_read.h"
 
@@ -19,9 +20,17 @@
 #include "catalog.h"
 #include "chip_read.h"
 
-static const char *const members[] = {"name", "full_name",      "aliases", "base",
-                                      "chip", "chips_per_node", "levels",  "torus",
-                                      "dcn",  "power"};
+static const char *const members[] = {"name",
+                                      "full_name",
+                                      "aliases",
+                                      "base",
+                                      "chip",
+                                      "chips_per_node",
+                                      "levels",
+                                      "torus",
+                                      "dcn",
+                                      "power",
+                                      "host_bytes_per_chip"};
 static const char *const torus_members[] = {"dims", "max_shape", "host_shape",
                                             "wrap_rule", "link"};
 
@@ -49,7 +58,7 @@ static const power_row power_rows[] = {
 
 enum {
     FACT_ROOM =
-        AXIS_FACT_MAX * (RIDGE_LEVEL_MAX + 2) + 1 + (int)RIDGE_COUNT_OF(power_rows)
+        AXIS_FACT_MAX * (RIDGE_LEVEL_MAX + 2) + 2 + (int)RIDGE_COUNT_OF(power_rows)
 };
 
 /* A system under construction. */
@@ -317,6 +326,11 @@ ridge_status ridge__system_read(ridge_ctx *cx, ridge_node root,
     const ridge_node power = ridge_json_get(&root, "power");
     if (!ridge_json_is_absent(power))
         RIDGE_TRY(read_power(&r, power));
+    static const fact_spec host_spec = {"host_bytes_per_chip", 1e6, 1e15};
+    const ridge_node host = ridge_json_get(&root, "host_bytes_per_chip");
+    if (!ridge_json_is_absent(host))
+        RIDGE_TRY(ridge__fact_read(cx, host, &host_spec, &r.facts,
+                                   &r.system->host_bytes_per_chip));
     r.system->facts = r.facts.items;
     r.system->n_facts = r.facts.n;
     *out = r.system;
