@@ -96,6 +96,7 @@ typedef enum ridge_fit {
     RIDGE_FIT_MICROBATCH, /* the microbatch exceeds a replica's share */
     RIDGE_FIT_SCHEDULE,   /* the schedule needs more microbatches, or more layers */
     RIDGE_FIT_HOST,       /* no link to a host's memory is known */
+    RIDGE_FIT_OVER_HOST,  /* what is offloaded exceeds the host's memory */
     RIDGE_FIT_SHARDS,     /* the ZeRO stage asked for has nothing to shard over */
     RIDGE_FIT_COUNT
 } ridge_fit;
@@ -112,6 +113,7 @@ typedef struct ridge_train_price {
     double hidden_communication_s; /* behind compute */
     ridge_memory_parts memory;
     double peak_memory_bytes;
+    double host_bytes; /* what is offloaded, a chip */
     int fullest_stage;
     int64_t microbatches; /* per step and replica */
     int64_t padded_seqs;  /* sequences of padding, where the batch does not divide */

@@ -142,6 +142,7 @@ ridge_json *ridge_train_price_to_json(ridge_ctx *cx, const ridge_train_request *
     ridge_json_set_double(o, "tokens_per_s_per_chip", p->tokens_per_s_per_chip);
     ridge_json_set_double(o, "tflops_per_chip", p->model_flops_per_s_per_chip / 1e12);
     ridge_json_set_double(o, "peak_memory_bytes", p->peak_memory_bytes);
+    ridge_json_set_double(o, "host_bytes", p->host_bytes);
     ridge_json_set_i64(o, "fullest_stage", p->fullest_stage);
     set_parts(cx, o, p);
     ridge_json_set_double(o, "hidden_communication_s", p->hidden_communication_s);

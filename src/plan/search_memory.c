@@ -55,7 +55,10 @@ static bool measure(finder *f, int64_t remat_layers, memory_choice *out)
         .remat = l->remat, .remat_layers = remat_layers, .offload = l->offload};
     out->memory =
         train_peak_memory(f->tc, f->terms, l, f->microbatches, &out->fullest_stage);
-    return ridge_memory_total_bytes(&out->memory) <= f->tc->usable_bytes;
+    if (ridge_memory_total_bytes(&out->memory) > f->tc->usable_bytes)
+        return false;
+    out->host_bytes = train_host_bytes(f->tc, f->terms, l, f->microbatches);
+    return train_host_holds(f->tc, out->host_bytes);
 }
 
 static void keep(finder *f, const memory_choice *c)

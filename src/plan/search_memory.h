@@ -9,6 +9,7 @@ typedef struct memory_choice {
     int64_t remat_layers; /* of a stage; 0: all */
     unsigned offload;
     ridge_memory_parts memory;
+    double host_bytes;
     int fullest_stage;
 } memory_choice;
 

@@ -119,6 +119,7 @@ static void price_memory(search_desk *d, const candidate *c, train_terms *terms,
 {
     ridge_train_price price = {.microbatches = c->microbatches,
                                .memory = choice->memory,
+                               .host_bytes = choice->host_bytes,
                                .fullest_stage = choice->fullest_stage};
     l->remat = choice->remat;
     l->remat_layers = choice->remat_layers;

@@ -91,6 +91,7 @@ const char *ridge_fit_text(ridge_fit fit)
         "the microbatch does not divide a replica's share of the batch",
         "the schedule needs more microbatches than a replica has, or more layers",
         "no bandwidth between chip and host is known, so nothing can be offloaded",
+        "what is offloaded does not fit in the hosts' memory",
         "the ZeRO stage has no ranks to shard over (or fsdp needs one)",
     };
     _Static_assert(RIDGE_COUNT_OF(texts) == RIDGE_FIT_COUNT, "one text per reason");

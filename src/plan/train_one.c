@@ -70,6 +70,9 @@ ridge_status train_layout_price(train_case *tc, const layer_time *layers,
     price.peak_memory_bytes = ridge_memory_total_bytes(&price.memory);
     if (price.peak_memory_bytes > tc->usable_bytes)
         price.fit = RIDGE_FIT_OVER_HBM;
+    price.host_bytes = train_host_bytes(tc, &terms, l, price.microbatches);
+    if (!train_host_holds(tc, price.host_bytes))
+        price.fit = RIDGE_FIT_OVER_HOST;
     train_price_time(tc, &terms, l, &price);
     RIDGE_TRY(tc->steps->status);
     train_price_finish(tc, &price);

@@ -67,6 +67,13 @@ ridge_memory_parts train_peak_memory(const train_case *tc, const train_terms *te
                                      const ridge_layout *layout, int64_t microbatches,
                                      int *fullest);
 
+/** The most that a chip of any stage keeps on its host: what offload takes out of its
+ *  memory. */
+double train_host_bytes(const train_case *tc, const train_terms *terms,
+                        const ridge_layout *layout, int64_t microbatches);
+/** Whether the hosts hold it, as far as their memory is known. */
+bool train_host_holds(const train_case *tc, double bytes);
+
 /** Step time and its parts; memory is left alone. */
 void train_price_time(const train_case *tc, const train_terms *terms,
                       const ridge_layout *layout, ridge_train_price *price);

@@ -111,8 +111,9 @@ static void put_end(ridge_buf *out, const char *end, int64_t layers)
 }
 
 /* The choices that no column shows. */
-static const char *choices_note(ridge_ctx *cx, const ridge_layout *l)
+static const char *choices_note(ridge_ctx *cx, const ridge_train_price *p)
 {
+    const ridge_layout *l = &p->layout;
     ridge_buf out;
     ridge_buf_init(&out, ridge_ctx_arena(cx));
     if (l->pp > 1)
@@ -127,8 +128,9 @@ static const char *choices_note(ridge_ctx *cx, const ridge_layout *l)
         ridge_buf_printf(&out, "%s%s", out.n == 0 ? "" : ", ",
                          l->has_sp ? "SP" : "no SP");
     if (l->offload != RIDGE_OFFLOAD_NONE)
-        ridge_buf_printf(&out, "%s%s on the host", out.n == 0 ? "" : ", ",
-                         ridge_offload_text(l->offload));
+        ridge_buf_printf(&out, "%s%s on the host (%s a chip)", out.n == 0 ? "" : ", ",
+                         ridge_offload_text(l->offload),
+                         ridge_format_bytes(p->host_bytes).s);
     if (l->optimizer != RIDGE_OPTIMIZER_ADAMW)
         ridge_buf_printf(&out, "%soptimizer %s", out.n == 0 ? "" : ", ",
                          ridge_optimizer_text(l->optimizer));
@@ -147,7 +149,7 @@ static void add_layouts(ridge_ctx *cx, const ridge_train_view *v, ridge_sections
     for (int i = 0; i < v->result->n_layouts; i++)
         add_layout(t, i + 1, &v->result->layouts[i]);
     const char *reading = reading_note(cx, v->result);
-    const char *choices = choices_note(cx, &v->result->layouts[0].layout);
+    const char *choices = choices_note(cx, &v->result->layouts[0]);
     if (choices != NULL && choices[0] != '\0')
         ridge__section_note(s, choices);
     if (reading != NULL && reading[0] != '\0')
