@@ -71,6 +71,20 @@ static const char *model_type(const measured_row *row, const char *attention)
     return is_gated ? "llama" : "nemotron";
 }
 
+/* Heads of about 128 that divide the width and are dealt out over tp. */
+static int64_t usual_heads(int64_t d_model, int64_t tp)
+{
+    const int64_t middle = d_model < 128 ? 1 : d_model / 128;
+    for (int64_t away = 0; away < middle; away++) {
+        const int64_t tried[] = {middle - away, middle + away};
+        for (int i = 0; i < 2; i++) {
+            if (d_model % tried[i] == 0 && tried[i] % (tp > 0 ? tp : 1) == 0)
+                return tried[i];
+        }
+    }
+    return middle;
+}
+
 /* What a row leaves out of the dimensions and what is usual then: heads of 128, a
  * feed-forward of 4 D, the vocabulary of GPT-2. */
 static void assume_dimensions(const measured_row *row, measured_gaps *gaps,
@@ -88,7 +102,9 @@ static void assume_dimensions(const measured_row *row, measured_gaps *gaps,
         }
     }
     if (!measured_count(&row->model, "n_heads", &v)) {
-        set_count(config, "num_attention_heads", d_model < 128 ? 1 : d_model / 128);
+        int64_t tp = 1;
+        measured_count(&row->plan, "tp", &tp);
+        set_count(config, "num_attention_heads", usual_heads(d_model, tp));
         measured_assume(gaps, "heads");
     }
     if (!measured_count(&row->model, "vocab", &v)) {

@@ -123,7 +123,8 @@ static void read_sharding(const measured_row *row, const ridge_slice *slice,
     k->zero_stage = k->fsdp == 1 && k->cp <= 1 ? 0 : zero;
 }
 
-static void read_policies(const measured_row *row, measured_gaps *gaps, ridge_knobs *k)
+static ridge_status read_policies(ridge_ctx *cx, const measured_row *row,
+                                  measured_gaps *gaps, ridge_knobs *k)
 {
     int value = 0;
     const char *text = measured_text(&row->plan, "remat");
@@ -135,6 +136,8 @@ static void read_policies(const measured_row *row, measured_gaps *gaps, ridge_kn
     text = measured_text(&row->plan, "precision");
     if (find_word(text, precisions, RIDGE_COUNT_OF(precisions), &value)) {
         k->precision = (ridge_precision)value;
+    } else if (text != NULL) {
+        return ridge_fail(cx, RIDGE_E_ARG, "its precision, %.60s, is not known", text);
     } else {
         measured_assume(gaps, "precision");
     }
@@ -142,6 +145,7 @@ static void read_policies(const measured_row *row, measured_gaps *gaps, ridge_kn
     int64_t sp;
     if (k->tp > 1 && measured_count(&row->plan, "sp", &sp))
         k->has_sp = sp > 1 ? 1 : 0;
+    return RIDGE_OK;
 }
 
 /* Without a global batch: one microbatch on each replica. */
@@ -170,8 +174,7 @@ ridge_status measured_request(ridge_ctx *cx, const measured_row *row,
     read_degrees(row, r->model, gaps, &r->knobs);
     read_sharding(row, r->slice, gaps, &r->knobs);
     RIDGE_TRY(read_batch(cx, row, gaps, r));
-    read_policies(row, gaps, &r->knobs);
-    return RIDGE_OK;
+    return read_policies(cx, row, gaps, &r->knobs);
 }
 
 const char *measured_plan_words(ridge_ctx *cx, const measured_row *row)
