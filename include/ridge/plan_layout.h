@@ -30,6 +30,10 @@ extern "C" {
     X(FP16, "fp16", "fp16 arithmetic, fp16 gradients, fp32 master weights and moments",     \
       FP16, 2, 2, 4, 8, 2)                                                                  \
     X(FP8, "fp8", "fp8 matmuls, otherwise as bf16", FP8, 2, 4, 4, 8, 4)                     \
+    X(FP8_WEIGHTS, "fp8-weights", "as fp8, weights kept and gathered in fp8",              \
+      FP8, 1, 4, 4, 8, 4)                                                                   \
+    X(MXFP8, "mxfp8", "fp8 matmuls, a scale for each 32 elements, otherwise as bf16",       \
+      FP8, 2, 4, 4, 8, 4)                                                                   \
     X(FP4, "fp4", "fp4 matmuls, otherwise as bf16", FP4, 2, 4, 4, 8, 4)                     \
     X(TF32, "tf32", "fp32 weights and gradients, TF32 matmuls", TF32, 4, 4, 0, 8, 4)        \
     X(FP32, "fp32", "fp32 throughout", FP32, 4, 4, 0, 8, 4)

@@ -215,7 +215,8 @@ static const cli_option options[] = {
     {"seq", "T", "tokens of a sequence (4096)"},
     {"tokens", "N", "tokens of the whole run, for days and dollars: 15T"},
     {"precision", "POLICY",
-     "bf16 (default), bf16-pure, bf16-reduce, fp16, fp8, fp4, tf32, fp32"},
+     "bf16 (default), bf16-pure, bf16-reduce, fp16, fp8, fp8-weights, mxfp8, fp4, "
+     "tf32, fp32"},
     {"stack", "NAME",
      "training software, as in data/stacks: eager, compiled, megatron-core, ... "
      "(well-tuned)"},

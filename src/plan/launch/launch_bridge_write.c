@@ -95,7 +95,11 @@ static ridge_status precision_name(launch_draft *d, const char **out)
     case RIDGE_PRECISION_FP8:
         *out = "bf16_with_fp8_current_scaling_mixed";
         return RIDGE_OK;
+    case RIDGE_PRECISION_MXFP8:
+        *out = "bf16_with_mxfp8_mixed";
+        return RIDGE_OK;
     case RIDGE_PRECISION_BF16_PURE:
+    case RIDGE_PRECISION_FP8_WEIGHTS:
     case RIDGE_PRECISION_FP4:
     case RIDGE_PRECISION_TF32:
     case RIDGE_PRECISION_FP32:
@@ -103,7 +107,7 @@ static ridge_status precision_name(launch_draft *d, const char **out)
     }
     return launch_draft_refuse(d,
                                "has no precision %s among its recipes: plan with bf16, "
-                               "bf16-reduce, fp16 or fp8",
+                               "bf16-reduce, fp16, fp8 or mxfp8",
                                ridge_precision_policy(d->layout->precision)->text);
 }
 

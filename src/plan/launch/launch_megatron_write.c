@@ -309,6 +309,8 @@ static ridge_status fill_precision(launch_draft *d)
     case RIDGE_PRECISION_FP32:
         return RIDGE_OK;
     case RIDGE_PRECISION_BF16_PURE:
+    case RIDGE_PRECISION_FP8_WEIGHTS:
+    case RIDGE_PRECISION_MXFP8:
     case RIDGE_PRECISION_TF32:
         break;
     }
