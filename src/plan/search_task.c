@@ -182,6 +182,14 @@ static bool microbatches_of(search_desk *d, const ridge_layout *l, divisors *out
     return divisors_of(ridge_ctx_scratch(d->cx), seqs, out);
 }
 
+/* Frameworks interleave over groups of as many microbatches as there are stages; others
+ * are priced where vpp is asked for. */
+static bool is_group_whole(const search_desk *d, const ridge_layout *l,
+                           int64_t microbatches)
+{
+    return l->vpp == 1 || d->knobs->vpp > 0 || microbatches % l->pp == 0;
+}
+
 static void search_pipelines(search_desk *d, const pipelines *all, candidate *c,
                              ridge_layout *l)
 {
@@ -190,7 +198,8 @@ static void search_pipelines(search_desk *d, const pipelines *all, candidate *c,
     for (int i = 0; i < most && !d->is_short; i++) {
         c->pipeline = i;
         pipeline_choice_take(&all->choices.choices[i], l);
-        if (!pipeline_is_legal(l, d->tc.model->layer_count, c->microbatches)) {
+        if (!pipeline_is_legal(l, d->tc.model->layer_count, c->microbatches) ||
+            !is_group_whole(d, l, c->microbatches)) {
             refuse(d, RIDGE_FIT_SCHEDULE);
             continue;
         }

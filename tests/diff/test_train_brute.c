@@ -151,13 +151,21 @@ static void try_ends(brute *b, ridge_layout *l)
     l->first_layers = l->last_layers = RIDGE_STAGE_EVEN;
 }
 
+static int64_t microbatches(const brute *b, const ridge_layout *l)
+{
+    const ridge_train_request *r = &b->problem->request;
+    const int64_t seqs = (int64_t)round(r->batch_tokens / r->seq_tokens);
+    return ridge_ceil_div(ridge_ceil_div(seqs, l->dp * l->fsdp), l->microbatch_seqs);
+}
+
 static void try_schedules(brute *b, ridge_layout *l)
 {
     const ridge_knobs *k = &b->problem->request.knobs;
     const int64_t per_stage = b->problem->request.model->layer_count / l->pp;
     l->schedule = RIDGE_SCHEDULE_1F1B;
     for (l->vpp = 1; l->vpp <= (l->pp > 1 ? per_stage : 1); l->vpp++) {
-        if (l->pp == 1 || per_stage % l->vpp == 0)
+        const bool is_whole = l->vpp == 1 || microbatches(b, l) % l->pp == 0;
+        if (l->pp == 1 || (per_stage % l->vpp == 0 && is_whole))
             try_ends(b, l);
     }
     l->vpp = 1;
