@@ -17,6 +17,7 @@ ridge_test(unit train_step LAYER plan SOURCES ${train_fixture})
 
 ridge_test(unit goodput LAYER plan)
 ridge_test(unit run_cost LAYER plan SOURCES ${train_fixture})
+ridge_test(unit offer_choice LAYER plan SOURCES ${train_fixture} TIMEOUT 120)
 ridge_test(unit scaling_sweep LAYER plan SOURCES ${train_fixture})
 ridge_test(unit sizing_budget LAYER plan SOURCES ${train_fixture})
 ridge_test(property goodput_laws LAYER plan SOURCES ${CMAKE_SOURCE_DIR}/tests/support/seeded.c)

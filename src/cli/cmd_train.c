@@ -3,6 +3,7 @@
  */
 #include "money_options.h"
 #include "train_launch.h"
+#include "train_offer.h"
 #include "train_sweep.h"
 #include "train_timeline.h"
 
@@ -83,7 +84,11 @@ static ridge_status read_subject(cli_run *run, ridge_train_request *r,
                           "nothing to work on: ridge train %s, or --from FILE",
                           run->verb->synopsis);
     }
-    RIDGE_TRY(cli_slice(run, &r->slice));
+    if (train_offer_is_asked(run)) {
+        RIDGE_TRY(train_offer_slice(run, &r->slice));
+    } else {
+        RIDGE_TRY(cli_slice(run, &r->slice));
+    }
     return from ? train_launch_read(run, from, r, launch)
                 : cli_model(run, run->args[0], &r->model);
 }
@@ -91,7 +96,8 @@ static ridge_status read_subject(cli_run *run, ridge_train_request *r,
 static ridge_status read_terms(cli_run *run, ridge_train_request *r,
                                ridge_money_request *money)
 {
-    RIDGE_TRY(cli_money(run, r->slice->chip, money));
+    if (!train_offer_is_asked(run)) /* each of the slices has its own */
+        RIDGE_TRY(cli_money(run, r->slice->chip, money));
     r->usd_per_chip_hour = money->has_price ? money->price.usd_per_chip_hour : 0;
     RIDGE_TRY(read_numbers(run, r));
     RIDGE_TRY(cli_stack(run, cli_option_text(run, "stack"), &r->stack));
@@ -180,11 +186,13 @@ static int run_train(cli_run *run)
     ridge_train_request request = {.top = 5};
     ridge_train_result result;
     train_launch launch = {.launch.path = NULL};
-    ridge_money_request money;
+    ridge_money_request money = {0};
     if (read_subject(run, &request, &launch) != RIDGE_OK ||
         read_terms(run, &request, &money) != RIDGE_OK)
         return cli_fail(run);
     const char *name = run->n_args > 0 ? run->args[0] : launch.launch.model_name;
+    if (train_offer_is_asked(run))
+        return train_offer_run(run, name, &request);
     if (train_sweep_is_asked(run))
         return train_sweep_run(run, name, &request, &money);
     if (find_layouts(run, &request, &result) != RIDGE_OK ||
@@ -206,7 +214,8 @@ static int run_train(cli_run *run)
 }
 
 static const cli_option options[] = {
-    {"on", "SLICE", "chips and their shape: v5p:16x20x28, h100:64x8, 2*v5p:16x16x24"},
+    {"on", "SLICE[,SLICE]",
+     "chips and their shape: v5p:16x20x28, h100:64x8, 2*v5p:16x16x24"},
     {"from", "FILE",
      "price a launch configuration: Megatron-LM arguments, MaxText yml, torchtitan "
      "toml"},
@@ -238,6 +247,11 @@ static const cli_option options[] = {
     {"sweep", "RANGE",
      "curves instead: chips=64..16384, batch=1M..16M*4, seq=4096,8192,32768"},
     {"svg", "FILE", "write the chart of a sweep"},
+    {"for", "GOAL",
+     "compare the slices of --on by cost (default), time, chips, energy or memory"},
+    {"deadline", "TIME", "compare those that finish --tokens in time: 30d"},
+    {"chips-most", "N", "of a kind named without a shape (65536)"},
+    {"slack", "SHARE", "of the step that --for memory may lose (5%)"},
     CLI_MONEY_OPTIONS,
     {NULL, NULL, NULL}};
 
@@ -269,6 +283,12 @@ const cli_verb cli_verb_train = {
         "--sweep searches each of several numbers of chips, batches or sequence "
         "lengths:\n"
         "strong and weak scaling, and where each communication bound sets in.\n"
+        "\n"
+        "--on takes several slices with commas, and chips without a shape (any number\n"
+        "of them): --on h100,b200,v5p --deadline 30d --tokens 15T is the cheapest\n"
+        "cluster that finishes in 30 days. The best layout of each slice is found, "
+        "the\n"
+        "slices are ranked by --for.\n"
         "\n"
         "With --tokens the whole run is summed up: goodput under failures, days,\n"
         "dollars, energy, each with where it comes from.\n"

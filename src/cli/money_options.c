@@ -103,7 +103,8 @@ static ridge_status read_storage(cli_run *run, ridge_money_request *out)
     return RIDGE_OK;
 }
 
-ridge_status cli_money(cli_run *run, const ridge_chip *chip, ridge_money_request *out)
+static ridge_status read_all(cli_run *run, const ridge_chip *chip, bool has_price,
+                             ridge_money_request *out)
 {
     const ridge_catalog *catalog = NULL;
     const char *site = cli_option_text(run, "site");
@@ -114,7 +115,8 @@ ridge_status cli_money(cli_run *run, const ridge_chip *chip, ridge_money_request
         noted(run, "site",
               ridge_site_find(run->cx, catalog,
                               site == NULL ? RIDGE_SITE_DEFAULT : site, &r.site)));
-    RIDGE_TRY(read_price(run, chip, &r));
+    if (has_price)
+        RIDGE_TRY(read_price(run, chip, &r));
     RIDGE_TRY(read_failures(run, catalog, chip, &r));
     if (checkpoint != NULL)
         RIDGE_TRY(
@@ -128,4 +130,15 @@ ridge_status cli_money(cli_run *run, const ridge_chip *chip, ridge_money_request
     RIDGE_TRY(read_number(run, "kwh-price", 0, 1e3, &r.usd_per_kwh));
     *out = r;
     return RIDGE_OK;
+}
+
+ridge_status cli_money(cli_run *run, const ridge_chip *chip, ridge_money_request *out)
+{
+    return read_all(run, chip, true, out);
+}
+
+ridge_status cli_money_unpriced(cli_run *run, const ridge_chip *chip,
+                                ridge_money_request *out)
+{
+    return read_all(run, chip, false, out);
 }

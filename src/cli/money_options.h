@@ -32,5 +32,8 @@ bool cli_money_is_asked(const cli_run *run);
  * @errors E_ARG, E_NOTFOUND with the option's name */
 RIDGE_NODISCARD ridge_status cli_money(cli_run *run, const ridge_chip *chip,
                                        ridge_money_request *out);
+/** The same without a price, for a chip that has none of the price's name. */
+RIDGE_NODISCARD ridge_status cli_money_unpriced(cli_run *run, const ridge_chip *chip,
+                                                ridge_money_request *out);
 
 #endif

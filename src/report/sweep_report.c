@@ -1,26 +1,10 @@
 /* Scaling curves for people: a table for each, where bounds set in, and charts. */
 #include "sweep_chart.h"
 
+#include "layout_text.h"
 #include "section.h"
 
 enum { CHART_WIDTH = 76, CHART_HEIGHT = 18, SVG_WIDTH = 720, SVG_HEIGHT = 420 };
-
-static const char *mesh_text(ridge_ctx *cx, const ridge_layout *l)
-{
-    const struct {
-        const char *name;
-        int64_t ways;
-    } axes[] = {{"dp", l->dp}, {"fsdp", l->fsdp}, {"tp", l->tp},
-                {"cp", l->cp}, {"pp", l->pp},     {"ep", l->ep}};
-    ridge_buf text;
-    ridge_buf_init(&text, ridge_ctx_arena(cx));
-    for (size_t i = 0; i < RIDGE_COUNT_OF(axes); i++) {
-        if (axes[i].ways > 1)
-            ridge_buf_printf(&text, "%s%s %lld", text.n > 0 ? " " : "", axes[i].name,
-                             (long long)axes[i].ways);
-    }
-    return text.n > 0 ? ridge_buf_text(&text) : "one chip";
-}
 
 static void add_money(ridge_table *t, const ridge_curve_view *v,
                       const ridge_curve_point *p)
@@ -71,7 +55,7 @@ static void add_point(ridge_ctx *cx, ridge_table *t, const ridge_curve_view *v,
                              best->step_time_s)
             .s);
     add_money(t, v, p);
-    ridge_table_cell(t, mesh_text(cx, &best->layout));
+    ridge_table_cell(t, ridge__layout_text(cx, &best->layout));
 }
 
 static const char *curve_title(const ridge_curve *curve)
