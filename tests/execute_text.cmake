@@ -10,6 +10,8 @@ ridge_test(unit tokenizer_words LAYER execute SOURCES ${tokenizer_support})
 ridge_test(property tokenizer_laws LAYER execute SOURCES ${tokenizer_support})
 ridge_test(unit token_data LAYER execute SOURCES ${text_support})
 ridge_test(unit weight_source LAYER execute SOURCES ${weights_support})
+ridge_test(unit gpt2_weights LAYER execute
+           SOURCES ${weights_support} ${CMAKE_CURRENT_SOURCE_DIR}/support/model_fixture.c)
 ridge_test(unit llama2c_checkpoint LAYER execute SOURCES ${text_support})
 ridge_test(unit numerics LAYER execute SOURCES ${text_support})
 ridge_test(unit checkpoint_write LAYER execute SOURCES ${text_support})

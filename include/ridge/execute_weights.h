@@ -62,11 +62,17 @@ typedef struct ridge_numerics {
     double mscale;           /* YARN of DeepSeek; 0: not stated */
     double mscale_all_dim;
     double embedding_scale; /* of the embedding's rows; 1: none (Gemma: sqrt D) */
-    const char *notes;      /* what was taken for something else, or NULL */
+    int position_offset;    /* row of a learned position table that is position 0 */
+    const char *lacks; /* a key of the config whose arithmetic Ridge lacks, or NULL:
+                          published weights are refused */
+    const char *notes; /* what was taken for something else, or NULL */
 } ridge_numerics;
 
 /** Epsilon 1e-6 and theta 10,000, nothing scaled: what a program says of itself. */
 ridge_numerics ridge_numerics_default(void);
+
+/** What a type of model has where its config is silent, or not at hand. */
+ridge_numerics ridge_numerics_usual(const ridge_model *model);
 
 /**
  * From a config.json, its text_config if it has one.

@@ -108,6 +108,21 @@ typedef struct ridge_run {
 
 enum { RIDGE_LAYER_KIND_MAX = 64, RIDGE_NOTE_MAX = 16 };
 
+/** What a norm divides by; LAYER subtracts the mean first. */
+typedef enum ridge_norm_kind { RIDGE_NORM_RMS, RIDGE_NORM_LAYER } ridge_norm_kind;
+
+const char *ridge_norm_kind_text(ridge_norm_kind kind); /* "rms", "layer" */
+
+/** The function between the maps of a feed-forward part, as far as a config says. */
+typedef enum ridge_activation {
+    RIDGE_ACTIVATION_UNSTATED, /* the usual one of the type */
+    RIDGE_ACTIVATION_GELU,
+    RIDGE_ACTIVATION_GELU_TANH, /* approximated by tanh */
+    RIDGE_ACTIVATION_RELU,
+    RIDGE_ACTIVATION_RELU2,
+    RIDGE_ACTIVATION_SILU
+} ridge_activation;
+
 /** Groups of weights that a checkpoint quantises alike. */
 typedef enum ridge_quant_part {
     RIDGE_QUANT_ATTENTION, /* projections of any mixer */
@@ -129,6 +144,8 @@ typedef struct ridge_model {
     bool is_tied;          /* unembedding shares the embedding's weights */
     bool has_unembedding;  /* false for encoders without a head */
     bool has_unembedding_bias;
+    ridge_norm_kind norm_kind; /* of norms of the stream, queries and keys */
+    ridge_activation activation;
     int64_t embedding_params;   /* token table, with learned positions and types */
     int64_t unembedding_params; /* its own weights: 0 when tied */
     int64_t final_norm_params;

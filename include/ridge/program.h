@@ -123,9 +123,10 @@ const char *ridge_tensor_base(const ridge_tensor *tensor);
  *                             (o, r) of (gates + table) times x, at token (c - o) R + r,
  *                             missing tokens left out. .., H p.
  *              Backward: (inputs, gradient of the first output) -> gradients.
- * norm         x [, weight [, bias]] -> y = x / rms(x) weight + bias, over the dims of
+ * norm         x [, weight [, bias]] -> y = z / rms(z) weight + bias, over the dims of
  *              the weight, which are x's last (x's last dim if there is no weight), with
- *              1e-6 added to the mean square. Those whole, the rest p.
+ *              1e-6 added to the mean square. z is x by kind rms, x - mean(x) by kind
+ *              layer. Those whole, the rest p.
  *              Backward: (x [, weight], dy) -> gradients.
  * elementwise  See RIDGE_FUNCTION_LIST. Each dim p. An input may lack dims of the output
  *              (add, multiply, copy): it is repeated over them. Backward of functions
@@ -193,6 +194,7 @@ const char *ridge_opcode_text(ridge_opcode code);
  *   swiglu a b   a sigmoid(a) b               geglu a b   gelu(a) b
  *   gelu x       x (1 + erf(x / sqrt 2)) / 2  relu2 x     max(x, 0)^2
  *   silu x       x sigmoid(x)                 scale x     x times the operation's scale
+ *   gelu_tanh x  x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2
  *   rotary x     pairs (2i, 2i+1) of the last dim H, which is whole, turned by the
  * angle p 10000^(-2i/H) at index p of the operation's position_dim; an odd last element
  * stays. Backward turns back. append x     the output, a CACHE [.., S, ..] in place of
@@ -206,6 +208,7 @@ const char *ridge_opcode_text(ridge_opcode code);
     X(MULTIPLY, "multiply", 2, 1)       \
     X(SWIGLU, "swiglu", 2, 6)           \
     X(GELU, "gelu", 1, 10)              \
+    X(GELU_TANH, "gelu_tanh", 1, 10)    \
     X(GEGLU, "geglu", 2, 11)            \
     X(RELU, "relu", 1, 1)               \
     X(RELU2, "relu2", 1, 2)             \
@@ -245,6 +248,10 @@ typedef enum ridge_scan {
 #undef RIDGE_SCAN_ENUM
 } ridge_scan;
 
+#define RIDGE_SCAN_ONE(name, text) +1
+enum { RIDGE_SCAN_COUNT = 0 RIDGE_SCAN_LIST(RIDGE_SCAN_ONE) };
+#undef RIDGE_SCAN_ONE
+
 const char *ridge_scan_text(ridge_scan scan);
 
 /** Optional inputs of attention, as bits. */
@@ -279,6 +286,7 @@ typedef struct ridge_operation {
     bool is_window_chunked;
     int64_t window;        /* 0: none */
     double context_tokens; /* that a query meets on average; 0: by shape */
+    ridge_norm_kind norm;  /* NORM */
     /* SCAN */
     ridge_scan scan;
     double scan_flops_per_token; /* matmul FLOPs of one token, all heads, forward */

@@ -39,7 +39,7 @@ static ridge_status read_numerics(cli_run *run, run_plan *p)
 {
     const char *weights = cli_option_text(run, "weights");
     const char *paths[] = {p->model_path, weights};
-    p->numerics = ridge_numerics_default();
+    p->numerics = ridge_numerics_usual(p->model);
     for (int i = 0; i < 2; i++) {
         if (!paths[i] || !ridge_path_exists(paths[i]))
             continue;

@@ -196,6 +196,7 @@ static ridge_status read_parts(ridge__config *c)
         read_sizes,
         start_layers,
         ridge__config_pattern,
+        ridge__config_functions,
         ridge__config_layers,
         ridge__config_embed,
         check_counts,

@@ -190,6 +190,9 @@ RIDGE_NODISCARD ridge_status ridge__config_embed(ridge__config *c);
 /** Multi-token prediction layers (config_embed.c). */
 RIDGE_NODISCARD ridge_status ridge__config_mtp(ridge__config *c);
 
+/** Kind of norms and the activation, which no size tells (config_function.c). */
+RIDGE_NODISCARD ridge_status ridge__config_functions(ridge__config *c);
+
 /** Formats of the weights (config_quant.c). */
 RIDGE_NODISCARD ridge_status ridge__config_quant(ridge__config *c);
 

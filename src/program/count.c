@@ -5,6 +5,7 @@
 /* Vector FLOPs an element; an exponential counts as one. */
 enum {
     NORM_FLOPS = 4,    /* square, sum, scale, weight */
+    CENTRE_FLOPS = 3,  /* more of a norm of kind layer: sum, difference, bias */
     SOFTMAX_FLOPS = 5, /* a score: scale, maximum, subtract, exponential, sum */
     LOSS_FLOPS = 4,    /* a logit: maximum, subtract, exponential, sum */
     ROUTE_FLOPS = 6,   /* a logit: softmax, and finding the largest */
@@ -147,7 +148,8 @@ static double plain_vector_flops(const ridge_program *p, const ridge_operation *
     case RIDGE_OPCODE_EINSUM:
         return op->n_inputs > 1 ? 0 : used(p, op->inputs[0]) - used(p, op->outputs[0]);
     case RIDGE_OPCODE_NORM:
-        return NORM_FLOPS * used(p, op->inputs[0]);
+        return (NORM_FLOPS + (op->norm == RIDGE_NORM_LAYER ? CENTRE_FLOPS : 0)) *
+               used(p, op->inputs[0]);
     case RIDGE_OPCODE_ELEMENTWISE:
         return ridge_function_flops(op->function) * used(p, op->outputs[0]);
     case RIDGE_OPCODE_LOSS:

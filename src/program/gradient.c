@@ -239,6 +239,7 @@ static void elementwise_rule(const rule *u)
         return;
     case RIDGE_FUNCTION_SWIGLU:
     case RIDGE_FUNCTION_GELU:
+    case RIDGE_FUNCTION_GELU_TANH:
     case RIDGE_FUNCTION_GEGLU:
     case RIDGE_FUNCTION_RELU:
     case RIDGE_FUNCTION_RELU2:
@@ -281,6 +282,7 @@ static void scan_rule(const rule *u)
 static void norm_rule(const rule *u)
 {
     ridge_operation op = start(u, RIDGE_OPCODE_NORM);
+    op.norm = u->op->norm;
     copy_inputs(u, &op, u->op->n_inputs > 1 ? 2 : 1);
     op.inputs[op.n_inputs++] = u->dy;
     joint_rule(u, &op, 0, u->op->n_inputs);

@@ -69,7 +69,9 @@ int ridge__lower_function(ridge__lower *l, const char *out, ridge_function f, in
 /** x plus a new weight vector. */
 int ridge__lower_bias(ridge__lower *l, const char *out, int x, const char *weight,
                       ridge__dims dims);
-/** @param vectors  1 weight, 2 weight and bias, 0 neither */
+/** Of the model's kind; with a bias always one that subtracts the mean, such as the
+ * indexer's keys have in models of RMS norms.
+ * @param vectors  1 weight, 2 weight and bias, 0 neither */
 int ridge__lower_norm(ridge__lower *l, const char *out, int x, ridge__dims dims,
                       int vectors);
 int ridge__lower_rotary(ridge__lower *l, const char *out, int x);

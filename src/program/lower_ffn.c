@@ -19,11 +19,15 @@ static const type_trait TRAITS[] = {
     {"mt5", RIDGE_FUNCTION_RELU, RIDGE_FUNCTION_GEGLU, false},
     {"umt5", RIDGE_FUNCTION_RELU, RIDGE_FUNCTION_GEGLU, false},
     {"modernbert", RIDGE_FUNCTION_GELU, RIDGE_FUNCTION_GEGLU, true},
-    {"gpt2", RIDGE_FUNCTION_GELU, RIDGE_FUNCTION_SWIGLU, false},
+    {"gpt2", RIDGE_FUNCTION_GELU_TANH, RIDGE_FUNCTION_SWIGLU, false},
     {"gpt_neox", RIDGE_FUNCTION_GELU, RIDGE_FUNCTION_SWIGLU, true},
-    {"gpt_neo", RIDGE_FUNCTION_GELU, RIDGE_FUNCTION_SWIGLU, false},
-    {"gpt_bigcode", RIDGE_FUNCTION_GELU, RIDGE_FUNCTION_SWIGLU, false},
-    {"bloom", RIDGE_FUNCTION_GELU, RIDGE_FUNCTION_SWIGLU, false},
+    {"gptj", RIDGE_FUNCTION_GELU_TANH, RIDGE_FUNCTION_SWIGLU, true},
+    {"codegen", RIDGE_FUNCTION_GELU_TANH, RIDGE_FUNCTION_SWIGLU, true},
+    {"starcoder2", RIDGE_FUNCTION_GELU_TANH, RIDGE_FUNCTION_SWIGLU, true},
+    {"phi", RIDGE_FUNCTION_GELU_TANH, RIDGE_FUNCTION_SWIGLU, true},
+    {"gpt_neo", RIDGE_FUNCTION_GELU_TANH, RIDGE_FUNCTION_SWIGLU, false},
+    {"gpt_bigcode", RIDGE_FUNCTION_GELU_TANH, RIDGE_FUNCTION_SWIGLU, false},
+    {"bloom", RIDGE_FUNCTION_GELU_TANH, RIDGE_FUNCTION_SWIGLU, false},
     {"mpt", RIDGE_FUNCTION_GELU, RIDGE_FUNCTION_SWIGLU, false},
     {"bert", RIDGE_FUNCTION_GELU, RIDGE_FUNCTION_SWIGLU, false},
     {"roberta", RIDGE_FUNCTION_GELU, RIDGE_FUNCTION_SWIGLU, false},
@@ -51,8 +55,18 @@ static const type_trait *find_trait(const ridge_model *model)
 
 ridge_function ridge__lower_gate_function(const ridge_model *model, bool is_gated)
 {
+    static const ridge_function PLAIN[] = {
+        [RIDGE_ACTIVATION_GELU] = RIDGE_FUNCTION_GELU,
+        [RIDGE_ACTIVATION_GELU_TANH] = RIDGE_FUNCTION_GELU_TANH,
+        [RIDGE_ACTIVATION_RELU] = RIDGE_FUNCTION_RELU,
+        [RIDGE_ACTIVATION_RELU2] = RIDGE_FUNCTION_RELU2,
+        [RIDGE_ACTIVATION_SILU] = RIDGE_FUNCTION_SILU,
+    };
     const type_trait *trait = find_trait(model);
-    return is_gated ? trait->gated : trait->plain;
+    if (is_gated)
+        return trait->gated;
+    return model->activation == RIDGE_ACTIVATION_UNSTATED ? trait->plain
+                                                          : PLAIN[model->activation];
 }
 
 bool ridge__lower_has_rotary(const ridge_model *model)

@@ -180,6 +180,7 @@ int ridge__lower_norm(ridge__lower *l, const char *out, int x, ridge__dims dims,
     ridge_operation op = ridge__operation_new(RIDGE_OPCODE_NORM, NULL);
     if (ridge__builder_is_bad(&l->b))
         return -1;
+    op.norm = vectors > 1 ? RIDGE_NORM_LAYER : l->model->norm_kind;
     op.inputs[op.n_inputs++] = x;
     for (int i = 0; i < vectors && i < (int)RIDGE_COUNT_OF(SUFFIXES); i++) {
         const char *name = ridge_sprintf(l->b.arena, "%s_%s", out, SUFFIXES[i]);

@@ -159,7 +159,7 @@ typedef enum attribute_kind {
     ATTRIBUTE_COUNT,
     ATTRIBUTE_REAL,
     ATTRIBUTE_DIM,
-    ATTRIBUTE_SCAN,
+    ATTRIBUTE_KIND,
     ATTRIBUTE_PART,
     ATTRIBUTE_OF,
     ATTRIBUTE_AXES,
@@ -194,26 +194,30 @@ static const attribute ATTRIBUTES[] = {
     {"over", ATTRIBUTE_DIM, FIELD(position_dim), 0},
     {"from", ATTRIBUTE_DIM, FIELD(dim_from), 0},
     {"to", ATTRIBUTE_DIM, FIELD(dim_to), 0},
-    {"kind", ATTRIBUTE_SCAN, 0, 0},
+    {"kind", ATTRIBUTE_KIND, 0, 0},
     {"part", ATTRIBUTE_PART, 0, 0},
     {"of", ATTRIBUTE_OF, 0, 0},
     {"axes", ATTRIBUTE_AXES, 0, 0},
     {"collective", ATTRIBUTE_COLLECTIVE, 0, 0},
 };
 
-static ridge_status read_scan_kind(ridge__reader *r, ridge_str value,
-                                   ridge_operation *op)
+static ridge_status read_kind(ridge__reader *r, ridge_str value, ridge_operation *op)
 {
-    static const ridge_scan SCANS[] = {RIDGE_SCAN_LINEAR, RIDGE_SCAN_CONVOLUTION,
-                                       RIDGE_SCAN_SELECT, RIDGE_SCAN_POOL};
-    for (size_t i = 0; i < RIDGE_COUNT_OF(SCANS); i++) {
-        if (ridge_str_is(value, ridge_scan_text(SCANS[i]))) {
-            op->scan = SCANS[i];
+    const bool is_norm = op->code == RIDGE_OPCODE_NORM;
+    for (int i = 0; is_norm && i <= RIDGE_NORM_LAYER; i++) {
+        op->norm = (ridge_norm_kind)i;
+        if (ridge_str_is(value, ridge_norm_kind_text(op->norm)))
             return RIDGE_OK;
-        }
     }
-    return ridge__reader_fail(r, (size_t)(value.p - r->text.p),
-                              "a scan is of kind linear, convolution, select or pool");
+    for (int i = 0; !is_norm && i < RIDGE_SCAN_COUNT; i++) {
+        op->scan = (ridge_scan)i;
+        if (ridge_str_is(value, ridge_scan_text(op->scan)))
+            return RIDGE_OK;
+    }
+    return ridge__reader_fail(
+        r, (size_t)(value.p - r->text.p),
+        is_norm ? "a norm is of kind rms or layer"
+                : "a scan is of kind linear, convolution, select or pool");
 }
 
 static ridge_status read_part(ridge__reader *r, ridge_str value, ridge_operation *op)
@@ -288,8 +292,8 @@ static ridge_status set_value(ridge__reader *r, const attribute *a, ridge_str va
         return ridge__reader_real(r, value, (double *)(void *)field);
     case ATTRIBUTE_DIM:
         return ridge__reader_dim(r, value, (int *)(void *)field);
-    case ATTRIBUTE_SCAN:
-        return read_scan_kind(r, value, op);
+    case ATTRIBUTE_KIND:
+        return read_kind(r, value, op);
     case ATTRIBUTE_PART:
         return read_part(r, value, op);
     case ATTRIBUTE_OF:

@@ -137,6 +137,8 @@ static void write_attributes(const writer *w, const ridge_operation *op,
     ridge_buf_puts(w->out, " ");
     if (op->code == RIDGE_OPCODE_SCAN)
         ridge_buf_printf(w->out, " kind=%s", ridge_scan_text(op->scan));
+    if (op->norm != RIDGE_NORM_RMS)
+        ridge_buf_printf(w->out, " kind=%s", ridge_norm_kind_text(op->norm));
     write_attention(w->out, op);
     write_real(w->out, "scale", op->scale);
     write_real(w->out, "flops", op->scan_flops_per_token);

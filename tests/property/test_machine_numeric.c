@@ -74,6 +74,9 @@ static const char *const MODELS[] = {
     "'num_key_value_heads':4,'n_routed_experts':4,'num_experts_per_tok':2,"
     "'n_shared_experts':1,'q_lora_rank':6,'kv_lora_rank':5,'qk_nope_head_dim':4,"
     "'qk_rope_head_dim':2,'v_head_dim':4,'vocab_size':9,'tie_word_embeddings':false}",
+    /* norms that subtract the mean, with biases; learned positions */
+    "{'architectures':['GPT2LMHeadModel'],'model_type':'gpt2','n_embd':8,'n_head':4,"
+    "'n_layer':2,'vocab_size':9,'n_positions':8,'n_inner':10}",
 };
 /* clang-format on */
 
@@ -192,6 +195,10 @@ static double worst(const ridge__machine *m, const trial *c, int tensor,
     double size = 1e-6, most = 0.0;
     for (int64_t i = 0; i < elements(m->program, tensor); i++)
         size = fmax(size, fabs(whole[i]));
+    /* A bias of keys that do not turn moves all scores of a query alike: its gradient
+     * is nothing but rounding. */
+    if (strstr(t->name, "wk_bias") != NULL && size <= 1e-6)
+        size = 1e-4;
     for (int64_t i = 0; i < v->elements; i++) {
         const int64_t at = whole_place(&m->parts[tensor], m->program, t, i);
         const double got = (double)((const float *)v->p)[i];
@@ -387,6 +394,12 @@ static void latent_attention_trains_as_in_doubles(void **state)
     check_model(MODELS[3]);
 }
 
+static void layer_norms_train_as_in_doubles(void **state)
+{
+    (void)state;
+    check_model(MODELS[4]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -394,6 +407,7 @@ int main(void)
         cmocka_unit_test(tied_and_padded_trains_as_in_doubles),
         cmocka_unit_test(experts_train_as_in_doubles),
         cmocka_unit_test(latent_attention_trains_as_in_doubles),
+        cmocka_unit_test(layer_norms_train_as_in_doubles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

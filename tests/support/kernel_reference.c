@@ -133,6 +133,12 @@ static double gelu(double x)
     return 0.5 * x * (1.0 + erf(x / sqrt(2.0)));
 }
 
+static double gelu_tanh(double x)
+{
+    const double t = sqrt(2.0 / acos(-1.0)) * (x + 0.044715 * x * x * x);
+    return 0.5 * x * (1.0 + tanh(t));
+}
+
 double reference_function(ridge_function f, double a, double b, double scale)
 {
     switch (f) {
@@ -146,6 +152,8 @@ double reference_function(ridge_function f, double a, double b, double scale)
         return a * sigmoid(a) * b;
     case RIDGE_FUNCTION_GELU:
         return gelu(a);
+    case RIDGE_FUNCTION_GELU_TANH:
+        return gelu_tanh(a);
     case RIDGE_FUNCTION_GEGLU:
         return gelu(a) * b;
     case RIDGE_FUNCTION_RELU:
@@ -165,12 +173,24 @@ double reference_function(ridge_function f, double a, double b, double scale)
     return NAN;
 }
 
-void reference_norm(int64_t d, double epsilon, const double *x, const double *w,
-                    const double *b, double *y)
+double reference_mean(ridge_norm_kind kind, int64_t d, const double *x)
 {
-    const double r = 1.0 / sqrt(dot(x, x, d) / (double)d + epsilon);
+    double sum = 0.0;
     for (int64_t i = 0; i < d; i++)
-        y[i] = x[i] * r * (w == NULL ? 1.0 : w[i]) + (b == NULL ? 0.0 : b[i]);
+        sum += x[i];
+    return kind == RIDGE_NORM_LAYER ? sum / (double)d : 0.0;
+}
+
+void reference_norm(ridge_norm_kind kind, int64_t d, double epsilon, const double *x,
+                    const double *w, const double *b, double *y)
+{
+    const double mean = reference_mean(kind, d, x);
+    double squares = 0.0;
+    for (int64_t i = 0; i < d; i++)
+        squares += (x[i] - mean) * (x[i] - mean);
+    const double r = 1.0 / sqrt(squares / (double)d + epsilon);
+    for (int64_t i = 0; i < d; i++)
+        y[i] = (x[i] - mean) * r * (w == NULL ? 1.0 : w[i]) + (b == NULL ? 0.0 : b[i]);
 }
 
 double reference_log_sum(const double *logits, int64_t n)

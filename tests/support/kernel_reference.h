@@ -24,9 +24,12 @@ void reference_attend_back(const ridge__attention *a, const reference_attention 
 /** f(a, b); functions of one input leave b alone. */
 double reference_function(ridge_function f, double a, double b, double scale);
 
-/** y = x / rms(x) w + b of one row; w, b may be NULL. */
-void reference_norm(int64_t d, double epsilon, const double *x, const double *w,
-                    const double *b, double *y);
+/** The mean that a norm of this kind subtracts: 0 for rms. */
+double reference_mean(ridge_norm_kind kind, int64_t d, const double *x);
+
+/** y = z / rms(z) w + b of one row, z = x - mean; w, b may be NULL. */
+void reference_norm(ridge_norm_kind kind, int64_t d, double epsilon, const double *x,
+                    const double *w, const double *b, double *y);
 
 /** log(sum of exp) of n logits. */
 double reference_log_sum(const double *logits, int64_t n);

@@ -38,6 +38,20 @@ static double gelu(double x)
     return x * (1.0 + erf(x / sqrt(2.0))) / 2.0;
 }
 
+static double gelu_tanh(double x)
+{
+    const double t = sqrt(2.0 / acos(-1.0)) * (x + 0.044715 * x * x * x);
+    return 0.5 * x * (1.0 + tanh(t));
+}
+
+static double gelu_tanh_slope(double x)
+{
+    const double by = sqrt(2.0 / acos(-1.0));
+    const double t = tanh(by * (x + 0.044715 * x * x * x));
+    return 0.5 * (1.0 + t) +
+           0.5 * x * (1.0 - t * t) * by * (1.0 + 3.0 * 0.044715 * x * x);
+}
+
 static double gelu_slope(double x)
 {
     return (1.0 + erf(x / sqrt(2.0))) / 2.0 +
@@ -65,6 +79,8 @@ static double function_value(const ridge_operation *op, double a, double b)
         return a * sigmoid(a) * b;
     case RIDGE_FUNCTION_GELU:
         return gelu(a);
+    case RIDGE_FUNCTION_GELU_TANH:
+        return gelu_tanh(a);
     case RIDGE_FUNCTION_GEGLU:
         return gelu(a) * b;
     case RIDGE_FUNCTION_RELU:
@@ -92,6 +108,8 @@ static double function_slope(ridge_function f, int by, double a, double b)
         return by == 0 ? gelu_slope(a) * b : gelu(a);
     case RIDGE_FUNCTION_GELU:
         return gelu_slope(a);
+    case RIDGE_FUNCTION_GELU_TANH:
+        return gelu_tanh_slope(a);
     case RIDGE_FUNCTION_RELU:
         return a > 0.0 ? 1.0 : 0.0;
     case RIDGE_FUNCTION_RELU2:
@@ -223,25 +241,34 @@ static int row_dims(const mesh_call *call)
     return has_weight ? call->in[1]->tensor->n_dims : 1;
 }
 
-static double row_scale(const mesh_part *x, const mesh_walk *row, int64_t *g,
-                        double *elements)
+/* A row's elements become (x - mean) scale. */
+typedef struct row_place {
+    double mean, scale, n;
+} row_place;
+
+static row_place place_of(const mesh_call *call, const mesh_walk *row, int64_t *g)
 {
-    double sum = 0.0, n = 0.0;
+    const mesh_part *x = call->in[0];
+    double sum = 0.0, squares = 0.0;
+    row_place p = {.n = 0.0};
     for (bool more = mesh_walk_first(row, g); more; more = mesh_walk_next(row, g)) {
-        const double v = *mesh_at(x, g);
-        sum += v * v;
-        n += 1.0;
+        sum += *mesh_at(x, g);
+        p.n += 1.0;
     }
-    *elements = n;
-    return 1.0 / sqrt(sum / n + 1e-6);
+    p.mean = call->op->norm == RIDGE_NORM_LAYER ? sum / p.n : 0.0;
+    for (bool more = mesh_walk_first(row, g); more; more = mesh_walk_next(row, g)) {
+        const double z = *mesh_at(x, g) - p.mean;
+        squares += z * z;
+    }
+    p.scale = 1.0 / sqrt(squares / p.n + 1e-6);
+    return p;
 }
 
 static void norm_row(const mesh_call *call, const mesh_walk *row, int64_t *g)
 {
-    double n = 0.0;
-    const double scale = row_scale(call->in[0], row, g, &n);
+    const row_place p = place_of(call, row, g);
     for (bool more = mesh_walk_first(row, g); more; more = mesh_walk_next(row, g)) {
-        double y = *mesh_at(call->in[0], g) * scale;
+        double y = (*mesh_at(call->in[0], g) - p.mean) * p.scale;
         if (call->op->n_inputs > 1)
             y *= *mesh_at(call->in[1], g);
         if (call->op->n_inputs > 2)
@@ -257,19 +284,21 @@ static void norm_row_backward(const mesh_call *call, const mesh_walk *row, int64
     mesh_part *dx = mesh_call_gradient(call, 0);
     mesh_part *dw = has_weight ? mesh_call_gradient(call, 1) : NULL;
     mesh_part *db = call->op->n_outputs > 2 ? call->out[2] : NULL;
-    double n = 0.0, dot = 0.0;
-    const double scale = row_scale(call->in[0], row, g, &n);
+    double dot = 0.0, level = 0.0;
+    const row_place p = place_of(call, row, g);
     for (bool more = mesh_walk_first(row, g); more; more = mesh_walk_next(row, g)) {
         const double w = has_weight ? *mesh_at(call->in[1], g) : 1.0;
-        dot += w * *mesh_at(dy, g) * *mesh_at(call->in[0], g);
+        dot += w * *mesh_at(dy, g) * (*mesh_at(call->in[0], g) - p.mean);
+        level += call->op->norm == RIDGE_NORM_LAYER ? w * *mesh_at(dy, g) / p.n : 0.0;
     }
     for (bool more = mesh_walk_first(row, g); more; more = mesh_walk_next(row, g)) {
         const double w = has_weight ? *mesh_at(call->in[1], g) : 1.0;
-        const double x = *mesh_at(call->in[0], g), d = *mesh_at(dy, g);
+        const double z = *mesh_at(call->in[0], g) - p.mean, d = *mesh_at(dy, g);
         if (dx)
-            *mesh_at(dx, g) = scale * (w * d - x * dot * scale * scale / n);
+            *mesh_at(dx, g) =
+                p.scale * (w * d - level - z * dot * p.scale * p.scale / p.n);
         if (dw)
-            *mesh_at(dw, g) += d * x * scale;
+            *mesh_at(dw, g) += d * z * p.scale;
         if (db)
             *mesh_at(db, g) += d;
     }

@@ -96,3 +96,14 @@ const char *weights_raw_file(ridge_ctx *cx, const char *folder, const char *name
     ridge_buf_pad(&all, '\0', data_bytes);
     return own_file(cx, folder, name, all.p, all.n);
 }
+
+const char *weights_bytes_file(ridge_ctx *cx, const char *folder, const char *name,
+                               const char *header, ridge_str data)
+{
+    ridge_buf all;
+    ridge_buf_init(&all, ridge_ctx_arena(cx));
+    add_length(&all, strlen(header));
+    ridge_buf_puts(&all, header);
+    ridge_buf_add(&all, data);
+    return own_file(cx, folder, name, all.p, all.n);
+}

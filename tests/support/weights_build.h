@@ -20,4 +20,8 @@ const char *weights_file(ridge_ctx *cx, const char *folder, const char *name,
 const char *weights_raw_file(ridge_ctx *cx, const char *folder, const char *name,
                              const char *header, size_t data_bytes);
 
+/** A header with these bytes behind it. */
+const char *weights_bytes_file(ridge_ctx *cx, const char *folder, const char *name,
+                               const char *header, ridge_str data);
+
 #endif

@@ -85,15 +85,18 @@ static void run_extremes(kernel_trial *t)
                                  -87.4,    -104, 1e30,      -1e30,  4.0,  -4.0,
                                  0x1p-126, 1.0,  -INFINITY, NAN,    9.0,  -9.0};
     const ridge_function functions[] = {RIDGE_FUNCTION_SIGMOID, RIDGE_FUNCTION_RELU,
-                                        RIDGE_FUNCTION_ADD, RIDGE_FUNCTION_GELU};
+                                        RIDGE_FUNCTION_ADD, RIDGE_FUNCTION_GELU,
+                                        RIDGE_FUNCTION_GELU_TANH};
     for (size_t f = 0; f < RIDGE_COUNT_OF(functions); f++) {
         const int64_t n = (int64_t)RIDGE_COUNT_OF(odd);
+        const bool is_gelu = functions[f] == RIDGE_FUNCTION_GELU ||
+                             functions[f] == RIDGE_FUNCTION_GELU_TANH;
         kernel_array a = kernel_blank(t, RIDGE_DTYPE_FP32, n);
         kernel_array y = kernel_blank(t, RIDGE_DTYPE_FP32, n);
         for (int64_t i = 0; i < n; i++) {
             kernel_set(a.a, i, odd[i]);
             const double x = kernel_get(a.a, i);
-            y.x[i] = functions[f] == RIDGE_FUNCTION_GELU && isinf(x)
+            y.x[i] = is_gelu && isinf(x)
                          ? (double)NAN /* 0 times infinity, as it is written down */
                          : reference_function(functions[f], x, x, 1.0);
             y.x[i] = isnan(x) ? (double)NAN : y.x[i];
@@ -130,6 +133,14 @@ static double gelu_slope(double x)
            x * exp(-0.5 * x * x) / sqrt(2.0 * acos(-1.0));
 }
 
+static double gelu_tanh_slope(double x)
+{
+    const double by = sqrt(2.0 / acos(-1.0));
+    const double t = tanh(by * (x + 0.044715 * x * x * x));
+    return 0.5 * (1.0 + t) +
+           0.5 * x * (1.0 - t * t) * by * (1.0 + 3.0 * 0.044715 * x * x);
+}
+
 /** f'(a) of the first factor. */
 static double slope_of(ridge_function f, double a, double scale)
 {
@@ -141,6 +152,8 @@ static double slope_of(ridge_function f, double a, double scale)
     case RIDGE_FUNCTION_GELU:
     case RIDGE_FUNCTION_GEGLU:
         return gelu_slope(a);
+    case RIDGE_FUNCTION_GELU_TANH:
+        return gelu_tanh_slope(a);
     case RIDGE_FUNCTION_RELU:
         return a > 0.0 ? 1.0 : 0.0;
     case RIDGE_FUNCTION_RELU2:

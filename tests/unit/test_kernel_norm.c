@@ -1,4 +1,4 @@
-/* RMS norm against sums in double precision, forward and backward. */
+/* Both kinds of norm against sums in double precision, forward and backward. */
 #include "kernel_fixture.h"
 #include "kernel_reference.h"
 
@@ -16,6 +16,7 @@ static norm_case case_of(kernel_trial *t)
 {
     norm_case c = {.n = {.rows = kernel_pick(t, 0, 40), .d = kernel_pick(t, 1, 2500)}};
     const int64_t all = c.n.rows * c.n.d;
+    c.n.kind = seeded_pick(&t->at, 0, 1) == 0 ? RIDGE_NORM_RMS : RIDGE_NORM_LAYER;
     c.has_w = seeded_pick(&t->at, 0, 2) > 0;
     c.has_b = seeded_pick(&t->at, 0, 2) == 0;
     c.n.epsilon = seeded_pick(&t->at, 0, 1) == 0 ? 1e-6f : 0.1f;
@@ -36,7 +37,7 @@ static void run_forward(kernel_trial *t)
 {
     norm_case c = case_of(t);
     for (int64_t row = 0; row < c.n.rows; row++) {
-        reference_norm(c.n.d, (double)c.n.epsilon, c.x.x + row * c.n.d,
+        reference_norm(c.n.kind, c.n.d, (double)c.n.epsilon, c.x.x + row * c.n.d,
                        c.has_w ? c.w.x : NULL, c.has_b ? c.b.x : NULL,
                        c.y.x + row * c.n.d);
     }
@@ -50,21 +51,25 @@ static void forward_matches_float64(void **state)
     kernel_trials(run_forward, ROUNDS);
 }
 
-/* With r = 1 / rms: d_x = r w d_y - x r^3 / d sum(w d_y x). */
+/* With z = x - mean (of kind layer), r = 1 / rms(z) and g = w d_y:
+ * d_x = r (g - mean(g) (of kind layer) - z r^2 mean(g z)). */
 static void row_back(const norm_case *c, int64_t row)
 {
     const int64_t d = c->n.d;
     const double *x = c->x.x + row * d, *dy = c->d_y.x + row * d;
-    double squares = 0.0, slope = 0.0;
+    const double mean = reference_mean(c->n.kind, d, x);
+    double squares = 0.0, slope = 0.0, level = 0.0;
     for (int64_t i = 0; i < d; i++) {
-        squares += x[i] * x[i];
-        slope += (c->has_w ? c->w.x[i] : 1.0) * dy[i] * x[i];
+        const double g = (c->has_w ? c->w.x[i] : 1.0) * dy[i];
+        squares += (x[i] - mean) * (x[i] - mean);
+        slope += g * (x[i] - mean);
+        level += c->n.kind == RIDGE_NORM_LAYER ? g / (double)d : 0.0;
     }
     const double r = 1.0 / sqrt(squares / (double)d + (double)c->n.epsilon);
     for (int64_t i = 0; i < d; i++) {
-        const double w = c->has_w ? c->w.x[i] : 1.0;
-        c->d_x.x[row * d + i] = r * w * dy[i] - x[i] * r * r * r / (double)d * slope;
-        c->d_w.x[i] += dy[i] * x[i] * r;
+        const double w = c->has_w ? c->w.x[i] : 1.0, z = x[i] - mean;
+        c->d_x.x[row * d + i] = r * (w * dy[i] - level - z * r * r / (double)d * slope);
+        c->d_w.x[i] += dy[i] * z * r;
         c->d_b.x[i] += dy[i];
     }
 }

@@ -40,6 +40,29 @@ static void assert_refused(ridge_ctx *cx, const char *config, const char *messag
     assert_failed(cx, ridge_numerics_read(cx, root, &n), RIDGE_E_PARSE, message);
 }
 
+static const char *lack_of(ridge_ctx *cx, const char *config)
+{
+    const char *lacks = numerics_of(cx, config).lacks;
+    return lacks == NULL ? "" : lacks;
+}
+
+static void what_no_operation_does_is_named(void **state)
+{
+    assert_string_equal(lack_of(*state, "{\"logit_scale\": 0.0625}"), "logit_scale");
+    assert_string_equal(lack_of(*state, "{\"logit_scale\": 1}"), "");
+    assert_string_equal(lack_of(*state, "{\"clip_qkv\": 8.0}"), "clip_qkv");
+    assert_string_equal(lack_of(*state, "{\"clip_qkv\": null}"), "");
+    assert_string_equal(lack_of(*state, "{\"scale_attn_weights\": true}"), "");
+    assert_string_equal(lack_of(*state, "{\"scale_attn_weights\": false}"),
+                        "scale_attn_weights");
+    assert_string_equal(lack_of(*state, "{\"do_layer_norm_before\": false}"),
+                        "do_layer_norm_before");
+    assert_string_equal(lack_of(*state, "{\"attention_multiplier\": 0.015}"),
+                        "attention_multiplier");
+    assert_string_equal(lack_of(*state, "{\"model_type\": \"phimoe\"}"),
+                        "model_type phimoe");
+}
+
 static void a_config_says_epsilon_and_theta(void **state)
 {
     ridge_numerics n = numerics_of(*state, "{}");
@@ -56,6 +79,15 @@ static void a_config_says_epsilon_and_theta(void **state)
     n = numerics_of(*state, "{\"model_type\": \"gemma\", \"hidden_size\": 2048}");
     assert_true(n.has_plus_one_norm);
     assert_near(n.embedding_scale, sqrt(2048.0), 1e-12);
+    n = numerics_of(*state, "{\"model_type\": \"gpt2\"}");
+    assert_near((double)n.norm_epsilon, 1e-5, 1e-6);
+    assert_int_equal(n.position_offset, 0);
+    n = numerics_of(*state, "{\"model_type\": \"opt\"}");
+    assert_int_equal(n.position_offset, 2);
+    assert_true(
+        numerics_of(*state, "{\"model_type\": \"nemotron\"}").has_plus_one_norm);
+    assert_false(
+        numerics_of(*state, "{\"model_type\": \"nemotron_h\"}").has_plus_one_norm);
     assert_true(numerics_of(*state, "{\"model_type\": \"cohere\"}").has_paired_rope);
     assert_false(numerics_of(*state, "{\"model_type\": \"llama\"}").has_paired_rope);
 }
@@ -178,6 +210,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_config_says_epsilon_and_theta),
+        cmocka_unit_test(what_no_operation_does_is_named),
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(frequencies_fall_by_powers_of_theta),
         cmocka_unit_test(llama3_stretches_long_waves),

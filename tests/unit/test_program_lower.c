@@ -262,6 +262,74 @@ static void bad_sizes_are_refused(void **state)
     }
 }
 
+/* Of the operation of that name in the program of a small model of a type. */
+static const ridge_operation *small_op(ridge_ctx *cx, const char *facts,
+                                       const char *name)
+{
+    const ridge_model *m = fixture_model(
+        cx,
+        "{%s,'hidden_size':8,'num_hidden_layers':2,'num_attention_heads':2,"
+        "'vocab_size':10,'intermediate_size':16,'max_position_embeddings':8}",
+        facts);
+    const ridge_lowering how = ridge_lowering_usual(m, RIDGE_PHASE_TRAIN, 1, 8);
+    const ridge_program *p = NULL;
+    assert_ok(cx, ridge_program_lower(cx, m, &how, &p));
+    for (int i = 0; i < p->n_ops; i++) {
+        if (strcmp(p->ops[i].name, name) == 0)
+            return &p->ops[i];
+    }
+    fail_msg("%s: no operation %s", facts, name);
+    return NULL;
+}
+
+static void norms_are_of_the_models_kind(void **state)
+{
+    static const struct {
+        const char *facts;
+        ridge_norm_kind kind;
+        int inputs;
+    } CASES[] = {
+        {"'model_type':'llama'", RIDGE_NORM_RMS, 2},
+        {"'model_type':'qwen2'", RIDGE_NORM_RMS, 2},
+        {"'model_type':'mistral'", RIDGE_NORM_RMS, 2},
+        {"'model_type':'gpt2'", RIDGE_NORM_LAYER, 3},
+        {"'model_type':'gpt_neox'", RIDGE_NORM_LAYER, 3},
+        {"'model_type':'opt'", RIDGE_NORM_LAYER, 3},
+        {"'model_type':'bloom'", RIDGE_NORM_LAYER, 3},
+        {"'model_type':'phi'", RIDGE_NORM_LAYER, 3},
+        {"'model_type':'falcon'", RIDGE_NORM_LAYER, 3},
+        {"'model_type':'stablelm'", RIDGE_NORM_LAYER, 3},
+        {"'model_type':'cohere'", RIDGE_NORM_LAYER, 2},
+        {"'model_type':'olmo'", RIDGE_NORM_LAYER, 1},
+    };
+    for (size_t i = 0; i < RIDGE_COUNT_OF(CASES); i++) {
+        const ridge_operation *op = small_op(*state, CASES[i].facts, "h");
+        assert_int_equal(op->norm, CASES[i].kind);
+        assert_int_equal(op->n_inputs, CASES[i].inputs);
+    }
+}
+
+static void functions_are_as_the_config_states(void **state)
+{
+    static const struct {
+        const char *facts;
+        ridge_function function;
+    } CASES[] = {
+        {"'model_type':'gpt2'", RIDGE_FUNCTION_GELU_TANH},
+        {"'model_type':'gpt2','activation_function':'gelu'", RIDGE_FUNCTION_GELU},
+        {"'model_type':'gpt2','activation_function':'relu'", RIDGE_FUNCTION_RELU},
+        {"'model_type':'gpt_neox','hidden_act':'gelu'", RIDGE_FUNCTION_GELU},
+        {"'model_type':'gpt_neox','hidden_act':'gelu_fast'", RIDGE_FUNCTION_GELU_TANH},
+        {"'model_type':'starcoder2','hidden_act':'gelu_pytorch_tanh'",
+         RIDGE_FUNCTION_GELU_TANH},
+        {"'model_type':'opt'", RIDGE_FUNCTION_RELU},
+        {"'model_type':'llama','hidden_act':'silu'", RIDGE_FUNCTION_SWIGLU},
+    };
+    for (size_t i = 0; i < RIDGE_COUNT_OF(CASES); i++)
+        assert_int_equal(small_op(*state, CASES[i].facts, "act")->function,
+                         CASES[i].function);
+}
+
 static void encoders_do_not_decode(void **state)
 {
     const ridge_lowering how = {.phase = RIDGE_PHASE_DECODE,
@@ -294,6 +362,8 @@ int main(void)
         cmocka_unit_test(an_encoder_feeds_every_decoder_layer),
         cmocka_unit_test(borrowed_keys_come_from_one_repetition),
         cmocka_unit_test(bad_sizes_are_refused),
+        cmocka_unit_test(norms_are_of_the_models_kind),
+        cmocka_unit_test(functions_are_as_the_config_states),
         cmocka_unit_test(encoders_do_not_decode),
     };
     return cmocka_run_group_tests(tests, fixture_open, fixture_close);

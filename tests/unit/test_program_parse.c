@@ -93,6 +93,8 @@ static void one_change_makes_programs_differ(void **state)
         HEAD "block b\n  input x[B,T] bf16\n  y[B,T] bf16 = gelu x\n",
         HEAD "block b\n  input x[B,T] bf16\n  z: y[B,T] bf16 = silu x\n",
         HEAD "block b\n  input x[B,T] bf16\n  y[B,T] bf16 = silu x  part=mlp\n",
+        HEAD "block b\n  input x[B,T] bf16\n  y[B,T] bf16 = norm x\n",
+        HEAD "block b\n  input x[B,T] bf16\n  y[B,T] bf16 = norm x  kind=layer\n",
         HEAD "dims Z=3\nblock b\n  input x[B,T] bf16\n  y[B,T] bf16 = silu x\n",
         ("program p decode\ndims B=2 T=4 D=8 F=16 N=4 K=2 H=2 V=10 E=4 C=3~2.5\n"
          "block b\n  input x[B,T] bf16\n  y[B,T] bf16 = silu x\n")};
@@ -179,6 +181,7 @@ static void mistakes_in_lines_are_pointed_at(void **state)
         {X "  y[B,T,D] bf16 = silu x  of=b.z", "of=BLOCK.OPERATION names"},
         {X "  y[B,T,D] bf16 = silu x  part=core", "a part is attention, mlp"},
         {X "  y[B,T,D] bf16 = silu x  kind=deep", "a scan is of kind linear"},
+        {X "  y[B,T,D] bf16 = norm x  kind=deep", "a norm is of kind rms or layer"},
         {X "  y[B,T,D] bf16 = silu x  axes=0,77", "a whole number from 0 to 31"},
         {X "  y[B,T,D] bf16 silu x", "= and an operation are wanted here"},
         {X "  y[B,T,D] bf16 = silu x,", "an input tensor is wanted here"},

@@ -84,9 +84,11 @@ typedef struct ridge__attention {
     bool is_added; /* to what d_q, d_k and d_v hold (ring attention) */
 } ridge__attention;
 
-/** y = x / rms(x) w + b over rows of d; w, b may be NULL. Backward: d_x and, where not
- * NULL, d_w and d_b (summed over the rows; their arrays are overwritten). */
+/** y = z / rms(z) w + b over rows of d, z being x, or x less its mean by kind; w, b may
+ * be NULL. Backward: d_x and, where not NULL, d_w and d_b (summed over the rows; their
+ * arrays are overwritten). @source ba2016; zhang2019 */
 typedef struct ridge__norm {
+    ridge_norm_kind kind;
     int64_t rows, d;
     float epsilon;
     ridge__array x, w, b, y;

@@ -23,6 +23,18 @@ __device__ float gelu_slope(float x)
     return cumulative(x) + x * 0.39894228f * expf(-0.5f * x * x);
 }
 
+/* gelu_tanh(x) = x sigmoid(u), u = sqrt(8 / pi) (x + 0.044715 x^3). */
+__device__ float tanh_share(float x)
+{
+    return sigmoid(1.5957691f * x * (1.0f + 0.044715f * x * x));
+}
+
+__device__ float gelu_tanh_slope(float x)
+{
+    const float s = tanh_share(x);
+    return s + x * s * (1.0f - s) * 1.5957691f * (1.0f + 0.134145f * x * x);
+}
+
 __device__ float silu_slope(float x)
 {
     const float s = sigmoid(x);
@@ -40,6 +52,8 @@ __device__ float apply(ridge_function function, float a, float b, float scale)
         return a * sigmoid(a) * b;
     case RIDGE_FUNCTION_GELU:
         return a * cumulative(a);
+    case RIDGE_FUNCTION_GELU_TANH:
+        return a * tanh_share(a);
     case RIDGE_FUNCTION_GEGLU:
         return a * cumulative(a) * b;
     case RIDGE_FUNCTION_RELU:
@@ -70,6 +84,8 @@ __device__ float slope_a(ridge_function function, float a, float b, float scale)
         return silu_slope(a) * b;
     case RIDGE_FUNCTION_GELU:
         return gelu_slope(a);
+    case RIDGE_FUNCTION_GELU_TANH:
+        return gelu_tanh_slope(a);
     case RIDGE_FUNCTION_GEGLU:
         return gelu_slope(a) * b;
     case RIDGE_FUNCTION_RELU:

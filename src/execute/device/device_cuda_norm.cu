@@ -7,58 +7,79 @@ namespace
 
 /* ---- norm --------------------------------------------------------------------- */
 
-__device__ float norm_rate(const ridge__norm &n, int64_t row)
+/** What makes a row's elements even: (x - mean) rate. */
+struct row_place {
+    float mean, rate;
+};
+
+__device__ float row_mean(const ridge__norm &n, int64_t row)
 {
+    float sum = 0.0f;
+    if (n.kind == RIDGE_NORM_RMS)
+        return 0.0f;
+    for (int64_t c = threadIdx.x; c < n.d; c += blockDim.x)
+        sum += load(n.x, row * n.d + c);
+    return block_sum(sum) / (float)n.d;
+}
+
+__device__ row_place norm_place(const ridge__norm &n, int64_t row)
+{
+    const float mean = row_mean(n, row);
     float squares = 0.0f;
     for (int64_t c = threadIdx.x; c < n.d; c += blockDim.x) {
-        const float x = load(n.x, row * n.d + c);
+        const float x = load(n.x, row * n.d + c) - mean;
         squares += x * x;
     }
-    return rsqrtf(block_sum(squares) / (float)n.d + n.epsilon);
+    return {mean, rsqrtf(block_sum(squares) / (float)n.d + n.epsilon)};
 }
 
 /** A block for each row. */
 __global__ void normed(ridge__norm n)
 {
     const int64_t row = blockIdx.x;
-    const float rate = norm_rate(n, row);
+    const row_place p = norm_place(n, row);
     for (int64_t c = threadIdx.x; c < n.d; c += blockDim.x) {
         const int64_t at = row * n.d + c;
         const float w = n.w.p == nullptr ? 1.0f : load(n.w, c);
         const float b = n.b.p == nullptr ? 0.0f : load(n.b, c);
-        store(n.y, at, load(n.x, at) * rate * w + b);
+        store(n.y, at, (load(n.x, at) - p.mean) * p.rate * w + b);
     }
 }
 
-__global__ void norm_rates(ridge__norm n, float *rates)
+__global__ void norm_places(ridge__norm n, row_place *places)
 {
-    const float rate = norm_rate(n, blockIdx.x);
+    const row_place p = norm_place(n, blockIdx.x);
     if (threadIdx.x == 0)
-        rates[blockIdx.x] = rate;
+        places[blockIdx.x] = p;
 }
 
-/** d_x = rate (w d_y - x rate^2 mean(w d_y x)); d_x may be d_y. */
+/** d_x = rate (w d_y - level - z rate^2 mean(w d_y z)), z = x - mean, level = mean(w
+ * d_y) where a mean is subtracted; d_x may be d_y. */
 __global__ void normed_backward(ridge__norm n)
 {
     const int64_t row = blockIdx.x;
-    const float rate = norm_rate(n, row);
-    float along = 0.0f;
+    const row_place p = norm_place(n, row);
+    float along = 0.0f, sum = 0.0f;
     for (int64_t c = threadIdx.x; c < n.d; c += blockDim.x) {
         const int64_t at = row * n.d + c;
         const float w = n.w.p == nullptr ? 1.0f : load(n.w, c);
-        along += w * load(n.d_y, at) * load(n.x, at);
+        const float slope = w * load(n.d_y, at);
+        along += slope * (load(n.x, at) - p.mean);
+        sum += slope;
     }
-    const float pull = block_sum(along) / (float)n.d * rate * rate;
+    const float pull = block_sum(along) / (float)n.d * p.rate * p.rate;
+    const float level = n.kind == RIDGE_NORM_RMS ? 0.0f : block_sum(sum) / (float)n.d;
     for (int64_t c = threadIdx.x; c < n.d; c += blockDim.x) {
         const int64_t at = row * n.d + c;
         const float w = n.w.p == nullptr ? 1.0f : load(n.w, c);
-        store(n.d_x, at, rate * (w * load(n.d_y, at) - pull * load(n.x, at)));
+        const float z = load(n.x, at) - p.mean;
+        store(n.d_x, at, p.rate * (w * load(n.d_y, at) - level - pull * z));
     }
 }
 
 /** Block (columns, slice of rows): a thread sums a column over its slice.
  * parts [2, slices, d]: of d_w, of d_b */
-__global__ void normed_columns(ridge__norm n, const float *rates, int64_t slices,
+__global__ void normed_columns(ridge__norm n, const row_place *places, int64_t slices,
                                float *parts)
 {
     const int64_t columns = (n.d + blockDim.x - 1) / blockDim.x;
@@ -70,7 +91,7 @@ __global__ void normed_columns(ridge__norm n, const float *rates, int64_t slices
     for (int64_t row = n.rows * slice / slices; row < n.rows * (slice + 1) / slices;
          row++) {
         const float d = load(n.d_y, row * n.d + c);
-        of_w += d * load(n.x, row * n.d + c) * rates[row];
+        of_w += d * (load(n.x, row * n.d + c) - places[row].mean) * places[row].rate;
         of_b += d;
     }
     parts[slice * n.d + c] = of_w;
@@ -102,13 +123,14 @@ ridge_status sum_columns(ridge__device *d, const ridge__norm *n)
     const int64_t columns = (n->d + block_threads - 1) / block_threads;
     void *work = nullptr;
     RIDGE_TRY(ridge__cuda_alloc(
-        d, (size_t)(n->rows + 2 * slices * n->d) * sizeof(float), &work));
-    float *parts = (float *)work, *rates = parts + 2 * slices * n->d;
+        d, (size_t)(2 * n->rows + 2 * slices * n->d) * sizeof(float), &work));
+    float *parts = (float *)work;
+    row_place *places = (row_place *)(parts + 2 * slices * n->d);
     ridge_status status =
-        launch(d, "run norm backward", launch_rows(n->rows), norm_rates, *n, rates);
+        launch(d, "run norm backward", launch_rows(n->rows), norm_places, *n, places);
     if (status == RIDGE_OK)
         status = launch(d, "run norm backward", launch_rows(columns * slices),
-                        normed_columns, *n, (const float *)rates, slices, parts);
+                        normed_columns, *n, (const row_place *)places, slices, parts);
     if (status == RIDGE_OK)
         status = launch(d, "run norm backward", launch_over(d, n->d), normed_slices, *n,
                         slices, (const float *)parts);

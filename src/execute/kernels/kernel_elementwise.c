@@ -29,6 +29,11 @@ static vec f_gelu(vec a, vec b, vec c)
     const vec half = vec_set(0.5f) * a;
     return half + half * vec_erf(a * vec_set(0x1.6a09e6p-1f));
 }
+static vec f_gelu_tanh(vec a, vec b, vec c)
+{
+    (void)b, (void)c;
+    return a * vec_sigmoid(vec_gelu_tanh(a));
+}
 static vec f_geglu(vec a, vec b, vec c)
 {
     return f_gelu(a, a, c) * b;
@@ -64,6 +69,9 @@ static void apply(ridge_function function, const float *a, const float *b, float
         return;
     case RIDGE_FUNCTION_GELU:
         row_map(a, a, a, y, n, f_gelu);
+        return;
+    case RIDGE_FUNCTION_GELU_TANH:
+        row_map(a, a, a, y, n, f_gelu_tanh);
         return;
     case RIDGE_FUNCTION_GEGLU:
         row_map(a, b, b, y, n, f_geglu);

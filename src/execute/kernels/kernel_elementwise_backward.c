@@ -56,6 +56,15 @@ static slopes g_gelu(vec dy, vec a, vec b, vec s)
     (void)b;
     return g_geglu(dy, a, vec_set(1.0f), s);
 }
+/* (a s(u))' = s + a s (1 - s) u', u' = sqrt(8 / pi) (1 + 3 0.044715 a^2) */
+static slopes g_gelu_tanh(vec dy, vec a, vec b, vec s)
+{
+    (void)b, (void)s;
+    const vec below = vec_sigmoid(vec_gelu_tanh(a));
+    const vec rise = VEC_STEP(vec_set(0x1.b6676cp-3f), a * a, 0x1.988454p+0f);
+    const vec above = vec_set(1.0f) - below;
+    return (slopes){dy * (below + a * rise * below * above), vec_zero()};
+}
 static slopes g_relu(vec dy, vec a, vec b, vec s)
 {
     (void)b, (void)s;
@@ -113,6 +122,9 @@ static void apply(ridge_function function, const slope_rows *r, int64_t n)
         return;
     case RIDGE_FUNCTION_GELU:
         each(r, n, g_gelu);
+        return;
+    case RIDGE_FUNCTION_GELU_TANH:
+        each(r, n, g_gelu_tanh);
         return;
     case RIDGE_FUNCTION_GEGLU:
         each(r, n, g_geglu);

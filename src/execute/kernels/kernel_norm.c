@@ -1,4 +1,5 @@
-/* RMS norm over rows, forward and backward. */
+/* Norms over rows, forward and backward: of root mean square, or of what is left of a
+ * row less its mean. */
 #include "kernel_simd.h"
 
 #include <math.h>
@@ -23,12 +24,56 @@ static float inverse_rms(const ridge__norm *n, float squares)
     return 1.0f / sqrtf(squares / (float)n->d + n->epsilon);
 }
 
-static float row_squares(const ridge__norm *n, int64_t row)
+static float total(const float *x, int64_t n)
+{
+    vec sums[2] = {vec_zero(), vec_zero()};
+    int64_t i = 0;
+    for (; i + 2 * LANES <= n; i += 2 * LANES) {
+        sums[0] += vec_load(x + i);
+        sums[1] += vec_load(x + i + LANES);
+    }
+    for (; i < n; i += LANES)
+        sums[0] += vec_load_n(x + i, n - i < LANES ? n - i : LANES);
+    return vec_sum(sums[0] + sums[1]);
+}
+
+/** What is subtracted from a row: nothing for one of root mean square. The mean is
+ * taken first, and squares of what is left: their difference would lose digits. */
+static float row_mean(const ridge__norm *n, int64_t row)
+{
+    float room[ROW], sum = 0.0f;
+    if (n->kind == RIDGE_NORM_RMS)
+        return 0.0f;
+    for (int64_t i = 0; i < n->d; i += ROW) {
+        const int64_t k = chunk(i, n->d);
+        sum += total(row_read(n->x, row * n->d + i, k, room), k);
+    }
+    return sum / (float)n->d;
+}
+
+/** x less the mean, columns i .. i + k of a row: in place, or in room [k]. */
+static const float *centred_read(const ridge__norm *n, int64_t at, int64_t k,
+                                 float mean, float *room)
+{
+    const float *x = row_read(n->x, at, k, room);
+    const vec m = vec_set(mean);
+    int64_t i = 0;
+    if (n->kind == RIDGE_NORM_RMS)
+        return x;
+    for (; i + LANES <= k; i += LANES)
+        vec_store(room + i, vec_load(x + i) - m);
+    if (i < k)
+        vec_store_n(room + i, vec_load_n(x + i, k - i) - m, k - i);
+    return room;
+}
+
+static float row_squares(const ridge__norm *n, int64_t row, float mean)
 {
     float room[ROW], sum = 0.0f;
     for (int64_t i = 0; i < n->d; i += ROW) {
-        const float *x = row_read(n->x, row * n->d + i, chunk(i, n->d), room);
-        sum += row_dot(x, x, chunk(i, n->d));
+        const int64_t k = chunk(i, n->d);
+        const float *x = centred_read(n, row * n->d + i, k, mean, room);
+        sum += row_dot(x, x, k);
     }
     return sum;
 }
@@ -67,11 +112,12 @@ static void apply_weights(const ridge__norm *n, int64_t i, int64_t k, float *y)
 static void norm_row(const ridge__norm *n, int64_t row)
 {
     float x_room[ROW], y_room[ROW];
-    const float r = inverse_rms(n, row_squares(n, row));
+    const float mean = row_mean(n, row);
+    const float r = inverse_rms(n, row_squares(n, row, mean));
     for (int64_t i = 0; i < n->d; i += ROW) {
         const int64_t k = chunk(i, n->d), at = row * n->d + i;
         float *y = row_begin(n->y, at, y_room);
-        row_scale(y, row_read(n->x, at, k, x_room), r, k);
+        row_scale(y, centred_read(n, at, k, mean, x_room), r, k);
         apply_weights(n, i, k, y);
         row_end(n->y, at, k, y);
     }
@@ -94,9 +140,10 @@ ridge_status RIDGE__KERNEL(norm)(ridge__device *d, const ridge__norm *n)
 
 /* ---- backward -------------------------------------------------------------------- */
 
-/** Of a row: sum of x x and of w d_y x. */
+/** Of a row with x less the mean: sums of x x, of w d_y x, and of w d_y (0 where no
+ * mean is subtracted). */
 typedef struct row_sums {
-    float squares, slope;
+    float mean, squares, slope, level;
 } row_sums;
 
 static float dot3(const float *a, const float *b, const float *c, int64_t n)
@@ -119,24 +166,26 @@ static float dot3(const float *a, const float *b, const float *c, int64_t n)
 static row_sums sums_of(const ridge__norm *n, int64_t row)
 {
     float x_room[ROW], y_room[ROW], w_room[ROW];
-    row_sums sums = {0.0f, 0.0f};
+    row_sums sums = {.mean = row_mean(n, row)};
     for (int64_t i = 0; i < n->d; i += ROW) {
         const int64_t k = chunk(i, n->d), at = row * n->d + i;
-        const float *x = row_read(n->x, at, k, x_room);
+        const float *x = centred_read(n, at, k, sums.mean, x_room);
         const float *dy = row_read(n->d_y, at, k, y_room);
+        const float *w = n->w.p == NULL ? NULL : row_read(n->w, i, k, w_room);
         sums.squares += row_dot(x, x, k);
-        sums.slope += n->w.p == NULL ? row_dot(x, dy, k)
-                                     : dot3(x, dy, row_read(n->w, i, k, w_room), k);
+        sums.slope += w == NULL ? row_dot(x, dy, k) : dot3(x, dy, w, k);
+        if (n->kind == RIDGE_NORM_LAYER)
+            sums.level += w == NULL ? total(dy, k) : row_dot(w, dy, k);
     }
     return sums;
 }
 
-/** dx = a w dy - c x; dw += a x dy; db += dy. dx may be dy or x; w, dw, db may be NULL.
- */
+/** dx = a (w dy - level) - c x; dw += a x dy; db += dy, with x less the mean. dx may be
+ * dy or x; w, dw, db may be NULL. */
 typedef struct back_row {
     const float *x, *dy, *w;
     float *dx, *dw, *db;
-    float a, c;
+    float a, c, level;
 } back_row;
 
 RIDGE__INLINE void back_lanes(const back_row *r, int64_t i, int64_t n)
@@ -144,14 +193,16 @@ RIDGE__INLINE void back_lanes(const back_row *r, int64_t i, int64_t n)
     const bool is_whole = n == LANES;
     const vec x = is_whole ? vec_load(r->x + i) : vec_load_n(r->x + i, n);
     const vec dy = is_whole ? vec_load(r->dy + i) : vec_load_n(r->dy + i, n);
-    vec slope = vec_set(r->a) * dy;
+    const vec slope = vec_set(r->a) * dy;
     if (r->dw != NULL)
         vec_store_n(r->dw + i, vec_load_n(r->dw + i, n) + slope * x, n);
     if (r->db != NULL)
         vec_store_n(r->db + i, vec_load_n(r->db + i, n) + dy, n);
+    vec g = dy;
     if (r->w != NULL)
-        slope *= is_whole ? vec_load(r->w + i) : vec_load_n(r->w + i, n);
-    vec_store_n(r->dx + i, slope - vec_set(r->c) * x, n);
+        g *= is_whole ? vec_load(r->w + i) : vec_load_n(r->w + i, n);
+    g = vec_set(r->a) * (g - vec_set(r->level));
+    vec_store_n(r->dx + i, g - vec_set(r->c) * x, n);
 }
 
 static void back_row_run(const back_row *row, int64_t n)
@@ -173,7 +224,7 @@ static void norm_back_row(const ridge__norm *n, int64_t row, float *dw, float *d
     for (int64_t i = 0; i < n->d; i += ROW) {
         const int64_t k = chunk(i, n->d), at = row * n->d + i;
         const back_row r = {
-            .x = row_read(n->x, at, k, x_room),
+            .x = centred_read(n, at, k, sums.mean, x_room),
             .dy = row_read(n->d_y, at, k, y_room),
             .w = n->w.p == NULL ? NULL : row_read(n->w, i, k, w_room),
             .dx = row_begin(n->d_x, at, dx_room),
@@ -181,6 +232,7 @@ static void norm_back_row(const ridge__norm *n, int64_t row, float *dw, float *d
             .db = n->d_b.p == NULL ? NULL : db + i,
             .a = a,
             .c = c,
+            .level = sums.level / (float)n->d,
         };
         back_row_run(&r, k);
         row_end(n->d_x, at, k, r.dx);

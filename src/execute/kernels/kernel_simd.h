@@ -68,6 +68,13 @@ static inline vec vec_sigmoid(vec x)
     return vec_set(1.0f) / (vec_set(1.0f) + vec_exp(-x));
 }
 
+/** What the sigmoid in gelu_tanh(x) = x sigmoid(u) is of: u = sqrt(8 / pi) (x +
+ * 0.044715 x^3), since 1 + tanh(t) = 2 sigmoid(2 t). @source hendrycks2016 */
+static inline vec vec_gelu_tanh(vec x)
+{
+    return x * VEC_STEP(vec_set(0x1.2444f2p-4f), x * x, 0x1.988454p+0f);
+}
+
 /** erf within 4 units in the last place: an odd polynomial near 0, else from a fit of
  * log(1 - erf). */
 static inline vec vec_erf(vec x)

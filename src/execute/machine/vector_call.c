@@ -21,16 +21,27 @@ static ridge_status add_onto(ridge__call *c, int output, ridge__array from)
 }
 
 typedef struct sums {
-    int output[2]; /* outputs whose arrays are scratch; -1: none */
-    ridge__array array[2];
+    int output[3]; /* outputs whose arrays are scratch; -1: none */
+    ridge__array array[3];
     int n;
 } sums;
 
-/* The array for the gradient of an input; nothing if it is not wanted. */
-static ridge_status gradient_array(ridge__call *c, int input, sums *s,
+/* Where the gradient of the bias goes, which a backward norm does not read: to the
+ * output of none of its inputs. */
+static int bias_output(const ridge__call *c)
+{
+    const int x = ridge__gradient_output(c, 0), w = ridge__gradient_output(c, 1);
+    for (int i = 0; i < c->op->n_outputs; i++) {
+        if (i != x && i != w)
+            return i;
+    }
+    return -1;
+}
+
+/* The array for a gradient; nothing if it is not wanted. */
+static ridge_status gradient_array(ridge__call *c, int output, sums *s,
                                    ridge__array *out)
 {
-    const int output = ridge__gradient_output(c, input);
     *out = (ridge__array){.p = NULL};
     if (output < 0)
         return RIDGE_OK;
@@ -57,11 +68,11 @@ static ridge_status norm_backward(ridge__call *c, ridge__norm *n)
     const int last = c->op->n_inputs - 1;
     sums s = {.n = 0};
     n->d_y = ridge__in_array(c, last);
-    RIDGE_TRY(gradient_array(c, 0, &s, &n->d_x));
-    if (last > 1)
-        RIDGE_TRY(gradient_array(c, 1, &s, &n->d_w));
-    if (last > 2)
-        RIDGE_TRY(gradient_array(c, 2, &s, &n->d_b));
+    RIDGE_TRY(gradient_array(c, ridge__gradient_output(c, 0), &s, &n->d_x));
+    if (last > 1) {
+        RIDGE_TRY(gradient_array(c, ridge__gradient_output(c, 1), &s, &n->d_w));
+        RIDGE_TRY(gradient_array(c, bias_output(c), &s, &n->d_b));
+    }
     if (n->d_x.p == NULL)
         return ridge_fail(c->m->cx, RIDGE_E_ARG,
                           "%s has a weight's gradient alone: this cannot be run",
@@ -77,6 +88,7 @@ ridge_status ridge__call_norm(ridge__call *c)
     const int normed = n_weights > 1 ? ridge__in_part(c, 1)->n_dims : 1;
     ridge__norm n = {.rows = ridge__tensor_part_product(x, 0, x->n_dims - normed),
                      .d = ridge__tensor_part_product(x, x->n_dims - normed, x->n_dims),
+                     .kind = c->op->norm,
                      .epsilon = c->m->options.numbers.norm_epsilon,
                      .x = ridge__in_array(c, 0)};
     if (n_weights > 1)

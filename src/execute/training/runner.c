@@ -257,6 +257,23 @@ static ridge__machine_options machine_options(const opening *x)
         .send_payload = x->r};
 }
 
+/* A table of learned positions ends: behind it there are no rows. */
+static ridge_status check_positions(const opening *x, const ridge__chunk *c)
+{
+    const ridge_program *p = c->m->program;
+    const int table = ridge_program_tensor_find(p, "position_table");
+    if (c->positions < 0 || table < 0)
+        return RIDGE_OK;
+    const int64_t rows = p->dims[p->tensors[table].dims[0]].size - c->position_offset;
+    const int64_t tokens = x->o->lowering.context_tokens;
+    if (tokens <= rows)
+        return RIDGE_OK;
+    return ridge_fail(x->r->cx, RIDGE_E_ARG,
+                      "%s has learned %lld positions: a sequence of %lld tokens is too "
+                      "long for it",
+                      x->full->name, (long long)rows, (long long)tokens);
+}
+
 static ridge_status open_chunk(opening *x, int chunk, const ridge_partition *partition)
 {
     ridge__runner *r = x->r;
@@ -279,6 +296,8 @@ static ridge_status open_chunk(opening *x, int chunk, const ridge_partition *par
     if (!c->flights || !c->is_open)
         return ridge_fail_nomem(r->cx);
     find_tensors(c);
+    c->position_offset = x->o->numerics->position_offset;
+    RIDGE_TRY(check_positions(x, c));
     if (c->stage == 0 && c->stream >= 0)
         return ridge_fail(r->cx, RIDGE_E_ARG,
                           "%s cannot be run: it takes %s, and text alone is given",
@@ -371,7 +390,8 @@ static ridge_status feed_positions(ridge__chunk *c, ridge__flight *f)
     const ridge__tensor_part *part = &m->parts[c->positions];
     const ridge__span tokens = part->spans[part->n_dims - 1];
     for (int64_t i = 0; i < v->elements; i++)
-        at[i] = (int32_t)(m->position + tokens.start + i % tokens.length);
+        at[i] = (int32_t)(m->position + c->position_offset + tokens.start +
+                          i % tokens.length);
     const ridge_status st =
         m->device->ops->upload(m->device, v->p, at, (size_t)v->elements * sizeof *at);
     ridge_arena_rewind(ridge_ctx_scratch(m->cx), mark);

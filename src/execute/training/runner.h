@@ -18,6 +18,7 @@ typedef struct ridge__chunk {
     ridge__machine *m;
     int tokens, labels;           /* tensors, or -1 */
     int positions;                /* of learned position tables, or -1 */
+    int position_offset;          /* row of position 0 */
     int stream, stream_gradient;  /* tensors that other stages send, or -1 */
     int loss, logits;             /* tensors, or -1 */
     int tied, tied_from, tied_to; /* an embedding that two stages have; its gradient, as

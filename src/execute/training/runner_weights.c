@@ -263,6 +263,12 @@ ridge_status ridge__runner_read_source(ridge__runner *r,
             "the model multiplies its embedding by %g: such models cannot "
             "be run",
             numerics->embedding_scale);
+    if (numerics->lacks != NULL)
+        return ridge_fail(
+            r->cx, RIDGE_E_ARG,
+            "the model's arithmetic has %s, which Ridge lacks: its weights "
+            "cannot be run",
+            numerics->lacks);
     return fill_all(r, true, fill_source, &from);
 }
 

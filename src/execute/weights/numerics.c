@@ -63,27 +63,112 @@ static ridge_status read_epsilon(reader *r)
     return RIDGE_OK;
 }
 
-static bool is_type(const reader *r, const char *prefix)
+/* A value that changes nothing, or a key that is not there. */
+static bool is_neutral(ridge_node n, double neutral)
 {
-    const char *type = "";
-    ridge_json_text(ridge_json_get(&r->config, "model_type"), &type);
-    return strncmp(type, prefix, strlen(prefix)) == 0;
+    double value;
+    bool flag;
+    const ridge_json_kind kind = ridge_json_kind_of(n);
+    if (ridge_json_is_absent(n) || kind == RIDGE_JSON_NULL)
+        return true;
+    if (ridge_json_bool(n, &flag))
+        return flag == (neutral > 0.0);
+    return ridge_json_double(n, &value) && !(value < neutral) && !(value > neutral);
 }
 
-/* What model_type alone tells. */
+/* Factors and switches that no operation of a program has. */
+static void read_lacks(reader *r)
+{
+    static const struct {
+        const char *key;
+        double neutral; /* flags: 1 true, 0 false; -1: no value is */
+    } LACKS[] = {{"embedding_multiplier", 1.0},
+                 {"residual_multiplier", 1.0},
+                 {"attention_multiplier", -1.0},
+                 {"logits_scaling", 1.0},
+                 {"logit_scale", 1.0},
+                 {"scale_emb", 1.0},
+                 {"scale_depth", -1.0},
+                 {"dim_model_base", -1.0},
+                 {"attn_logit_softcapping", -1.0},
+                 {"final_logit_softcapping", -1.0},
+                 {"clip_qkv", -1.0},
+                 {"do_layer_norm_before", 1.0},
+                 {"scale_attn_weights", 1.0},
+                 {"scale_attn_by_inverse_layer_idx", 0.0}};
+    for (size_t i = 0; i < RIDGE_COUNT_OF(LACKS) && r->n.lacks == NULL; i++) {
+        if (!is_neutral(ridge_json_get(&r->config, LACKS[i].key), LACKS[i].neutral))
+            r->n.lacks = LACKS[i].key;
+    }
+}
+
+/* What model_type alone tells, by its beginning; the longer name stands first. */
+typedef struct type_row {
+    const char *type;
+    float norm_epsilon;
+    bool has_paired_rope, has_plus_one_norm;
+    int position_offset;
+    const char *lacks;
+} type_row;
+
+/* clang-format off */
+static const type_row TYPES[] = {
+    {"cohere", 1e-5F, true, false, 0, NULL},
+    {"glm4_moe", 1e-6F, false, false, 0, NULL},
+    {"glm", 1e-6F, true, false, 0, NULL},
+    {"llama4", 1e-6F, true, false, 0, NULL},
+    {"ernie4_5", 1e-6F, true, false, 0, NULL},
+    {"gptj", 1e-5F, true, false, 0, NULL},
+    {"gemma", 1e-6F, false, true, 0, NULL},
+    {"nemotron_h", 1e-6F, false, false, 0, NULL},
+    {"nemotron", 1e-5F, false, true, 0, NULL},
+    {"gpt2", 1e-5F, false, false, 0, NULL},
+    {"gpt_neox", 1e-5F, false, false, 0, NULL},
+    {"gpt_bigcode", 1e-5F, false, false, 0, NULL},
+    {"opt", 1e-5F, false, false, 2, NULL},
+    {"bloom", 1e-5F, false, false, 0, NULL},
+    {"falcon", 1e-5F, false, false, 0, NULL},
+    {"stablelm", 1e-5F, false, false, 0, NULL},
+    {"starcoder2", 1e-5F, false, false, 0, NULL},
+    {"olmo2", 1e-5F, false, false, 0, NULL},
+    {"olmo", 1e-5F, false, false, 0, NULL},
+    {"phimoe", 1e-5F, false, false, 0, "model_type phimoe"}, /* its own way to route */
+    {"phi3", 1e-5F, false, false, 0, NULL},
+    {"phi", 1e-5F, false, false, 0, NULL},
+};
+/* clang-format on */
+
+static void take_type(const char *type, double width, ridge_numerics *n)
+{
+    for (size_t i = 0; i < RIDGE_COUNT_OF(TYPES); i++) {
+        const type_row *t = &TYPES[i];
+        if (strncmp(type, t->type, strlen(t->type)) != 0)
+            continue;
+        n->norm_epsilon = t->norm_epsilon;
+        n->has_paired_rope = t->has_paired_rope;
+        n->has_plus_one_norm = t->has_plus_one_norm;
+        n->position_offset = t->position_offset;
+        n->lacks = t->lacks;
+        break;
+    }
+    if (strncmp(type, "gemma", strlen("gemma")) == 0 && width > 0.0)
+        n->embedding_scale = sqrt(width);
+}
+
+ridge_numerics ridge_numerics_usual(const ridge_model *model)
+{
+    ridge_numerics n = ridge_numerics_default();
+    take_type(model->model_type ? model->model_type : "", (double)model->d_model, &n);
+    return n;
+}
+
 static ridge_status read_type(reader *r)
 {
-    static const char *const PAIRED[] = {"cohere", "glm", "llama4", "ernie4_5", "gptj"};
+    const char *type = "";
     double width = 0.0;
-    for (size_t i = 0; i < RIDGE_COUNT_OF(PAIRED); i++)
-        r->n.has_paired_rope = r->n.has_paired_rope || is_type(r, PAIRED[i]);
-    if (is_type(r, "glm4_moe"))
-        r->n.has_paired_rope = false;
-    if (!is_type(r, "gemma"))
-        return RIDGE_OK;
-    r->n.has_plus_one_norm = true;
+    ridge_json_text(ridge_json_get(&r->config, "model_type"), &type);
     RIDGE_TRY(optional(r, &r->config, "hidden_size", 1.0, 1e9, &width));
-    r->n.embedding_scale = width > 0.0 ? sqrt(width) : 1.0;
+    take_type(type, width, &r->n);
     return RIDGE_OK;
 }
 
@@ -183,8 +268,9 @@ ridge_status ridge_numerics_read(ridge_ctx *cx, ridge_node config, ridge_numeric
     const ridge_node text = ridge_json_get(&config, "text_config");
     const bool is_nested = ridge_json_kind_of(text) == RIDGE_JSON_OBJECT;
     r.config = is_nested ? text : config;
-    RIDGE_TRY(read_epsilon(&r));
     RIDGE_TRY(read_type(&r));
+    RIDGE_TRY(read_epsilon(&r));
+    read_lacks(&r);
     RIDGE_TRY(read_rope(&r));
     *out = r.n;
     return RIDGE_OK;

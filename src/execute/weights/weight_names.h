@@ -8,12 +8,13 @@
 typedef enum ridge__weight_order {
     RIDGE__WEIGHT_SAME,   /* the same dims, in the same order */
     RIDGE__WEIGHT_LINEAR, /* [out, in] where the program has [in, out] */
+    RIDGE__WEIGHT_MATRIX, /* [in, out] as the program; others may share its columns */
     RIDGE__WEIGHT_EXPERTS /* LINEAR, a tensor for each index of the first dim */
 } ridge__weight_order;
 
 enum { RIDGE__WEIGHT_NAME_MAX = 4 };
 
-/** A part of the rows of a tensor that holds several weights. */
+/** A part of the rows (MATRIX: columns) of a tensor that holds several weights. */
 typedef struct ridge__fused_name {
     const char *pattern; /* NULL: there is none */
     int behind;          /* weights of this one's size that stand behind it */
@@ -23,7 +24,8 @@ typedef struct ridge__fused_name {
 typedef struct ridge__weight_rule {
     const char *base;
     ridge__weight_order order;
-    int in_dims;    /* LINEAR: how many of the program's first dims are summed over */
+    int in_dims; /* LINEAR, MATRIX: how many of the program's first dims are summed over
+                  */
     bool is_rotary; /* its last dim (of a head) is turned by positions */
     /* "{l}" is the layer, "{e}" the expert; without the prefix "model.". The first one
      * that is there counts. */
@@ -31,7 +33,21 @@ typedef struct ridge__weight_rule {
     ridge__fused_name fused;
 } ridge__weight_rule;
 
+/** Checkpoints that have names of one kind. */
+typedef struct ridge__weight_family {
+    const char *embedding; /* the name that tells them: "embed_tokens.weight" */
+    const char *layers;    /* before a layer's number: "layers." */
+    size_t n;
+    const ridge__weight_rule *rules;
+} ridge__weight_family;
+
+/** The family whose token table ends in that name; NULL: it is no token table. */
+const ridge__weight_family *ridge__weight_family_of(const char *name);
+/** That of LLaMA. */
+const ridge__weight_family *ridge__weight_family_usual(void);
+
 /** NULL: Ridge knows no name for it. */
-const ridge__weight_rule *ridge__weight_rule_find(const char *base);
+const ridge__weight_rule *ridge__weight_rule_find(const ridge__weight_family *family,
+                                                  const char *base);
 
 #endif

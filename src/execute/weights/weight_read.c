@@ -31,8 +31,11 @@ static const char *spell(ridge_ctx *cx, const char *prefix, const char *pattern,
     ridge_buf b;
     ridge_buf_init(&b, ridge_ctx_scratch(cx));
     ridge_str head = ridge_str_of(prefix);
-    if (strncmp(pattern, "lm_head", 7) == 0 && head.n >= 6)
-        head.n -= 6; /* "model." */
+    if (strncmp(pattern, "lm_head", 7) == 0 && head.n > 0) {
+        head.n--; /* the '.' of "model." or "transformer." */
+        while (head.n > 0 && head.p[head.n - 1] != '.')
+            head.n--;
+    }
     ridge_buf_add(&b, head);
     for (const char *p = pattern; *p != '\0'; p++) {
         if (*p != '{') {
@@ -81,6 +84,8 @@ static ridge_status fail_missing(const weight_reader *r, int64_t expert)
     ridge_buf_init(&b, ridge_ctx_scratch(r->cx));
     for (int i = 0; i < RIDGE__WEIGHT_NAME_MAX; i++) {
         const char *pattern = r->rule->patterns[i];
+        if (pattern == NULL && i == 0)
+            pattern = r->rule->fused.pattern;
         if (pattern == NULL)
             continue;
         const char *name = spell(r->cx, r->source->prefix, pattern, &r->name, expert);
@@ -99,7 +104,8 @@ static ridge_status fail_missing(const weight_reader *r, int64_t expert)
 
 /* ---- shapes ---------------------------------------------------------------------- */
 
-/* What the tensor should be: rows x columns, and where this weight's rows start. */
+/* What the tensor should be: rows x columns, and where this weight's rows start.
+ * MATRIX: its columns, which stand for rows here. */
 typedef struct wanted {
     int64_t rows, columns; /* columns 1 where the dims are the same */
     int64_t first_row;
@@ -115,8 +121,9 @@ static int64_t product(const int64_t *shape, int from, int to)
     return n;
 }
 
-/* Steps of the tensor along the program's dims, for one expert where there are. */
-static wanted lay_out(weight_reader *r)
+/* Steps of the tensor along the program's dims, for one expert where there are.
+ * @param all_columns  of a MATRIX */
+static wanted lay_out(weight_reader *r, int64_t all_columns)
 {
     const ridge_region *g = r->region;
     const int first = r->rule->order == RIDGE__WEIGHT_EXPERTS ? 1 : 0;
@@ -128,9 +135,11 @@ static wanted lay_out(weight_reader *r)
         first + r->rule->in_dims < g->n_dims ? first + r->rule->in_dims : g->n_dims;
     const wanted w = {product(g->shape, split, g->n_dims),
                       product(g->shape, first, split), 0};
-    int64_t step = 1;
+    const bool is_matrix = r->rule->order == RIDGE__WEIGHT_MATRIX;
+    int64_t step = is_matrix ? all_columns : 1;
     for (int i = split; i-- > first; step *= g->shape[i])
         r->from[i] = step;
+    step = is_matrix ? 1 : step;
     for (int i = g->n_dims; i-- > split; step *= g->shape[i])
         r->from[i] = step;
     return w;
@@ -144,11 +153,13 @@ static ridge_status fail_shape(const weight_reader *r, const ridge__stored_tenso
     for (int i = 0; i < t->n_dims; i++)
         ridge_buf_printf(&b, "%s%lld", i == 0 ? "" : ", ", (long long)t->shape[i]);
     if (w->columns > 1) {
+        const bool is_matrix = r->rule->order == RIDGE__WEIGHT_MATRIX;
         return ridge_fail(r->cx, RIDGE_E_PARSE,
                           "%s: %s is [%s], but the model's %s needs [%lld, %lld]: take "
                           "the checkpoint of this model",
                           t->file, t->name, ridge_buf_text(&b), r->name.base,
-                          (long long)w->rows, (long long)w->columns);
+                          (long long)(is_matrix ? w->columns : w->rows),
+                          (long long)(is_matrix ? w->rows : w->columns));
     }
     return ridge_fail(r->cx, RIDGE_E_PARSE,
                       "%s: %s is [%s], but the model's %s has %lld elements: take the "
@@ -171,10 +182,11 @@ static ridge_status check_shape(const weight_reader *r, const ridge__stored_tens
                                 bool is_fused, wanted *w)
 {
     const bool has_columns = r->rule->order != RIDGE__WEIGHT_SAME;
+    const int other = r->rule->order == RIDGE__WEIGHT_MATRIX ? 0 : 1;
     const int64_t elements = ridge__stored_elements(t);
     bool fits = w->rows > 0 && w->columns > 0;
     if (fits && has_columns)
-        fits = t->n_dims == 2 && t->shape[1] == w->columns;
+        fits = t->n_dims == 2 && t->shape[other] == w->columns;
     if (fits) {
         const int64_t rows = elements / w->columns;
         fits = is_fused ? find_rows(&r->rule->fused, rows, w) : rows == w->rows;
@@ -239,13 +251,14 @@ static last_run run_at(const weight_reader *r, int64_t at, int64_t end)
 }
 
 static void copy_tensor(const weight_reader *r, const ridge__stored_tensor *t,
-                        int64_t first_row, int64_t columns, float *out)
+                        const wanted *w, float *out)
 {
+    const int64_t row = r->rule->order == RIDGE__WEIGHT_MATRIX ? 1 : w->columns;
     const ridge_region *g = r->region;
     const int last = g->n_dims - 1;
     const int64_t end = g->start[last] + g->count[last];
     const unsigned char *base =
-        t->data + (size_t)(first_row * columns) * ridge__stored_bytes(t->stored);
+        t->data + (size_t)(w->first_row * row) * ridge__stored_bytes(t->stored);
     for (int64_t at = g->start[last]; at < end;) {
         const last_run run = run_at(r, at, end);
         copy_run(r, t, base, out, &run);
@@ -259,9 +272,9 @@ static ridge_status read_one(weight_reader *r, int64_t expert, float *out)
     const ridge__stored_tensor *t = find_tensor(r, expert, &is_fused);
     if (t == NULL)
         return fail_missing(r, expert);
-    wanted w = lay_out(r);
+    wanted w = lay_out(r, t->n_dims == 2 ? t->shape[1] : 1);
     RIDGE_TRY(check_shape(r, t, is_fused, &w));
-    copy_tensor(r, t, w.first_row, w.columns, out);
+    copy_tensor(r, t, &w, out);
     return RIDGE_OK;
 }
 
@@ -289,19 +302,19 @@ static ridge_status read_region(weight_reader *r)
 
 static ridge_status find_rule(weight_reader *r)
 {
-    r->rule = ridge__weight_rule_find(r->name.base);
+    r->rule = ridge__weight_rule_find(r->source->family, r->name.base);
     if (r->rule == NULL) {
         return ridge_fail(r->cx, RIDGE_E_NOTFOUND,
                           "%s: Ridge knows no name for the weight %s in checkpoints of "
-                          "others: it reads those of LLaMA, Qwen, Mistral and their "
-                          "like",
+                          "others: it reads those of LLaMA, Qwen, Mistral, GPT-2 "
+                          "and their like",
                           r->source->path, r->name.base);
     }
     bool is_fused;
     const bool is_tied = ridge_str_is(ridge_str_of(r->name.base), "unembedding") &&
                          find_tensor(r, 0, &is_fused) == NULL;
     if (is_tied)
-        r->rule = ridge__weight_rule_find("embedding");
+        r->rule = ridge__weight_rule_find(r->source->family, "embedding");
     return r->is_short ? ridge_fail_nomem(r->cx) : RIDGE_OK;
 }
 
@@ -345,7 +358,7 @@ bool ridge_weight_source_has(ridge_ctx *cx, const ridge_weight_source *source,
     const ridge_mark mark = ridge_arena_mark(scratch);
     weight_reader r = {.cx = cx, .source = source, .name = name};
     bool is_fused;
-    r.rule = ridge__weight_rule_find(name.base);
+    r.rule = ridge__weight_rule_find(source->family, name.base);
     const bool has = r.rule != NULL && find_tensor(&r, 0, &is_fused) != NULL;
     ridge_arena_rewind(scratch, mark);
     return has;

@@ -18,18 +18,23 @@ static bool ends_with(const char *text, const char *tail)
 
 /* ---- tensors --------------------------------------------------------------------- */
 
-/* What stands before the embedding's name: "model.", "", "language_model.model.". */
-static const char *find_prefix(ridge_ctx *cx, const ridge_weight_source *s)
+/* Whose names they are, and what stands before the embedding's: "model.", "",
+ * "language_model.model.". */
+static ridge_status find_family(ridge_ctx *cx, ridge_weight_source *s)
 {
-    static const char EMBEDDING[] = "embed_tokens.weight";
+    s->family = ridge__weight_family_usual();
+    s->prefix = "model.";
     for (size_t i = 0; i < s->n; i++) {
         const char *name = s->tensors[i].name;
-        if (ends_with(name, EMBEDDING)) {
-            return ridge_str_dup(ridge_ctx_arena(cx),
-                                 (ridge_str){name, strlen(name) - strlen(EMBEDDING)});
-        }
+        const ridge__weight_family *f = ridge__weight_family_of(name);
+        if (f == NULL)
+            continue;
+        const size_t before = strlen(name) - strlen(f->embedding);
+        s->family = f;
+        s->prefix = ridge_str_dup(ridge_ctx_arena(cx), (ridge_str){name, before});
+        break;
     }
-    return "model.";
+    return s->prefix == NULL ? ridge_fail_nomem(cx) : RIDGE_OK;
 }
 
 ridge_status ridge__weight_source_index(ridge_ctx *cx, ridge_weight_source *s)
@@ -48,8 +53,7 @@ ridge_status ridge__weight_source_index(ridge_ctx *cx, ridge_weight_source *s)
                               t->file, t->name, s->tensors[first].file);
         }
     }
-    s->prefix = find_prefix(cx, s);
-    return s->prefix == NULL ? ridge_fail_nomem(cx) : RIDGE_OK;
+    return find_family(cx, s);
 }
 
 static ridge_status add_file(ridge_ctx *cx, const char *path, ridge_weight_source *s)
@@ -176,12 +180,12 @@ static ridge_status read_single(ridge_ctx *cx, const char *path, ridge_weight_so
 /* "model.layers.12.mlp...": 12; -1: of no layer. */
 static int64_t layer_of(const ridge_weight_source *s, const char *name)
 {
-    static const char LAYERS[] = "layers.";
+    const char *layers = s->family->layers;
     const size_t n = strlen(s->prefix);
     if (strncmp(name, s->prefix, n) != 0 ||
-        strncmp(name + n, LAYERS, strlen(LAYERS)) != 0)
+        strncmp(name + n, layers, strlen(layers)) != 0)
         return -1;
-    ridge_str rest = ridge_str_of(name + n + strlen(LAYERS));
+    ridge_str rest = ridge_str_of(name + n + strlen(layers));
     int64_t layer = -1;
     ridge_parse_i64(ridge_str_cut(&rest, '.'), &layer);
     return layer;

@@ -5,6 +5,7 @@
 #include "mapped_file.h"
 #include "stored_tensor.h"
 #include "token_table.h"
+#include "weight_names.h"
 
 struct ridge_weight_source {
     const char *path;
@@ -13,7 +14,8 @@ struct ridge_weight_source {
     size_t n;
     ridge__stored_tensor *tensors;
     ridge__token_table names; /* index of a tensor */
-    const char *prefix;       /* before "embed_tokens.weight": "model." */
+    const ridge__weight_family *family;
+    const char *prefix; /* before "embed_tokens.weight": "model." */
     double bytes;
 };
 

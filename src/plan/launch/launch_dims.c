@@ -183,6 +183,7 @@ ridge_status launch_dims_model(ridge_ctx *cx, const launch_dims *d, const char *
                        .final_norm_params = d->d_model * (d->is_layer_norm ? 2 : 1),
                        .weight_dtype = RIDGE_DTYPE_BF16,
                        .rest_dtype = RIDGE_DTYPE_BF16};
+    m->norm_kind = d->is_layer_norm ? RIDGE_NORM_LAYER : RIDGE_NORM_RMS;
     if (d->has_learned_positions)
         m->embedding_params += d->positions * d->d_model;
     RIDGE_TRY(add_layers(cx, d, m));
