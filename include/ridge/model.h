@@ -382,6 +382,8 @@ double ridge_model_flops_train(const ridge_model *model, double seq_tokens,
     X(NONE, "none", "every intermediate is kept")                                       \
     X(SELECTIVE, "selective", "attention scores are recomputed, all else is kept")      \
     X(MATMULS, "matmuls", "outputs of matmuls are kept, attention and elementwise recomputed") \
+    X(ELEMENTWISE, "elementwise", "norms and activations are recomputed, matmuls and attention kept") \
+    X(FFN, "ffn", "norms and the feed-forward are recomputed, all else is kept")        \
     X(FULL, "full", "only layer inputs are kept")
 /* clang-format on */
 
@@ -402,7 +404,8 @@ RIDGE_NODISCARD ridge_status ridge_remat_parse(ridge_ctx *cx, const char *text,
 
 /**
  * Forward matmul FLOPs of a token that a policy computes again in the backward pass:
- * none 0; selective and matmuls the scores (QK and AV); full every layer, without the
+ * none and elementwise 0; selective and matmuls the scores (QK and AV); ffn what the
+ * feed-forward computes before its last product; full every layer, without the
  * unembedding.
  *
  * @note  A flash kernel recomputes QK inside its backward pass under every policy: five

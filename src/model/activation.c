@@ -12,12 +12,16 @@ enum {
     KEEP_NONE = 1u << RIDGE_REMAT_NONE,
     KEEP_SELECTIVE = 1u << RIDGE_REMAT_SELECTIVE,
     KEEP_MATMULS = 1u << RIDGE_REMAT_MATMULS,
+    KEEP_ELEMENTWISE = 1u << RIDGE_REMAT_ELEMENTWISE,
+    KEEP_FFN = 1u << RIDGE_REMAT_FFN,
     KEEP_FULL = 1u << RIDGE_REMAT_FULL,
-    BY_ALL = KEEP_NONE | KEEP_SELECTIVE | KEEP_MATMULS | KEEP_FULL, /* layer input */
-    BY_OUTPUT = KEEP_NONE | KEEP_SELECTIVE | KEEP_MATMULS, /* outputs of matmuls */
-    BY_ELEMENT = KEEP_NONE | KEEP_SELECTIVE, /* made elementwise, or by attention */
-    BY_MATMULS = KEEP_MATMULS, /* a matmul's output that elementwise work replaces */
-    BY_NONE = KEEP_NONE        /* softmax statistics */
+    BY_OUTPUT = KEEP_NONE | KEEP_SELECTIVE | KEEP_MATMULS | KEEP_ELEMENTWISE,
+    BY_ALL = BY_OUTPUT | KEEP_FFN | KEEP_FULL,    /* layer input */
+    BY_ELEMENT = KEEP_NONE | KEEP_SELECTIVE,      /* made elementwise */
+    BY_SCORES = BY_ELEMENT | KEEP_ELEMENTWISE,    /* made by attention or a scan */
+    BY_MATMULS = KEEP_MATMULS | KEEP_ELEMENTWISE, /* a matmul's output that elementwise
+                                                     work replaces */
+    BY_NONE = KEEP_NONE | KEEP_ELEMENTWISE        /* softmax statistics */
 };
 
 enum { ELEMENT_BYTES = 2, FLOAT_BYTES = 4 };
@@ -107,9 +111,11 @@ static void list_attention(saved_list *list, const ridge_mixer *m)
     if (m->has_out_gate || m->gate_width > 0) {
         const double gate = m->gate_width > 0 ? (double)m->gate_width : out_width;
         add_split(list, "out_gate", gate, 0, BY_OUTPUT);
-        add_split(list, "attention_out", out_width, 0, BY_ELEMENT);
+        add_split(list, "attention_out", out_width, 0, BY_SCORES);
+        add_split(list, "out_proj_in", out_width, 0, BY_ELEMENT);
+        return;
     }
-    add_split(list, "out_proj_in", out_width, 0, BY_ELEMENT);
+    add_split(list, "out_proj_in", out_width, 0, BY_SCORES);
 }
 
 /* Latents are held whole by each rank; queries, keys and values are split by heads. */
@@ -133,7 +139,7 @@ static void list_mla(saved_list *list, const ridge_mixer *m)
         add_split(list, "kv_up", nope_width + v_width, 0, BY_MATMULS);
     }
     add_softmax(list, m->heads);
-    add_split(list, "out_proj_in", v_width, 0, BY_ELEMENT);
+    add_split(list, "out_proj_in", v_width, 0, BY_SCORES);
     add_split(list, "out_latent", times(m->o_groups, m->o_lora_rank), 0, BY_OUTPUT);
     add_whole(list, "index_k", (double)m->index_head_dim, BY_OUTPUT);
     add_split(list, "index_q", times(m->index_heads, m->index_head_dim), 0, BY_OUTPUT);
@@ -151,7 +157,7 @@ static void list_linear(saved_list *list, const ridge_mixer *m)
     if (m->kind == RIDGE_MIXER_DELTA)
         add_split(list, "beta_decay", 2.0 * (double)m->value_heads, 0, BY_OUTPUT);
     add_split(list, "out_gate", v_width, 0, BY_OUTPUT);
-    add_split(list, "scan_out", v_width, 0, BY_ELEMENT);
+    add_split(list, "scan_out", v_width, 0, BY_SCORES);
     add_split(list, "out_proj_in", v_width, 0, BY_ELEMENT);
 }
 
@@ -163,7 +169,7 @@ static void list_ssm(saved_list *list, const ridge_mixer *m)
     add_split(list, "xbc", conv, 0, BY_OUTPUT);
     add_split(list, "dt", (double)m->heads, 0, BY_OUTPUT);
     add_split(list, "xbc_conv", conv, 0, BY_ELEMENT);
-    add_split(list, "scan_out", inner, 0, BY_ELEMENT);
+    add_split(list, "scan_out", inner, 0, BY_SCORES);
     add_split(list, "out_proj_in", inner, 0, BY_ELEMENT);
 }
 
@@ -223,6 +229,17 @@ static void list_moe(saved_list *list, const ridge_ffn *ffn, double d_model)
     list_mlp(list, (double)ffn->shared_d_ff, ffn->is_gated);
 }
 
+/* What recomputing the feed-forward leaves alone: all of the mixer but its norm. */
+static void keep_mixer(saved_list *list)
+{
+    for (int i = 0; i < list->n; i++) {
+        ridge_saved *s = &list->out[i];
+        if ((s->kept_by & KEEP_NONE) != 0 && strcmp(s->name, "mixer_norm") != 0 &&
+            strcmp(s->name, "cross_norm") != 0)
+            s->kept_by |= KEEP_FFN;
+    }
+}
+
 int ridge_layer_saved(const ridge_model *model, const ridge_layer *layer,
                       ridge_saved *out)
 {
@@ -234,15 +251,17 @@ int ridge_layer_saved(const ridge_model *model, const ridge_layer *layer,
     if (m->kind != RIDGE_MIXER_NONE) {
         add_whole(&list, "mixer_norm", d, BY_ELEMENT);
         list_mixer(&list, m, d);
+        keep_mixer(&list);
     }
     if (layer->has_cross) {
         add_whole(&list, "cross_in", d, BY_OUTPUT);
         add_whole(&list, "cross_norm", d, BY_ELEMENT);
         list_attention(&list, m);
+        keep_mixer(&list);
     }
     if (ffn->kind != RIDGE_FFN_NONE) {
         if (m->kind != RIDGE_MIXER_NONE)
-            add_whole(&list, "ffn_in", d, BY_OUTPUT);
+            add_whole(&list, "ffn_in", d, BY_OUTPUT | KEEP_FFN);
         add_whole(&list, "ffn_norm", d, BY_ELEMENT);
         list_mlp(&list, (double)ffn->d_ff, ffn->is_gated);
         if (ffn->kind == RIDGE_FFN_MOE)

@@ -44,8 +44,17 @@ ridge_status ridge_remat_parse(ridge_ctx *cx, const char *text, ridge_remat *out
     return ridge_fail(
         cx, RIDGE_E_NOTFOUND,
         "unknown remat policy \"%s\": %s(known: none, selective, matmuls, "
-        "full)",
+        "elementwise, ffn, full)",
         text, hint == NULL ? "" : hint);
+}
+
+/* The feed-forward but for its last product: two of three matrices with a gate. */
+static double ffn_flops(const ridge_model *model, const ridge_flops *f)
+{
+    bool is_gated = false;
+    for (int i = 0; i < model->n_layers; i++)
+        is_gated = is_gated || model->layers[i].ffn.is_gated;
+    return (f->mlp + f->experts) * (is_gated ? 2.0 / 3 : 1.0 / 2) + f->router;
 }
 
 /* A flash kernel computes QK again in its backward pass whatever the policy: five
@@ -56,7 +65,10 @@ double ridge_model_flops_remat(const ridge_model *model, double seq_tokens,
     ridge_flops f = ridge_model_flops_forward(model, seq_tokens, is_causal_half);
     switch (remat) {
     case RIDGE_REMAT_NONE:
+    case RIDGE_REMAT_ELEMENTWISE:
         return 0;
+    case RIDGE_REMAT_FFN:
+        return ffn_flops(model, &f);
     case RIDGE_REMAT_SELECTIVE:
     case RIDGE_REMAT_MATMULS:
         return f.attention_scores;

@@ -21,6 +21,8 @@ typedef struct layer_cut {
     layer_shape shape;                /* of one sequence */
     const ridge_partition *partition; /* of one sequence a batch shard */
     int64_t batch_ways;               /* batch shards: the ep axis */
+    /* [n_ops] what the policies do again */
+    const bool *elementwise_again, *ffn_again;
 } layer_cut;
 
 struct train_programs {
@@ -62,6 +64,19 @@ static ridge_parallelism degrees_of(const layer_shape *s)
                                                            : RIDGE_CONTEXT_GATHER};
 }
 
+/* NULL when memory ran out. */
+static const bool *mark_again(const train_case *tc, const ridge_partition *partition,
+                              ridge_remat remat)
+{
+    const ridge_program *p = partition->program;
+    bool *again = ridge_new(ridge_ctx_arena(tc->cx), bool, (size_t)p->n_ops);
+    for (int b = 0; again != NULL && b < p->n_blocks; b++) {
+        if (p->blocks[b].is_backward)
+            ridge_program_mark_again(p, b, remat, again);
+    }
+    return again;
+}
+
 static ridge_status make_cut(train_case *tc, const layer_shape *s, layer_cut *out)
 {
     const ridge_program *program = tc->programs->program;
@@ -69,13 +84,17 @@ static ridge_status make_cut(train_case *tc, const layer_shape *s, layer_cut *ou
     const ridge_rule *rules;
     ridge_mesh mesh;
     int n;
-    layer_cut cut = {*s, NULL, degrees.ep};
+    layer_cut cut = {.shape = *s, .batch_ways = degrees.ep};
     cut.shape.microbatch_seqs = 1;
     if (degrees.ep > 1)
         RIDGE_TRY(ridge_program_resize(tc->cx, program, "B", degrees.ep, &program));
     RIDGE_TRY(ridge_parallelism_rules(tc->cx, program, &degrees, &mesh, &rules, &n));
     RIDGE_TRY(ridge_partition_build(tc->cx, program, &mesh, rules, n, NULL, NULL,
                                     &cut.partition));
+    cut.elementwise_again = mark_again(tc, cut.partition, RIDGE_REMAT_ELEMENTWISE);
+    cut.ffn_again = mark_again(tc, cut.partition, RIDGE_REMAT_FFN);
+    if (cut.elementwise_again == NULL || cut.ffn_again == NULL)
+        return ridge_fail_nomem(tc->cx);
     *out = cut;
     return RIDGE_OK;
 }
@@ -161,6 +180,7 @@ typedef struct reading {
     const train_case *tc;
     const ridge_partition *partition;
     const ridge_operation_time *times; /* [n_ops] */
+    const layer_cut *cut;
 } reading;
 
 static bool is_weight_gradient(const ridge_program *p, const ridge_operation *op)
@@ -269,6 +289,10 @@ static void add_operation(const reading *r, int index, bool is_backward, layer_t
         part = is_backward ? &t->matmul_bwd_s : &t->matmul_fwd_s;
     }
     *part += time.expected_s;
+    if (r->cut->elementwise_again[index])
+        t->elementwise_s += time.expected_s;
+    if (r->cut->ffn_again[index])
+        t->ffn_s += time.expected_s;
     if (op->part == RIDGE_PART_EXPERTS && op->code == RIDGE_OPCODE_EINSUM)
         *(is_backward ? &t->experts_bwd_s : &t->experts_fwd_s) += time.expected_s;
     *(is_backward ? &t->bound_bwd_s : &t->bound_fwd_s) += time.bound_s;
@@ -346,7 +370,7 @@ ridge_status train_program_times(train_case *tc, const layer_shape *shape,
         return ridge_fail_nomem(tc->cx);
     RIDGE_TRY(ridge_operation_times(tc->cx, &partition, &nowhere, tc->policy->compute,
                                     times));
-    reading r = {tc, &partition, times};
+    reading r = {tc, &partition, times, &cut};
     memset(out, 0, ((size_t)tc->n_kinds + 1) * sizeof *out);
     read_blocks(&r, out);
     for (int k = 0; k <= tc->n_kinds; k++)

@@ -34,6 +34,10 @@ double layer_time_recompute_s(const layer_time *t, ridge_remat remat)
         return t->selective_s;
     case RIDGE_REMAT_MATMULS:
         return t->attention_fwd_s + t->vector_fwd_s;
+    case RIDGE_REMAT_ELEMENTWISE:
+        return t->elementwise_s;
+    case RIDGE_REMAT_FFN:
+        return t->ffn_s;
     case RIDGE_REMAT_FULL:
         break;
     }

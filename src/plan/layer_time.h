@@ -31,7 +31,8 @@ typedef struct layer_time {
     double vector_fwd_s, vector_bwd_s;
     double experts_fwd_s, experts_bwd_s; /* of matmul: those of routed experts */
     double bound_fwd_s, bound_bwd_s;     /* at peak rates */
-    double selective_s; /* forward work that RIDGE_REMAT_SELECTIVE does again */
+    /* forward work that a policy does again */
+    double selective_s, elementwise_s, ffn_s;
     bool is_fwd_read, is_bwd_read;
     int n_exchanges;
     layer_exchange_item exchanges[LAYER_EXCHANGE_MAX];

@@ -7,8 +7,9 @@
 enum { REMATS = RIDGE_REMAT_COUNT };
 
 /* Remat policies from the least work done again to the most. */
-static const ridge_remat remats[REMATS] = {RIDGE_REMAT_NONE, RIDGE_REMAT_SELECTIVE,
-                                           RIDGE_REMAT_MATMULS, RIDGE_REMAT_FULL};
+static const ridge_remat remats[REMATS] = {
+    RIDGE_REMAT_NONE,    RIDGE_REMAT_ELEMENTWISE, RIDGE_REMAT_SELECTIVE,
+    RIDGE_REMAT_MATMULS, RIDGE_REMAT_FFN,         RIDGE_REMAT_FULL};
 
 /* Unasked, nothing is offloaded. */
 static bool is_offload_wanted(const train_case *tc, const ridge_knobs *k,
@@ -21,9 +22,15 @@ static bool is_offload_wanted(const train_case *tc, const ridge_knobs *k,
     return k->offload == RIDGE_KNOB_ANY || k->offload == (int)offload;
 }
 
-static bool is_remat_wanted(const ridge_knobs *k, ridge_remat remat)
+/* A generation of software computes parts of a layer again only where it is told to. */
+static bool is_remat_wanted(const train_case *tc, const ridge_knobs *k,
+                            ridge_remat remat)
 {
-    return k->remat < 0 || k->remat == (int)remat;
+    const bool is_of_parts =
+        remat == RIDGE_REMAT_ELEMENTWISE || remat == RIDGE_REMAT_FFN;
+    if (k->remat >= 0)
+        return k->remat == (int)remat;
+    return tc->stack == NULL || !is_of_parts;
 }
 
 int64_t memory_choice_count(const train_case *tc, const ridge_knobs *k)
@@ -33,7 +40,7 @@ int64_t memory_choice_count(const train_case *tc, const ridge_knobs *k)
     for (unsigned o = 0; o <= RIDGE_OFFLOAD_ALL; o++)
         offloads += is_offload_wanted(tc, k, o);
     for (int i = 0; i < REMATS; i++)
-        policies += is_remat_wanted(k, remats[i]);
+        policies += is_remat_wanted(tc, k, remats[i]);
     return offloads * policies;
 }
 
@@ -126,7 +133,7 @@ static bool try_policies(finder *f)
 {
     for (int i = 0; i < REMATS; i++) {
         f->layout.remat = remats[i];
-        if (!is_remat_wanted(f->how->knobs, remats[i]))
+        if (!is_remat_wanted(f->tc, f->how->knobs, remats[i]))
             continue;
         if (try_policy(f) && !f->how->is_front_wanted)
             return true;

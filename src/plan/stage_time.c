@@ -92,6 +92,13 @@ static void add_cp(const ridge_layout *l, const layer_time *t, const layer_excha
     s->hidden_s += e->hidden_cp_fwd_s + e->hidden_cp_bwd_s;
 }
 
+/* Of the forward exchanges of experts what a policy repeats: dispatch and combine, or
+ * the dispatch alone. */
+static double repeated_ep(ridge_remat remat)
+{
+    return remat == RIDGE_REMAT_FULL ? 1 : remat == RIDGE_REMAT_FFN ? 0.5 : 0;
+}
+
 /* Dispatch and combine, forward and backward; with overlap behind the compute of
  * another microbatch. */
 static void add_ep(const ridge_layout *l, const layer_time *t, const layer_exchange *x,
@@ -263,7 +270,7 @@ static void add_layers(const train_case *tc, const train_terms *x,
     stage_time one = {0};
     add_tp(l, t, &x->exchanges[run->kind], redo, &e, &one);
     add_cp(l, t, &x->exchanges[run->kind], &e, &one);
-    add_ep(l, t, &x->exchanges[run->kind], redo, &e, &one);
+    add_ep(l, t, &x->exchanges[run->kind], repeated_ep(run->remat), &e, &one);
     add_compute(x, run, redo, s);
     s->hidden_s += n * one.hidden_s;
     s->bound_tp_s += n * one.bound_tp_s;

@@ -66,49 +66,6 @@ static void mark_once(const reading *r)
     }
 }
 
-/* Whether a remat policy keeps what an operation of a layer makes; scores are never
- * kept, since attention has no array of them. */
-static bool is_kept(ridge_remat remat, const ridge_operation *op)
-{
-    switch (remat) {
-    case RIDGE_REMAT_NONE:
-    case RIDGE_REMAT_SELECTIVE:
-        return true;
-    case RIDGE_REMAT_MATMULS:
-        return op->code == RIDGE_OPCODE_EINSUM || op->code == RIDGE_OPCODE_COLLECTIVE;
-    case RIDGE_REMAT_FULL:
-        break;
-    }
-    return false;
-}
-
-static void want(const reading *r, int block, const ridge_operation *op)
-{
-    const ridge_block *b = &r->program->blocks[block];
-    for (int i = 0; i < op->n_inputs; i++) {
-        const int t = op->inputs[i];
-        const int maker = maker_of(r->program, t);
-        if (maker >= b->first_op && maker < b->first_op + b->n_ops &&
-            t != b->carry_out && !is_kept(r->layout->remat, &r->program->ops[maker]))
-            r->is_again[maker] = true;
-    }
-}
-
-/* What a layer's backward pass needs and a policy has not kept. */
-static void mark_again(const reading *r, const ridge_block *back)
-{
-    const int block = back->forward_of;
-    if (block < 0 || r->program->blocks[block].layer < 0)
-        return;
-    const ridge_block *forward = &r->program->blocks[block];
-    for (int i = back->first_op; i < back->first_op + back->n_ops; i++)
-        want(r, block, &r->program->ops[i]);
-    for (int i = forward->first_op + forward->n_ops - 1; i >= forward->first_op; i--) {
-        if (r->is_again[i])
-            want(r, block, &r->program->ops[i]);
-    }
-}
-
 /* ---- which part of a step -------------------------------------------------------- */
 
 static bool is_of_weight(const ridge_program *p, int tensor)
@@ -247,7 +204,7 @@ static void read_blocks(const reading *r)
     const ridge_program *p = r->program;
     for (int b = 0; b < p->n_blocks; b++) {
         if (p->blocks[b].is_backward)
-            mark_again(r, &p->blocks[b]);
+            ridge_program_mark_again(p, b, r->layout->remat, r->is_again);
     }
     for (int b = 0; b < p->n_blocks; b++) {
         const ridge_block *block = &p->blocks[b];

@@ -49,6 +49,8 @@ static const way DENSE_WAYS[] = {
     {.name = "full remat", .microbatch = 4, .remat = RIDGE_REMAT_FULL},
     {.name = "matmuls kept", .microbatch = 4, .remat = RIDGE_REMAT_MATMULS},
     {.name = "selective", .microbatch = 4, .remat = RIDGE_REMAT_SELECTIVE},
+    {.name = "elementwise", .microbatch = 4, .remat = RIDGE_REMAT_ELEMENTWISE},
+    {.name = "ffn", .microbatch = 4, .remat = RIDGE_REMAT_FFN},
     {.name = "dp", .dp = 4, .microbatch = 2},
     {.name = "zero 1", .dp = 2, .fsdp = 2, .zero = 1, .microbatch = 2},
     {.name = "zero 2", .fsdp = 4, .zero = 2, .microbatch = 2},

@@ -5,23 +5,9 @@
  */
 #include "unroll_work.h"
 
-/* Whether the policy keeps what an operation of a layer makes. */
 static bool is_kept(const unroll_work *w, int op)
 {
-    const ridge_operation *o = &w->u.partition->program->ops[op];
-    switch (w->how.remat) {
-    case RIDGE_REMAT_NONE:
-    case RIDGE_REMAT_SELECTIVE: /* scores are never kept: attention has no T x T array
-                                 */
-        return true;
-    case RIDGE_REMAT_MATMULS:
-        /* rows of experts too: the order in which they were dealt goes with them */
-        return o->code == RIDGE_OPCODE_EINSUM || o->code == RIDGE_OPCODE_COLLECTIVE ||
-               o->code == RIDGE_OPCODE_DISPATCH;
-    case RIDGE_REMAT_FULL:
-        return false;
-    }
-    return true;
+    return ridge_operation_is_kept(&w->u.partition->program->ops[op], w->how.remat);
 }
 
 typedef struct again {

@@ -119,6 +119,18 @@ static bool is_expression(const launch_option *o, const char *value)
            ridge_parse_double(ridge_str_of(value), &ignored);
 }
 
+/* Words as a list of texts. */
+static void put_list(ridge_buf *b, const char *name, const char *words)
+{
+    ridge_str rest = ridge_str_of(words);
+    ridge_buf_printf(b, "    cfg.%s = [", name);
+    for (bool is_first = true; rest.n > 0; is_first = false) {
+        ridge_str word = ridge_str_cut(&rest, ' ');
+        ridge_buf_printf(b, "%s\"%.*s\"", is_first ? "" : ", ", (int)word.n, word.p);
+    }
+    ridge_buf_printf(b, "]\n");
+}
+
 static void put_line(launch_draft *d, const launch_option *o)
 {
     ridge_buf *b = &d->out->text;
@@ -126,7 +138,7 @@ static void put_line(launch_draft *d, const launch_option *o)
     if (o->otherwise != NULL) {
         ridge_buf_printf(b, "    cfg.%s = %s\n", o->name, o->otherwise);
     } else if (o->field == LAUNCH_REMAT_MODULES) {
-        ridge_buf_printf(b, "    cfg.%s = [\"%s\"]\n", o->name, value);
+        put_list(b, o->name, value);
     } else if (o->field == LAUNCH_FIRST_MOMENT || o->field == LAUNCH_SECOND_MOMENT) {
         ridge_buf_printf(b, "    cfg.%s = torch.%s\n", o->name,
                          strcmp(value, "bf16") == 0 ? "bfloat16" : "uint8");

@@ -235,6 +235,12 @@ static ridge_status fill_remat(launch_draft *d)
     case RIDGE_REMAT_MATMULS:
         launch_draft_text(d, LAUNCH_REMAT, "minimal");
         return RIDGE_OK;
+    case RIDGE_REMAT_ELEMENTWISE:
+        launch_draft_text(d, LAUNCH_REMAT, "minimal_with_context");
+        return RIDGE_OK;
+    case RIDGE_REMAT_FFN:
+        launch_draft_text(d, LAUNCH_REMAT, "save_dot_with_context_except_mlp");
+        return RIDGE_OK;
     case RIDGE_REMAT_NONE:
         launch_draft_text(d, LAUNCH_REMAT, "none");
         return RIDGE_OK;

@@ -149,6 +149,18 @@ static ridge_status read_full_remat(launch_sheet *s, int64_t layers, ridge_knobs
     return RIDGE_OK;
 }
 
+/* The norms and the feed-forward, of which models have one or both modules. */
+static bool is_feed_forward(const char *modules)
+{
+    static const char *const known[] = {"layernorm mlp", "layernorm moe",
+                                        "layernorm mlp moe"};
+    for (size_t i = 0; i < RIDGE_COUNT_OF(known); i++) {
+        if (strcmp(modules, known[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
 static ridge_status read_remat(launch_sheet *s, int64_t layers, ridge_knobs *k)
 {
     const char *granularity = "";
@@ -169,7 +181,10 @@ static ridge_status read_remat(launch_sheet *s, int64_t layers, ridge_knobs *k)
     if (launch_sheet_has(s, LAUNCH_REMAT_MODULES)) {
         const char *modules = "";
         RIDGE_TRY(launch_sheet_text(s, LAUNCH_REMAT_MODULES, &modules));
-        if (strcmp(modules, "core_attn") != 0 && strcmp(modules, "[core_attn]") != 0) {
+        if (is_feed_forward(modules)) {
+            k->remat = RIDGE_REMAT_FFN;
+        } else if (strcmp(modules, "core_attn") != 0 &&
+                   strcmp(modules, "[core_attn]") != 0) {
             launch_notes_add(s->cx, &s->launch->differing,
                              "%s:%d: %s %.80s; priced as core_attn", s->file,
                              s->given[LAUNCH_REMAT_MODULES]->line,

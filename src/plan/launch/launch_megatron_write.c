@@ -266,11 +266,27 @@ static ridge_status fill_full_remat(launch_draft *d)
     return RIDGE_OK;
 }
 
+/* Norms, and dense feed-forwards, mixtures or both. */
+static const char *ffn_modules(const ridge_model *model)
+{
+    bool has_dense = false;
+    bool has_experts = false;
+    for (int i = 0; i < model->n_layers; i++) {
+        has_experts = has_experts || model->layers[i].ffn.kind == RIDGE_FFN_MOE;
+        has_dense = has_dense || model->layers[i].ffn.kind != RIDGE_FFN_MOE;
+    }
+    return !has_experts ? "layernorm mlp"
+           : has_dense  ? "layernorm mlp moe"
+                        : "layernorm moe";
+}
+
 static ridge_status fill_remat(launch_draft *d)
 {
-    if (d->layout->remat == RIDGE_REMAT_SELECTIVE && d->layout->remat_layers > 0)
-        return launch_draft_refuse(d, "recomputes attention in all layers or in none: "
-                                      "plan with remat=selective");
+    const bool is_by_module = d->layout->remat == RIDGE_REMAT_SELECTIVE ||
+                              d->layout->remat == RIDGE_REMAT_FFN;
+    if (is_by_module && d->layout->remat_layers > 0)
+        return launch_draft_refuse(d, "recomputes modules in all layers or in none: "
+                                      "fix remat=selective, ffn or full");
     switch (d->layout->remat) {
     case RIDGE_REMAT_NONE:
         return RIDGE_OK;
@@ -278,9 +294,14 @@ static ridge_status fill_remat(launch_draft *d)
         launch_draft_text(d, LAUNCH_REMAT, "selective");
         launch_draft_text(d, LAUNCH_REMAT_MODULES, "core_attn");
         return RIDGE_OK;
+    case RIDGE_REMAT_FFN:
+        launch_draft_text(d, LAUNCH_REMAT, "selective");
+        launch_draft_text(d, LAUNCH_REMAT_MODULES, ffn_modules(d->request->model));
+        return RIDGE_OK;
     case RIDGE_REMAT_MATMULS:
+    case RIDGE_REMAT_ELEMENTWISE:
         return launch_draft_refuse(d, "does not recompute all but matmuls: plan with "
-                                      "remat=none, selective or full");
+                                      "remat=none, selective, ffn or full");
     case RIDGE_REMAT_FULL:
         launch_draft_text(d, LAUNCH_REMAT, "full");
         return fill_full_remat(d);

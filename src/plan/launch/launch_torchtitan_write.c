@@ -159,6 +159,11 @@ static ridge_status fill_remat(launch_draft *d)
         launch_draft_note(d, "torchtitan's op keeps every second matmul and attention; "
                              "the plan keeps all matmuls and recomputes attention");
         return RIDGE_OK;
+    case RIDGE_REMAT_ELEMENTWISE:
+    case RIDGE_REMAT_FFN:
+        return launch_draft_refuse(d,
+                                   "chooses matmuls, not parts of a layer: plan with "
+                                   "remat=none, matmuls or full");
     case RIDGE_REMAT_SELECTIVE:
         break;
     }
