@@ -382,9 +382,9 @@ double ridge_model_flops_train(const ridge_model *model, double seq_tokens,
     X(NONE, "none", "every intermediate is kept")                                       \
     X(SELECTIVE, "selective", "attention scores are recomputed, all else is kept")      \
     X(MATMULS, "matmuls", "outputs of matmuls are kept, attention and elementwise recomputed") \
+    X(FULL, "full", "only layer inputs are kept") \
     X(ELEMENTWISE, "elementwise", "norms and activations are recomputed, matmuls and attention kept") \
-    X(FFN, "ffn", "norms and the feed-forward are recomputed, all else is kept")        \
-    X(FULL, "full", "only layer inputs are kept")
+    X(FFN, "ffn", "norms and the feed-forward are recomputed, all else is kept")
 /* clang-format on */
 
 typedef enum ridge_remat {
