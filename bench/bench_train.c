@@ -1,5 +1,5 @@
 /* How many training layouts the search covers and prices a second on one core, and how
- * long a whole search takes. */
+ * long a whole search takes on all of them. */
 #include "stopwatch.h"
 
 #include "ridge/plan.h"
@@ -43,11 +43,13 @@ static int report(load *l, const char *name)
     snprintf(text[1], sizeof text[1], "%s_priced", name);
     snprintf(text[2], sizeof text[2], "%s_search", name);
     bench b = {.name = text[0], .unit = "layouts/s", .run = search_once, .payload = l};
+    l->request.workers = 1;
     int code = bench_report(&b, NULL);
     l->is_priced = true;
     b.name = text[1];
     code |= bench_report(&b, NULL);
     bench_rates rates;
+    l->request.workers = 0;
     b.name = text[2];
     b.unit = "searches/s";
     b.amount_per_run = 1;
