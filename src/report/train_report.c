@@ -179,6 +179,9 @@ static void add_step(ridge_ctx *cx, const ridge_train_price *p, ridge_sections *
                       ridge_format_seconds(p->hidden_communication_s).s);
 }
 
+/* Share of the memory from which on a layout may not fit in practice. */
+static const double TIGHT = 0.95;
+
 static void add_memory(ridge_ctx *cx, const ridge_train_view *v,
                        const ridge_train_price *p, ridge_sections *s)
 {
@@ -201,6 +204,11 @@ static void add_memory(ridge_ctx *cx, const ridge_train_view *v,
     ridge_table_cellf(t, "of %s of HBM, stage %d of %lld",
                       ridge_format_bytes(hbm_bytes).s, p->fullest_stage + 1,
                       (long long)p->layout.pp);
+    if (p->peak_memory_bytes > TIGHT * hbm_bytes)
+        ridge__section_note(s,
+                            "Tight: half of the measured runs took 11 % more or less "
+                            "than predicted (docs/accuracy.md). --headroom 10% finds "
+                            "layouts that leave room.");
 }
 
 static void add_threshold(ridge_table *t, const char *name, double value,
