@@ -75,8 +75,9 @@ static const char *const MODELS[] = {
     "'n_shared_experts':1,'q_lora_rank':6,'kv_lora_rank':5,'qk_nope_head_dim':4,"
     "'qk_rope_head_dim':2,'v_head_dim':4,'vocab_size':9,'tie_word_embeddings':false}",
     /* norms that subtract the mean, with biases; learned positions */
-    "{'architectures':['GPT2LMHeadModel'],'model_type':'gpt2','n_embd':8,'n_head':4,"
-    "'n_layer':2,'vocab_size':9,'n_positions':8,'n_inner':10}",
+    "{'architectures':['GPT2LMHeadModel'],'model_type':'gpt2',"
+    "'n_embd':8,'n_head':4,'n_layer':2,"
+    "'vocab_size':9,'n_positions':8,'n_inner':10}",
 };
 /* clang-format on */
 

@@ -21,19 +21,28 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stddef.h>
 
 typedef struct ridge__thread_world ridge__thread_world;
 typedef struct ridge__thread_comm ridge__thread_comm;
 
+enum { RIDGE__LINE_BYTES = 64 }; /* of a cache */
+
 /* ---- what ranks share ------------------------------------------------------------ */
 
-/** A rank's call in a slot, its own cache lines. Tickets count from 1 here. */
+/** A rank's call in a slot, on cache lines of its own: those that others still read of
+ * its call are not those in which it says that it is done. Tickets count from 1 here.
+ */
 typedef struct ridge__entry {
     _Atomic int64_t posted; /* the ticket whose call stands below */
-    _Atomic int64_t done;   /* the ticket of which this rank has moved all it moves */
     ridge__comm_call call;  /* changed only when nobody needs it any more */
-    char apart[128 - 2 * sizeof(int64_t) - sizeof(ridge__comm_call)];
+    char apart[2 * RIDGE__LINE_BYTES - sizeof(int64_t) - sizeof(ridge__comm_call)];
+    _Atomic int64_t done; /* the ticket of which this rank has moved all it moves */
+    char apart_done[RIDGE__LINE_BYTES - sizeof(int64_t)];
 } ridge__entry;
+
+_Static_assert(offsetof(ridge__entry, call.send) <= RIDGE__LINE_BYTES,
+               "a call without rows of its own takes one line");
 
 /** Ranks that make collectives together. */
 typedef struct ridge__thread_group {
@@ -76,6 +85,8 @@ typedef enum ridge__rank_state {
     RIDGE__RANK_ENDED /* its function has returned */
 } ridge__rank_state;
 
+/** What a rank writes in every call lies on other cache lines than what others read in
+ * every call: neither waits for the other's line. */
 typedef struct ridge__thread_rank {
     ridge__thread_world *world;
     int index;
@@ -85,19 +96,26 @@ typedef struct ridge__thread_rank {
     ridge_status status;      /* of its function, once ended */
     _Atomic int state;
 
-    pthread_mutex_t mutex; /* guards the sleep and the letter box */
-    pthread_cond_t wake;
-    _Atomic bool is_asleep;
-    _Atomic bool is_moving;       /* reads or writes other ranks' arrays */
-    _Atomic int64_t calls;        /* starts so far */
-    _Atomic int waits_for;        /* a rank of the world; -1: for none */
-    _Atomic int waits_in;         /* a ridge__call_kind */
-    _Atomic int64_t letters;      /* ever put into the box */
-    ridge__operation *letter_box; /* sends to this rank, oldest first */
-
-    /* its own: */
+    /* written by itself in every call: */
+    char apart_own[RIDGE__LINE_BYTES];
     ridge__operation *first, *last; /* what is under way, oldest first */
     int64_t groups;                 /* made so far */
+    int crowded_waits;              /* in which it does not yield, but sleeps */
+    _Atomic bool is_moving;         /* reads or writes other ranks' arrays */
+    _Atomic int64_t calls;          /* starts so far */
+    _Atomic int waits_for;          /* a rank of the world; -1: for none */
+    _Atomic int waits_in;           /* a ridge__call_kind */
+
+    /* read by others in every call: */
+    char apart_others[RIDGE__LINE_BYTES];
+    _Atomic bool is_asleep;
+
+    char apart_box[RIDGE__LINE_BYTES];
+    pthread_mutex_t mutex; /* guards the sleep and the letter box */
+    pthread_cond_t wake;
+    _Atomic int64_t letters;      /* ever put into the box */
+    ridge__operation *letter_box; /* sends to this rank, oldest first */
+    char apart_next[RIDGE__LINE_BYTES];
 } ridge__thread_rank;
 
 struct ridge__thread_comm {
@@ -171,8 +189,11 @@ ridge__peers ridge__call_serves(const ridge__comm_call *call, int rank, int size
 /** What stands in the ring for a rank of the group. */
 ridge__entry *ridge__group_entry(const ridge__thread_group *group, int64_t ticket,
                                  int rank);
-/** All ranks' calls are there: move what this rank moves. */
+/** All ranks' calls are there: move what this rank moves between ranks. */
 void ridge__collective_move(const ridge__operation *op);
+/** A half of what lies in this rank's own arrays alone: the first one while its call
+ * travels to the others, the second one while they learn that it is done. */
+void ridge__collective_move_own(const ridge__operation *op, bool is_second);
 
 /** The world's handles and groups. @errors E_NOMEM; E_ARG other ranks made another */
 RIDGE_NODISCARD ridge_status ridge__thread_group_join(ridge_ctx *cx,

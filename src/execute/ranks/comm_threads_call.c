@@ -158,6 +158,7 @@ static ridge_status move_collective(ridge_ctx *cx, ridge__operation *op)
     atomic_store(&ridge__group_entry(comm->group, op->ticket, comm->base.rank)->done,
                  op->ticket);
     wake_peers(op);
+    ridge__collective_move_own(op, true);
     return RIDGE_OK;
 }
 
@@ -328,4 +329,5 @@ void ridge__collective_start(ridge__thread_comm *comm, const ridge__comm_call *c
     entry->call = *call;
     atomic_store(&entry->posted, ticket);
     wake_peers(op);
+    ridge__collective_move_own(op, false);
 }

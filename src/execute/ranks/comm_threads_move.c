@@ -61,24 +61,60 @@ static void copy(void *dst, const void *src, size_t bytes, bool is_streamed)
         ridge__stream_copy(dst, src, bytes, is_streamed);
 }
 
-static void gather(const move *m)
+/** The places of an all-gather's part in the result and in the source. */
+static ridge__rows gathered_rows(const move *m, int from, size_t *chunk_bytes)
 {
     const ridge_cut *cut = &m->call->cut;
     size_t line = (size_t)cut->inner * m->each;
-    size_t chunk = (size_t)ridge_cut_chunk(cut, m->size) * line;
     size_t full = (size_t)cut->full * line;
-    for (int k = 0; k < m->size; k++) {
+    *chunk_bytes = (size_t)ridge_cut_chunk(cut, m->size) * line;
+    return (ridge__rows){.rows = cut->outer,
+                         .row_bytes =
+                             (size_t)ridge__cut_valid(cut, m->size, from) * line,
+                         .dst_bytes = full,
+                         .src_bytes = *chunk_bytes,
+                         .is_streamed = (size_t)cut->outer * full > STREAMED_BYTES};
+}
+
+static void copy_rows(void *dst, const void *src, const ridge__rows *rows)
+{
+    if (rows->rows > 0 && rows->row_bytes > 0 && dst != src)
+        ridge__rows_copy(dst, src, rows);
+}
+
+static void gather(const move *m)
+{
+    for (int k = 1; k < m->size; k++) {
         int r = (m->rank + k) % m->size;
-        size_t valid = (size_t)ridge__cut_valid(cut, m->size, r) * line;
-        ridge__rows rows = {.rows = cut->outer,
-                            .row_bytes = valid,
-                            .dst_bytes = full,
-                            .src_bytes = chunk,
-                            .is_streamed = (size_t)cut->outer * full > STREAMED_BYTES};
-        if (valid > 0 && cut->outer > 0)
-            ridge__rows_copy((char *)m->call->dst + chunk * (size_t)r,
-                             call_of(m, r)->src, &rows);
+        size_t chunk;
+        ridge__rows rows = gathered_rows(m, r, &chunk);
+        copy_rows((char *)m->call->dst + chunk * (size_t)r, call_of(m, r)->src, &rows);
     }
+}
+
+/** Half of the bytes before a line's start. */
+static size_t half_of(size_t bytes)
+{
+    return bytes / 2 / LINE_BYTES * LINE_BYTES;
+}
+
+/** Rows, or bytes of the only one. */
+static void gather_own(const move *m, bool is_second)
+{
+    size_t chunk, skip;
+    ridge__rows rows = gathered_rows(m, m->rank, &chunk);
+    char *dst = (char *)m->call->dst + chunk * (size_t)m->rank;
+    const char *src = m->call->src;
+    if (rows.rows == 1) {
+        skip = half_of(rows.row_bytes);
+        rows.row_bytes = is_second ? rows.row_bytes - skip : skip;
+        skip = is_second ? skip : 0;
+        copy_rows(dst + skip, src + skip, &rows);
+        return;
+    }
+    skip = is_second ? (size_t)(rows.rows / 2) : 0;
+    rows.rows = is_second ? rows.rows - rows.rows / 2 : rows.rows / 2;
+    copy_rows(dst + skip * rows.dst_bytes, src + skip * rows.src_bytes, &rows);
 }
 
 static void reduce_scatter(const move *m)
@@ -147,13 +183,20 @@ static void all_to_all(const move *m)
 {
     size_t block = (size_t)m->call->n * m->each;
     bool is_streamed = block * (size_t)m->size > STREAMED_BYTES;
-    for (int k = 0; k < m->size; k++) {
+    for (int k = 1; k < m->size; k++) {
         int r = (m->rank + k) % m->size;
-        if (block > 0)
-            copy((char *)m->call->dst + block * (size_t)r,
-                 (const char *)call_of(m, r)->src + block * (size_t)m->rank, block,
-                 is_streamed);
+        copy((char *)m->call->dst + block * (size_t)r,
+             (const char *)call_of(m, r)->src + block * (size_t)m->rank, block,
+             is_streamed);
     }
+}
+
+static void all_to_all_own(const move *m, bool is_second)
+{
+    size_t block = (size_t)m->call->n * m->each, skip = half_of(block);
+    size_t at = block * (size_t)m->rank + (is_second ? skip : 0);
+    copy((char *)m->call->dst + at, (const char *)m->call->src + at,
+         is_second ? block - skip : skip, block * (size_t)m->size > STREAMED_BYTES);
 }
 
 static size_t rows_before(const int32_t *counts, int rank)
@@ -187,11 +230,28 @@ static void take(const move *m, int from)
     copy(m->call->dst, call_of(m, from)->src, bytes, bytes > STREAMED_BYTES);
 }
 
-void ridge__collective_move(const ridge__operation *op)
+static move move_of(const ridge__operation *op)
 {
     const ridge_comm *comm = &op->comm->base;
-    move m = {op, &op->call, comm->rank, comm->size,
-              ridge_element_bytes(op->call.element)};
+    return (move){op, &op->call, comm->rank, comm->size,
+                  ridge_element_bytes(op->call.element)};
+}
+
+void ridge__collective_move_own(const ridge__operation *op, bool is_second)
+{
+    const move m = move_of(op);
+    if (op->call.kind == RIDGE__CALL_ALL_GATHER)
+        gather_own(&m, is_second);
+    else if (op->call.kind == RIDGE__CALL_ALL_TO_ALL)
+        all_to_all_own(&m, is_second);
+    else
+        return;
+    ridge__stream_end();
+}
+
+void ridge__collective_move(const ridge__operation *op)
+{
+    const move m = move_of(op);
     switch (op->call.kind) {
     case RIDGE__CALL_ALL_GATHER:
         gather(&m);

@@ -6,8 +6,11 @@
 #include <time.h>
 
 /* A rank that waits looks some times, lets other threads run a few times, then sleeps.
- */
-enum { YIELDS = 16, SLEEP_NS = 100000000 };
+ * Where others keep the processor when they get it, as on a machine with more work than
+ * processors, it sleeps at once the next times: who is woken gets the processor back,
+ * who yields it waits for everyone. */
+enum { YIELDS = 16, SLEEP_NS = 100000000, CROWDED_WAITS = 32 };
+static const double long_yield_s = 1e-3;
 
 /* ---- waiting --------------------------------------------------------------------- */
 
@@ -96,12 +99,21 @@ void ridge__rank_wake(ridge__thread_rank *rank)
     pthread_mutex_unlock(&rank->mutex);
 }
 
+/** Let others run. */
+static void yield(ridge__thread_rank *me)
+{
+    const double start_s = ridge_clock_s();
+    sched_yield();
+    if (ridge_clock_s() - start_s > long_yield_s)
+        me->crowded_waits = CROWDED_WAITS;
+}
+
 /** One round of patience: yield at first, then sleep unless there is news. */
 static ridge_status rest(ridge_ctx *cx, ridge__operation *op, int64_t ticket, int round)
 {
     ridge__thread_rank *me = op->comm->me;
-    if (round < YIELDS) {
-        sched_yield();
+    if (round < YIELDS && me->crowded_waits == 0) {
+        yield(me);
         return RIDGE_OK;
     }
     int late = missing_rank(op);
@@ -139,6 +151,8 @@ static ridge_status wait_for(ridge_ctx *cx, ridge__operation *op, int64_t ticket
             return fail_late(cx, op);
         RIDGE_TRY(rest(cx, op, ticket, round < 0 ? 0 : round));
     }
+    if (me->crowded_waits > 0)
+        me->crowded_waits--;
     atomic_store(&me->waits_for, -1);
     return RIDGE_OK;
 }
