@@ -80,10 +80,11 @@ static double copy_bytes(void *payload)
                : -1;
 }
 
-static double norm_forward(void *payload)
+static double norm_forward_of(void *payload, ridge_norm_kind kind)
 {
     const load *l = payload;
-    const ridge__norm n = {.rows = ELEMENTS / MODEL,
+    const ridge__norm n = {.kind = kind,
+                           .rows = ELEMENTS / MODEL,
                            .d = MODEL,
                            .epsilon = 1e-6f,
                            .x = fp32(l->big[0]),
@@ -92,10 +93,11 @@ static double norm_forward(void *payload)
     return l->d->ops->norm(l->d, &n) == RIDGE_OK ? 8e-9 * ELEMENTS : -1;
 }
 
-static double norm_backward(void *payload)
+static double norm_backward_of(void *payload, ridge_norm_kind kind)
 {
     const load *l = payload;
-    const ridge__norm n = {.rows = ELEMENTS / MODEL,
+    const ridge__norm n = {.kind = kind,
+                           .rows = ELEMENTS / MODEL,
                            .d = MODEL,
                            .epsilon = 1e-6f,
                            .x = fp32(l->big[0]),
@@ -104,6 +106,26 @@ static double norm_backward(void *payload)
                            .d_x = fp32(l->big[2]),
                            .d_w = fp32(l->rows[1])};
     return l->d->ops->norm_backward(l->d, &n) == RIDGE_OK ? 12e-9 * ELEMENTS : -1;
+}
+
+static double norm_forward(void *payload)
+{
+    return norm_forward_of(payload, RIDGE_NORM_RMS);
+}
+
+static double norm_backward(void *payload)
+{
+    return norm_backward_of(payload, RIDGE_NORM_RMS);
+}
+
+static double layer_norm_forward(void *payload)
+{
+    return norm_forward_of(payload, RIDGE_NORM_LAYER);
+}
+
+static double layer_norm_backward(void *payload)
+{
+    return norm_backward_of(payload, RIDGE_NORM_LAYER);
 }
 
 static double function_forward(const load *l, ridge_function function)
@@ -280,6 +302,8 @@ static int measure(int threads)
                 {"attention_decode", "GB/s", attention_decode},
                 {"norm", "GB/s", norm_forward},
                 {"norm_backward", "GB/s", norm_backward},
+                {"layer_norm", "GB/s", layer_norm_forward},
+                {"layer_norm_backward", "GB/s", layer_norm_backward},
                 {"swiglu", "GB/s", swiglu_forward},
                 {"swiglu_backward", "GB/s", swiglu_backward},
                 {"gelu", "GB/s", gelu_forward},

@@ -182,6 +182,63 @@ static void fused_weights_are_taken_apart(void **state)
 
 /* ---- several files --------------------------------------------------------------- */
 
+static void norms_have_biases(void **state)
+{
+    static const built_weight PHI[] = {
+        {"model.embed_tokens.weight", "F32", 2, {3, 2}, 0},
+        {"model.layers.0.input_layernorm.weight", "F32", 1, {2}, 1},
+        {"model.layers.0.input_layernorm.bias", "F32", 1, {2}, 3},
+        {"model.layers.0.self_attn.dense.weight", "F32", 2, {2, 2}, 0},
+        {"model.layers.0.mlp.fc1.weight", "F32", 2, {3, 2}, 0},
+        {"model.layers.0.mlp.fc2.bias", "F32", 1, {2}, 5},
+        {"model.final_layernorm.weight", "F32", 1, {2}, 7},
+        {"model.final_layernorm.bias", "F32", 1, {2}, 9}};
+    const world *w = *state;
+    const ridge_weight_source *s = source_of(
+        w, weights_file(w->cx, w->dir, "phi.safetensors", PHI, RIDGE_COUNT_OF(PHI)),
+        NULL);
+    assert_whole(w, s, (ridge_weight_name){"h_weight", 0}, 1, (int64_t[]){2},
+                 (float[]){1, 2});
+    assert_whole(w, s, (ridge_weight_name){"h_bias", 0}, 1, (int64_t[]){2},
+                 (float[]){3, 4});
+    assert_whole(w, s, (ridge_weight_name){"wo", 0}, 3, (int64_t[]){1, 2, 2},
+                 (float[]){0, 2, 1, 3});
+    assert_whole(w, s, (ridge_weight_name){"w_up", 0}, 2, (int64_t[]){2, 3},
+                 (float[]){0, 2, 4, 1, 3, 5});
+    assert_whole(w, s, (ridge_weight_name){"w_down_bias", 0}, 1, (int64_t[]){2},
+                 (float[]){5, 6});
+    assert_whole(w, s, (ridge_weight_name){"final_norm_bias", -1}, 1, (int64_t[]){2},
+                 (float[]){9, 10});
+}
+
+static void opt_has_names_of_its_own(void **state)
+{
+    static const built_weight OPT[] = {
+        {"model.decoder.embed_tokens.weight", "F32", 2, {3, 2}, 0},
+        {"model.decoder.embed_positions.weight", "F32", 2, {4, 2}, 20},
+        {"model.decoder.layers.0.self_attn_layer_norm.bias", "F32", 1, {2}, 1},
+        {"model.decoder.layers.0.self_attn.out_proj.weight", "F32", 2, {2, 2}, 0},
+        {"model.decoder.layers.0.final_layer_norm.weight", "F32", 1, {2}, 3},
+        {"model.decoder.layers.0.fc1.weight", "F32", 2, {3, 2}, 0},
+        {"model.decoder.final_layer_norm.weight", "F32", 1, {2}, 5}};
+    const world *w = *state;
+    const ridge_weight_source *s = source_of(
+        w, weights_file(w->cx, w->dir, "opt.safetensors", OPT, RIDGE_COUNT_OF(OPT)),
+        NULL);
+    assert_whole(w, s, (ridge_weight_name){"position_table", -1}, 2, (int64_t[]){4, 2},
+                 (float[]){20, 21, 22, 23, 24, 25, 26, 27});
+    assert_whole(w, s, (ridge_weight_name){"h_bias", 0}, 1, (int64_t[]){2},
+                 (float[]){1, 2});
+    assert_whole(w, s, (ridge_weight_name){"h_ffn_weight", 0}, 1, (int64_t[]){2},
+                 (float[]){3, 4});
+    assert_whole(w, s, (ridge_weight_name){"w_up", 0}, 2, (int64_t[]){2, 3},
+                 (float[]){0, 2, 4, 1, 3, 5});
+    assert_whole(w, s, (ridge_weight_name){"final_norm_weight", -1}, 1, (int64_t[]){2},
+                 (float[]){5, 6});
+    assert_whole(w, s, (ridge_weight_name){"unembedding", -1}, 2, (int64_t[]){3, 2},
+                 (float[]){0, 1, 2, 3, 4, 5});
+}
+
 static void write_index(const world *w, const char *second)
 {
     char text[512];
@@ -332,6 +389,8 @@ int main(void)
         IN_WORLD(any_region_is_that_of_the_whole),
         IN_WORLD(a_tied_head_is_the_embedding),
         IN_WORLD(fused_weights_are_taken_apart),
+        IN_WORLD(norms_have_biases),
+        IN_WORLD(opt_has_names_of_its_own),
         IN_WORLD(shards_are_one_checkpoint),
         IN_WORLD(what_is_missing_is_named),
         IN_WORLD(damaged_files_are_refused),
