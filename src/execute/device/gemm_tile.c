@@ -4,7 +4,7 @@
 #include <string.h>
 
 enum {
-    TILE = 1024,             /* small enough to share out, large for the library */
+    TILE = 512,              /* small enough to share out, large for the library */
     CONVERTED_TILE = 1024,   /* each element converted is used that many times */
     CONVERTED_STRETCH = 256, /* of k: converted operands stay in the L2 cache */
     FEW_ROWS = 16, /* of bf16: the library reads fp32 as fast as memory gives it */
