@@ -25,6 +25,8 @@ ridge_test(property goodput_laws LAYER plan SOURCES ${CMAKE_SOURCE_DIR}/tests/su
 ridge_test(property train_laws LAYER plan SOURCES ${train_fixture} TIMEOUT 120)
 ridge_test(diff layout_timeline LAYER plan SOURCES ${train_fixture})
 ridge_test(diff step_played LAYER plan SOURCES ${train_fixture})
+ridge_test(diff fleet_deal LAYER plan SOURCES ${train_fixture})
+ridge_test(diff fleet_brute LAYER plan SOURCES ${train_fixture} TIMEOUT 600)
 ridge_test(diff train_brute LAYER plan SOURCES ${train_fixture} TIMEOUT 600)
 set(published_row ${CMAKE_SOURCE_DIR}/tests/support/published_row.c)
 ridge_test(golden training_cases LAYER plan SOURCES ${train_fixture} ${published_row})

@@ -2,6 +2,7 @@
  * ridge train: the best training layouts of a model on a slice.
  */
 #include "money_options.h"
+#include "train_fleet.h"
 #include "train_launch.h"
 #include "train_offer.h"
 #include "train_sweep.h"
@@ -193,6 +194,8 @@ static int run_train(cli_run *run)
     const char *name = run->n_args > 0 ? run->args[0] : launch.launch.model_name;
     if (train_offer_is_asked(run))
         return train_offer_run(run, name, &request);
+    if (request.slice->next != NULL)
+        return train_fleet_run(run, name, &request);
     if (train_sweep_is_asked(run))
         return train_sweep_run(run, name, &request, &money);
     if (find_layouts(run, &request, &result) != RIDGE_OK ||
@@ -215,7 +218,8 @@ static int run_train(cli_run *run)
 
 static const cli_option options[] = {
     {"on", "SLICE[,SLICE]",
-     "chips and their shape: v5p:16x20x28, h100:64x8, 2*v5p:16x16x24"},
+     "chips and their shape: v5p:16x20x28, h100:64x8, 2*v5p:16x16x24; pools in one "
+     "pipeline: h100:32x8+a100:64x8"},
     {"from", "FILE",
      "price a launch configuration: Megatron-LM arguments, MaxText yml, torchtitan "
      "toml"},
@@ -290,6 +294,10 @@ const cli_verb cli_verb_train = {
         "cluster that finishes in 30 days. The best layout of each slice is found, "
         "the\n"
         "slices are ranked by --for.\n"
+        "\n"
+        "Pools of unlike chips joined by + train in one pipeline: each holds stages, "
+        "and\n"
+        "layers are dealt out so that none waits longer than it must.\n"
         "\n"
         "With --tokens the whole run is summed up: goodput under failures, days,\n"
         "dollars, energy, each with where it comes from.\n"

@@ -202,14 +202,18 @@ layer_exchange train_layer_exchange(const train_case *tc, const train_groups *g,
 }
 
 /* Each chip of tp sends its part of the microbatch. */
-ridge_time train_send_time(const train_case *tc, const train_groups *g,
-                           const ridge_layout *l)
+double train_send_bytes(const train_case *tc, const ridge_layout *l)
 {
     double tokens = (double)l->microbatch_seqs * tc->seq_tokens / (double)l->cp;
     double element_bytes = tc->policy->weight_bytes > 2 ? 4 : 2;
     double bytes = tokens * (double)tc->model->d_model * element_bytes;
-    bytes /= l->has_sp ? (double)l->tp : 1;
-    return collective(tc, RIDGE_COLLECTIVE_SEND_RECV, bytes, &g->pp);
+    return bytes / (l->has_sp ? (double)l->tp : 1);
+}
+
+ridge_time train_send_time(const train_case *tc, const train_groups *g,
+                           const ridge_layout *l)
+{
+    return collective(tc, RIDGE_COLLECTIVE_SEND_RECV, train_send_bytes(tc, l), &g->pp);
 }
 
 step_sync train_step_sync(const train_case *tc, const train_groups *g,

@@ -44,6 +44,9 @@ typedef struct layer_exchange {
 layer_exchange train_layer_exchange(const train_case *tc, const train_groups *g,
                                     const layer_time *layer);
 
+/** Bytes of it that a chip sends. */
+double train_send_bytes(const train_case *tc, const ridge_layout *layout);
+
 /** One activation of a microbatch sent to the next stage. */
 ridge_time train_send_time(const train_case *tc, const train_groups *g,
                            const ridge_layout *layout);

@@ -118,8 +118,8 @@ typedef struct pipe {
 } pipe;
 
 /* What neither pass has by itself is theirs by length: slowdown, uneven experts. */
-static stage_pass pass_of(const ridge_layout *l, const train_stage *stage,
-                          const stage_time *s)
+stage_pass train_stage_pass(const ridge_layout *l, const train_stage *stage,
+                            const stage_time *s)
 {
     const double sends_fwd = train_stage_sends(l, stage, false);
     const double sends = sends_fwd + train_stage_sends(l, stage, true);
@@ -143,7 +143,7 @@ static pipe time_pipe(const train_case *tc, const train_terms *x, const ridge_la
         stage_time s = train_stage_time(tc, x, l, &stages->stages[i], NULL);
         double bound_s = stage_time_bound_s(&s);
         double count = stages->stages[i].count;
-        stages->passes[i] = pass_of(l, &stages->stages[i], &s);
+        stages->passes[i] = train_stage_pass(l, &stages->stages[i], &s);
         p.bound_sum_s += count * bound_s;
         p.bound_most_s = fmax(p.bound_most_s, bound_s);
         if (i == 0 || stage_time_total_s(&s) > stage_time_total_s(&p.worst))

@@ -4,6 +4,7 @@
 
 #include "layer_time.h"
 #include "network_time.h"
+#include "pipeline_passes.h"
 #include "train_memory.h"
 
 #include "ridge/plan_simulation.h"
@@ -45,6 +46,10 @@ double train_layer_least_s(const train_case *tc, const train_terms *terms,
 stage_time train_stage_time(const train_case *tc, const train_terms *terms,
                             const ridge_layout *layout, const train_stage *stage,
                             ridge_stage_work *work);
+
+/** The same by pass; messages are part of it. */
+stage_pass train_stage_pass(const ridge_layout *layout, const train_stage *stage,
+                            const stage_time *time);
 
 /** Forward, backward and sends. */
 double stage_time_total_s(const stage_time *stage);

@@ -1,0 +1,75 @@
+/*
+ * Pools of unlike chips in one pipeline, by `ridge train --on A+B`.
+ */
+#include "train_fleet.h"
+
+#include "money_options.h"
+
+#include "ridge/report_fleet.h"
+
+/* What is of one kind of chip alone. */
+static ridge_status check_options(cli_run *run)
+{
+    static const char *const single[] = {"from",       "plan",    "timeline",
+                                         "operations", "sweep",   "svg",
+                                         "what-if",    "reasons", "front"};
+    for (size_t i = 0; i < RIDGE_COUNT_OF(single); i++) {
+        if (cli_option_text(run, single[i]) != NULL) {
+            return ridge_fail(run->cx, RIDGE_E_ARG,
+                              "--%s is of one kind of chip: leave it out, or name one "
+                              "of the pools",
+                              single[i]);
+        }
+    }
+    return RIDGE_OK;
+}
+
+static ridge_status read_money(cli_run *run, const ridge_slice *slice,
+                               ridge_money_request *money)
+{
+    int i = 0;
+    for (; slice != NULL && i < RIDGE_FLEET_POOL_MAX; slice = slice->next, i++)
+        RIDGE_TRY(cli_money(run, slice->chip, &money[i]));
+    return RIDGE_OK;
+}
+
+static int show(cli_run *run, const ridge_fleet_view *view)
+{
+    ridge_buf text;
+    ridge_buf_init(&text, ridge_ctx_arena(run->cx));
+    if (run->html_path) {
+        ridge_fleet_write_html(run->cx, view, &text);
+        const int code = cli_emit_html(run, &text);
+        if (code)
+            return code;
+        ridge_buf_init(&text, ridge_ctx_arena(run->cx));
+    }
+    if (run->is_json) {
+        ridge_json *object = cli_json_begin(run);
+        ridge_fleet_write_json(run->cx, view, object);
+        return cli_emit_json(run, object);
+    }
+    ridge_fleet_write_text(run->cx, view, run->has_colour, &text);
+    return cli_emit_text(run, &text);
+}
+
+int train_fleet_run(cli_run *run, const char *model_name, ridge_train_request *request)
+{
+    ridge_money_request money[RIDGE_FLEET_POOL_MAX] = {0};
+    ridge_fleet_result result;
+    if (check_options(run) != RIDGE_OK ||
+        read_money(run, request->slice, money) != RIDGE_OK)
+        return cli_fail(run);
+    ridge_progress progress = ridge_progress_start(stderr);
+    request->progress = &progress;
+    const ridge_status st = ridge_fleet_search(run->cx, request, &result);
+    ridge_progress_end(&progress);
+    request->progress = NULL;
+    if (st != RIDGE_OK)
+        return cli_fail(run);
+    const ridge_fleet_view view = {model_name, request, &result, money,
+                                   request->total_tokens > 0 ||
+                                       cli_money_is_asked(run)};
+    const int code = show(run, &view);
+    return code ? code : result.n_layouts > 0 ? 0 : 1;
+}

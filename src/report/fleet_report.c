@@ -1,0 +1,242 @@
+/* Layouts over pools of unlike chips, for people. */
+#include "ridge/report_fleet.h"
+
+#include "section.h"
+
+#include <string.h>
+
+static const char *fleet_text(ridge_ctx *cx, const ridge_fleet_price *p,
+                              const char *between)
+{
+    ridge_buf b;
+    ridge_buf_init(&b, ridge_ctx_arena(cx));
+    for (int i = 0; i < p->layout.n_parts; i++)
+        ridge_buf_printf(&b, "%s%s", i > 0 ? between : "", p->pools[i].slice->text);
+    return ridge_buf_text(&b);
+}
+
+static const char *stages_text(ridge_ctx *cx, const ridge_fleet_price *p)
+{
+    ridge_buf b;
+    ridge_buf_init(&b, ridge_ctx_arena(cx));
+    for (int i = 0; i < p->layout.n_parts; i++)
+        ridge_buf_printf(&b, "%s%lld", i > 0 ? "+" : "",
+                         (long long)p->pools[i].part.stages);
+    return ridge_buf_text(&b);
+}
+
+static void add_sums(ridge_table *t, const ridge_fleet_view *v,
+                     const ridge_fleet_price *p)
+{
+    const ridge_money m = ridge_fleet_money(v->result, p, v->money);
+    ridge_table_cell(t,
+                     m.days > 0 ? ridge_format_seconds(m.days * RIDGE_DAY_S).s : "-");
+    ridge_table_cell(t, m.usd > 0 ? ridge_format_usd(m.usd).s : "-");
+}
+
+static void add_layouts(ridge_ctx *cx, const ridge_fleet_view *v, ridge_sections *s)
+{
+    const ridge_fleet_result *r = v->result;
+    ridge_table *t = ridge__section_add(
+        cx, s, "Best layouts",
+        ">#|>step|>bound|>MFU|>dp|>fsdp|>tp|>cp|>ep|>pp|>ZeRO|>microb.|order of pools|"
+        ">time|>cost|bottleneck");
+    for (int i = 0; i < r->n_layouts; i++) {
+        const ridge_fleet_price *p = &r->layouts[i];
+        const ridge_layout *l = &p->layout.common;
+        const int64_t degrees[] = {l->dp, l->fsdp, l->tp, l->cp, l->ep};
+        ridge_table_cellf(t, "%d", i + 1);
+        ridge_table_cell(t, ridge_format_seconds(p->price.step_time_s).s);
+        ridge_table_cell(t, ridge_format_seconds(p->price.bound_step_time_s).s);
+        ridge_table_cell(t, ridge_format_percent(p->price.mfu).s);
+        for (size_t k = 0; k < RIDGE_COUNT_OF(degrees); k++)
+            ridge_table_cellf(t, "%lld", (long long)degrees[k]);
+        ridge_table_cell(t, stages_text(cx, p));
+        ridge_table_cellf(t, "%d", l->zero_stage);
+        ridge_table_cellf(t, "%lldx%lld", (long long)l->microbatch_seqs,
+                          (long long)p->price.microbatches);
+        ridge_table_cell(t, fleet_text(cx, p, " > "));
+        add_sums(t, v, p);
+        ridge_table_cellf(
+            t, "%s %s", ridge_step_text(p->price.bottleneck),
+            ridge_format_percent(ridge_step_get(&p->price.parts, p->price.bottleneck) /
+                                 p->price.step_time_s)
+                .s);
+    }
+}
+
+/* ---- the best one -----------------------------------------------------------------
+ */
+
+static void add_pools(ridge_ctx *cx, const ridge_fleet_view *v, ridge_sections *s)
+{
+    const ridge_fleet_price *p = &v->result->layouts[0];
+    ridge_table *t = ridge__section_add(cx, s, "The best, pool by pool",
+                                        "pool|>chips|>stages|>layers|>a stage|remat|"
+                                        ">microbatch|>waits|>memory|>of HBM|placement");
+    for (int i = 0; i < p->layout.n_parts; i++) {
+        const ridge_fleet_pool *q = &p->pools[i];
+        const ridge_train_request *alone = &v->result->requests[q->part.pool];
+        ridge_layout local = p->layout.common;
+        local.pp = q->part.stages;
+        local.placement = q->part.placement;
+        ridge_table_cell(t, alone->slice->text);
+        ridge_table_cell(t, ridge_format_exact(alone->slice->chips).s);
+        ridge_table_cellf(t, "%lld", (long long)q->part.stages);
+        ridge_table_cellf(t, "%lld", (long long)q->layers);
+        if (q->layers_least == q->layers_most) {
+            ridge_table_cellf(t, "%lld", (long long)q->layers_most);
+        } else {
+            ridge_table_cellf(t, "%lld-%lld", (long long)q->layers_least,
+                              (long long)q->layers_most);
+        }
+        ridge_table_cell(t, ridge_remat_text(q->part.remat));
+        ridge_table_cell(t, ridge_format_seconds(q->stage_s).s);
+        ridge_table_cell(t, ridge_format_percent(q->waiting).s);
+        ridge_table_cell(t, ridge_format_bytes(q->peak_memory_bytes).s);
+        ridge_table_cell(t, ridge_format_percent(q->peak_memory_bytes /
+                                                 alone->slice->chip->hbm_bytes)
+                                .s);
+        ridge_table_cell(t, ridge_placement_text(cx, alone, &local));
+    }
+    ridge__section_note(
+        s, ridge_sprintf(
+               ridge_ctx_arena(cx),
+               "In the order of the pipeline; a microbatch is what its slowest "
+               "stage takes, forward, backward and messages; it waits while it has "
+               "none. %s has the "
+               "slowest stage; a message between pools takes %s.",
+               p->pools[p->slowest].slice->text, ridge_format_seconds(p->between_s).s));
+}
+
+static void add_parts(ridge_ctx *cx, const ridge_fleet_view *v, ridge_sections *s)
+{
+    const ridge_train_price *p = &v->result->layouts[0].price;
+    ridge_table *t = ridge__section_add(cx, s, "Where its step goes",
+                                        "part of the slowest stage|>time|>share");
+    for (int i = 0; i < RIDGE_STEP_COUNT; i++) {
+        const double part_s = ridge_step_get(&p->parts, i);
+        if (part_s <= 0)
+            continue;
+        ridge_table_cell(t, ridge_step_text(i));
+        ridge_table_cell(t, ridge_format_seconds(part_s).s);
+        ridge_table_cell(t, ridge_format_percent(part_s / p->step_time_s).s);
+    }
+    ridge_table_cell(t, "step");
+    ridge_table_cell(t, ridge_format_seconds(p->step_time_s).s);
+    ridge_table_cell(t, ridge_format_percent(1).s);
+}
+
+/* ---- each pool by itself ----------------------------------------------------------
+ */
+
+/* Steps of pools that would share a batch without a loss: rates add up. */
+static double together_s(const ridge_fleet_result *r)
+{
+    double rate = 0;
+    for (int i = 0; i < r->n_pools; i++)
+        rate += r->has_alone[i] ? 1 / r->alone[i].step_time_s : 0;
+    return rate > 0 ? 1 / rate : 0;
+}
+
+static void add_alone(ridge_ctx *cx, const ridge_fleet_view *v, ridge_sections *s)
+{
+    const ridge_fleet_result *r = v->result;
+    ridge_table *t = ridge__section_add(cx, s, "Each pool by itself",
+                                        "pool|>step|>MFU|>the fleet is faster by");
+    for (int i = 0; i < r->n_pools; i++) {
+        ridge_table_cell(t, r->requests[i].slice->text);
+        if (!r->has_alone[i]) {
+            ridge_table_cell(t, "nothing fits");
+            ridge_table_cell(t, "-");
+            ridge_table_cell(t, "-");
+            continue;
+        }
+        ridge_table_cell(t, ridge_format_seconds(r->alone[i].step_time_s).s);
+        ridge_table_cell(t, ridge_format_percent(r->alone[i].mfu).s);
+        if (r->n_layouts > 0) {
+            ridge_table_cellf(
+                t, "%.2f x", r->alone[i].step_time_s / r->layouts[0].price.step_time_s);
+        } else {
+            ridge_table_cell(t, "-");
+        }
+    }
+    const double least_s = together_s(r);
+    if (least_s > 0 && r->n_layouts > 0)
+        ridge__section_note(
+            s,
+            ridge_sprintf(ridge_ctx_arena(cx),
+                          "The best layouts of the pools, rates added up, would "
+                          "take %s a step: what neither waiting nor one mesh for all "
+                          "would leave.",
+                          ridge_format_seconds(least_s).s));
+}
+
+static void build(ridge_ctx *cx, const ridge_fleet_view *v, ridge_sections *s)
+{
+    const ridge_fleet_result *r = v->result;
+    ridge_arena *arena = ridge_ctx_arena(cx);
+    ridge_buf names;
+    ridge_buf_init(&names, arena);
+    for (int i = 0; i < r->n_pools; i++)
+        ridge_buf_printf(&names, "%s%s", i > 0 ? "+" : "", r->requests[i].slice->text);
+    s->title = ridge_sprintf(arena, "%s on %s", v->model_name, ridge_buf_text(&names));
+    s->subtitle = ridge_sprintf(
+        arena, "%s chips of %d kinds in one pipeline, %s tokens a step: %s sequences",
+        ridge_format_exact(r->chips).s, r->n_pools,
+        ridge_format_exact((int64_t)r->batch_tokens).s,
+        ridge_format_exact(r->batch_seqs).s);
+    if (r->n_layouts > 0) {
+        add_layouts(cx, v, s);
+        add_pools(cx, v, s);
+        add_parts(cx, v, s);
+    } else {
+        ridge__section_note(s,
+                            "No layout over all pools fits. Chips of a stage have to "
+                            "divide each pool, and stages are no more than layers.");
+    }
+    add_alone(cx, v, s);
+    ridge__section_note(s, ridge_sprintf(arena, "%s layouts covered in %s, %s priced.",
+                                         ridge_format_exact(r->covered).s,
+                                         ridge_format_seconds(r->seconds).s,
+                                         ridge_format_exact(r->priced).s));
+}
+
+void ridge_fleet_write_text(ridge_ctx *cx, const ridge_fleet_view *view,
+                            bool with_colour, ridge_buf *out)
+{
+    ridge_sections s = {0};
+    build(cx, view, &s);
+    ridge__sections_write_text(&s, with_colour, out);
+}
+
+static void add_bars(ridge_ctx *cx, const ridge_fleet_view *v, ridge_buf *out)
+{
+    const ridge_fleet_result *r = v->result;
+    const char *rows[RIDGE_TRAIN_TOP_MAX];
+    const char *names[RIDGE_STEP_COUNT];
+    double values[RIDGE_TRAIN_TOP_MAX * RIDGE_STEP_COUNT];
+    for (int k = 0; k < RIDGE_STEP_COUNT; k++)
+        names[k] = ridge_step_text(k);
+    for (int i = 0; i < r->n_layouts; i++) {
+        const char *order = fleet_text(cx, &r->layouts[i], " > ");
+        rows[i] = order;
+        for (int k = 0; k < RIDGE_STEP_COUNT; k++)
+            values[i * RIDGE_STEP_COUNT + k] =
+                ridge_step_get(&r->layouts[i].price.parts, k);
+    }
+    ridge_html_heading(out, "Where the step goes");
+    ridge_html_bars(out, rows, (size_t)r->n_layouts, names, RIDGE_STEP_COUNT, values,
+                    "s");
+}
+
+void ridge_fleet_write_html(ridge_ctx *cx, const ridge_fleet_view *view, ridge_buf *out)
+{
+    ridge_sections s = {0};
+    build(cx, view, &s);
+    ridge_html_begin(out, s.title, s.subtitle);
+    if (view->result->n_layouts > 0)
+        add_bars(cx, view, out);
+    ridge__sections_write_html(&s, out);
+    ridge_html_end(out);
+}
