@@ -143,7 +143,7 @@ static void fix_knobs(dice *d, int64_t chips, ridge_knobs *k)
     }
     if (dice_roll(d, 0, 3) == 0)
         k->precision = (ridge_precision)dice_roll(d, 0, RIDGE_PRECISION_COUNT - 1);
-    if (chips > 8) { /* wide spaces: what multiplies them most is fixed */
+    if (chips > 8 || dice_roll(d, 0, 2) > 0) { /* what multiplies spaces most */
         k->remat =
             k->remat >= 0 ? k->remat : (int)dice_roll(d, 0, RIDGE_REMAT_COUNT - 1);
         k->microbatch_seqs = dice_roll(d, 0, 1) ? 1 : k->microbatch_seqs;
