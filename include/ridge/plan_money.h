@@ -167,6 +167,20 @@ ridge_money ridge_train_money(const ridge_train_request *request,
                               const ridge_train_price *price,
                               const ridge_money_request *money);
 
+/** Quantities of a run that can be explained, NULL-terminated: goodput, days, usd. */
+const char *const *ridge_money_quantities(void);
+
+/**
+ * The derivation of a run's goodput, days or dollars, failures and checkpoints among
+ * them, down to what is published of the chip, the site and its prices.
+ * @param quantity  one of ridge_money_quantities
+ * @owner the ctx
+ * @errors E_NOTFOUND another quantity; E_NOMEM; those of ridge_train_explain
+ */
+RIDGE_NODISCARD ridge_status ridge_money_explain(
+    ridge_ctx *cx, const ridge_train_request *request, const ridge_train_price *price,
+    const ridge_money_request *money, const char *quantity, ridge_explanation *out);
+
 /** The keys of one layout's "run". */
 ridge_json *ridge_money_to_json(ridge_ctx *cx, const ridge_money *money);
 /** The keys of "terms": price, site, failures, as they were asked and found. */

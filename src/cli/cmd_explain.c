@@ -2,9 +2,12 @@
  * ridge explain: how a number of a plan comes about, down to the facts of the chip.
  */
 #include "cli.h"
+#include "money_options.h"
 #include "plan_request.h"
 
 #include "ridge/report.h"
+
+#include <string.h>
 
 /* What the explanation needs of one plan. */
 typedef struct explained {
@@ -14,6 +17,33 @@ typedef struct explained {
     ridge_sensitivity sensitivity[RIDGE_SENSITIVITY_MAX];
     int n_sensitivity;
 } explained;
+
+static bool is_of_run(const char *quantity)
+{
+    const char *const *names = ridge_money_quantities();
+    while (*names != NULL && strcmp(*names, quantity) != 0)
+        names++;
+    return *names != NULL;
+}
+
+/* Goodput, days and dollars depend on where the run takes place. */
+static ridge_status explain_run(cli_run *run, const char *quantity, explained *e)
+{
+    ridge_money_request money;
+    RIDGE_TRY(cli_money(run, e->request.slice->chip, &money));
+    const double told = e->request.usd_per_chip_hour;
+    const bool is_listed = money.has_price && money.price.usd_per_chip_hour == told;
+    if (told > 0 && !is_listed && cli_option_text(run, "price") == NULL) {
+        money.has_price = true;
+        money.price = (ridge_price){.provider = "as in the plan",
+                                    .region = "",
+                                    .kind = "",
+                                    .date = "",
+                                    .usd_per_chip_hour = told};
+    }
+    return ridge_money_explain(run->cx, &e->request, &e->price, &money, quantity,
+                               &e->explanation);
+}
 
 static ridge_status explain(cli_run *run, const char *quantity, explained *e)
 {
@@ -25,8 +55,12 @@ static ridge_status explain(cli_run *run, const char *quantity, explained *e)
         return ridge_fail(run->cx, RIDGE_E_ARG, "%s: the layout is not legal: %s",
                           run->args[0], ridge_fit_text(e->price.fit));
     }
-    RIDGE_TRY(ridge_train_explain(run->cx, &e->request, &e->price, quantity,
-                                  &e->explanation));
+    if (is_of_run(quantity)) {
+        RIDGE_TRY(explain_run(run, quantity, e));
+    } else {
+        RIDGE_TRY(ridge_train_explain(run->cx, &e->request, &e->price, quantity,
+                                      &e->explanation));
+    }
     return ridge_train_sensitivity(run->cx, &e->request, &e->price, e->sensitivity,
                                    &e->n_sensitivity);
 }
@@ -60,7 +94,7 @@ static int run_explain(cli_run *run)
     return cli_emit_text(run, &text);
 }
 
-static const cli_option options[] = {{NULL, NULL, NULL}};
+static const cli_option options[] = {CLI_MONEY_OPTIONS, {NULL, NULL, NULL}};
 
 const cli_verb cli_verb_explain = {
     .name = "explain",
@@ -69,9 +103,10 @@ const cli_verb cli_verb_explain = {
     .detail =
         "PLAN is a file written by `ridge train ... --plan FILE`. QUANTITY is "
         "step_time\n"
-        "(default), bound_step_time, mfu, memory, days, usd, or a part of the step:\n"
+        "(default), bound_step_time, mfu, memory, or a part of the step:\n"
         "matmul, attention, vector, recompute, slowdown, tp, cp, ep, fsdp, dp, pp,\n"
-        "bubble, optimizer.\n"
+        "bubble, optimizer; or of the whole run, by the options below: goodput, days, "
+        "usd.\n"
         "\n"
         "Each line says what the quantity is made of, with its numbers, down to "
         "sourced\n"

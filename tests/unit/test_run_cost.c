@@ -247,6 +247,75 @@ static void checkpoints_have_a_way_and_an_interval(void **state)
         assert_int_equal(ridge_checkpoint_parse(*state, wrong[i], &r), RIDGE_E_ARG);
 }
 
+static void explain(run_case *c, const char *quantity, ridge_explanation *out)
+{
+    assert_ok(c->cx, ridge_money_explain(c->cx, &c->request, &c->price, &c->money,
+                                         quantity, out));
+    assert_true(out->n_reasons >= 1 && out->n_reasons <= RIDGE_REASON_MAX);
+    assert_string_equal(out->reasons[0].name, quantity);
+    assert_int_equal(out->reasons[0].depth, 0);
+    for (int i = 0; i < out->n_reasons; i++) {
+        assert_true(out->reasons[i].name[0] != '\0');
+        assert_non_null(out->reasons[i].values);
+        assert_true(i == 0 || out->reasons[i].depth >= 1);
+    }
+}
+
+static bool tells(const ridge_explanation *e, const char *name, const char *result)
+{
+    for (int i = 0; i < e->n_reasons; i++) {
+        if (strcmp(e->reasons[i].name, name) == 0 &&
+            strcmp(e->reasons[i].result, result) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void quantities_of_a_run_are_derived(void **state)
+{
+    run_case c;
+    ridge_explanation e;
+    open_case(state, "h100:1x8", &c);
+    c.money.price = (ridge_price){.usd_per_chip_hour = 2,
+                                  .provider = "own",
+                                  .region = "",
+                                  .kind = "",
+                                  .date = ""};
+    const ridge_money m = sums(&c);
+    const char *const *names = ridge_money_quantities();
+    for (; *names != NULL; names++) {
+        explain(&c, *names, &e);
+        assert_true(tells(&e, "goodput", ridge_format_percent(m.goodput).s));
+        assert_true(tells(&e, "mtbf", ridge_format_seconds(1e5).s));
+        assert_true(tells(&e, "write", ridge_format_seconds(m.write_s).s));
+    }
+    assert_true(tells(&e, "usd", ridge_format_usd(m.usd).s));
+    assert_true(tells(&e, "days", ridge_format_seconds(m.days * 86400).s));
+    assert_int_equal(
+        ridge_money_explain(c.cx, &c.request, &c.price, &c.money, "fame", &e),
+        RIDGE_E_NOTFOUND);
+}
+
+static void what_is_unknown_is_named_in_derivations(void **state)
+{
+    run_case c;
+    ridge_explanation e;
+    open_case(state, "h100:1x8", &c);
+    c.money.has_mtbf = c.money.has_price = false;
+    c.site.write_bytes_per_s = 0;
+    explain(&c, "usd", &e);
+    assert_true(tells(&e, "usd", "not known") && tells(&e, "goodput", "not known") &&
+                tells(&e, "mtbf", "not known") && tells(&e, "write", "not known"));
+    c.money.is_reliable = true;
+    c.site.write_bytes_per_s = 1e9;
+    explain(&c, "goodput", &e);
+    assert_true(tells(&e, "mtbf", "no failures"));
+    assert_true(tells(&e, "interval", "no checkpoints"));
+    c.price.has_total = false;
+    explain(&c, "days", &e);
+    assert_true(tells(&e, "days", "not asked"));
+}
+
 static int open_ctx(void **state)
 {
     *state = ridge_ctx_open();
@@ -275,6 +344,8 @@ int main(void)
         CASE(a_job_that_does_not_get_on_has_no_totals),
         CASE(power_says_where_it_comes_from),
         CASE(cost_is_proportional_to_price),
+        CASE(quantities_of_a_run_are_derived),
+        CASE(what_is_unknown_is_named_in_derivations),
         CASE(durations_have_units),
         CASE(mean_times_have_a_scope),
         CASE(checkpoints_have_a_way_and_an_interval),

@@ -132,7 +132,7 @@ ridge_status ridge_train_explain(ridge_ctx *cx, const ridge_train_request *reque
                                             RIDGE_COUNT_OF(quantities));
         return ridge_fail(cx, RIDGE_E_NOTFOUND,
                           "unknown quantity '%s'%s%s: try step_time, "
-                          "memory, mfu, days, usd or a part of the step",
+                          "memory, mfu, goodput, days, usd or a part of the step",
                           quantity, hint == NULL || hint[0] == '\0' ? "" : ": ",
                           or_empty(hint));
     }
