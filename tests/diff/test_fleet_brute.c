@@ -32,6 +32,7 @@ typedef struct fleet_problem {
     ridge_chip chips[2];
     ridge_slice slices[2];
     ridge_train_request request;
+    int places[2]; /* placements that may differ */
     int64_t priced;
     bool has_best;
     double best_s;
@@ -48,6 +49,7 @@ static void problem_open(ridge_ctx *cx, const char *text, const ridge_model *mod
         p->chips[i].hbm_bytes = gb[i] * 1e9;
         p->slices[i] = *s;
         p->slices[i].chip = &p->chips[i];
+        p->places[i] = s->n_axes > 1 ? 2 : 1;
     }
     p->slices[0].next = &p->slices[1];
     p->request = train_request(model, &p->slices[0], batch_seqs, 2048);
@@ -88,7 +90,9 @@ static void try_parts(ridge_ctx *cx, fleet_problem *p, ridge_layout *l)
             rest /= 2 * RIDGE_REMAT_COUNT;
         }
         l->pp = parts[0].stages + parts[1].stages;
-        if (l->pp <= p->request.model->layer_count)
+        const bool is_tried = parts[0].placement < p->places[parts[0].pool] &&
+                              parts[1].placement < p->places[parts[1].pool];
+        if (is_tried && l->pp <= p->request.model->layer_count)
             try_one(cx, p, l, parts);
     }
 }
