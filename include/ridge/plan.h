@@ -313,7 +313,8 @@ typedef struct ridge_plan {
     ridge_convention convention;
     double usd_per_chip_hour; /* 0: from data */
     ridge_layout layout;
-    const char *stack_name; /* or NULL: well tuned */
+    const char *stack_name;  /* or NULL: well tuned */
+    double expert_imbalance; /* 0: even but for chance */
 } ridge_plan;
 
 /** The JSON object of a plan with its prediction. */

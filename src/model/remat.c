@@ -43,9 +43,9 @@ ridge_status ridge_remat_parse(ridge_ctx *cx, const char *text, ridge_remat *out
         ridge_suggestion(ridge_ctx_arena(cx), text, names, RIDGE_REMAT_COUNT);
     return ridge_fail(
         cx, RIDGE_E_NOTFOUND,
-        "unknown remat policy \"%s\": %s(known: none, selective, matmuls, "
+        "unknown remat policy \"%s\": %s%s(known: none, selective, matmuls, "
         "elementwise, ffn, full)",
-        text, hint == NULL ? "" : hint);
+        text, hint == NULL ? "" : hint, hint == NULL || hint[0] == '\0' ? "" : " ");
 }
 
 /* The feed-forward but for its last product: two of three matrices with a gate. */

@@ -183,9 +183,33 @@ static void text_that_is_no_json_and_no_file(void **state)
                      RIDGE_E_IO);
 }
 
+static void an_imbalance_stays_with_the_plan(void **state)
+{
+    (void)state;
+    ridge_ctx *cx = ridge_ctx_open();
+    ridge_train_request r =
+        train_request(train_moe_model(cx), train_slice(cx, "h100:1x8"), 16, 2048);
+    r.expert_imbalance = 1.5;
+    ridge_layout l = train_layout(1, 8, 1, 1, 1);
+    l.ep = 8;
+    const ridge_train_price p = train_price_of(cx, &r, &l);
+    ridge_buf text;
+    ridge_node root;
+    ridge_plan plan;
+    ridge_buf_init(&text, ridge_ctx_arena(cx));
+    assert_ok(cx, ridge_json_write(cx, ridge_plan_to_json(cx, &r, "m", &p), &text));
+    assert_ok(cx, ridge_json_parse(cx, (ridge_str){text.p, text.n}, "p.json", &root));
+    assert_ok(cx, ridge_plan_from_json(cx, root, &plan));
+    assert_true(plan.expert_imbalance == 1.5);
+    r.expert_imbalance = 0;
+    assert_true(train_price_of(cx, &r, &l).step_time_s < p.step_time_s);
+    ridge_ctx_close(cx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_imbalance_stays_with_the_plan),
         cmocka_unit_test(every_key_is_read),
         cmocka_unit_test(what_a_search_finds_is_read_back),
         cmocka_unit_test(a_plan_priced_again_costs_the_same),

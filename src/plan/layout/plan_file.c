@@ -4,6 +4,7 @@
  *     model, slice            as on the command line
  *     batch_tokens, seq_tokens, total_tokens, convention, usd_per_chip_hour
  *     stack                   optional: a name of data/stacks
+ *     expert_imbalance        optional: busiest rank of experts over the mean
  *     mesh                    {dp, fsdp, tp, cp, pp, ep}
  *     zero_stage, sp, vpp, microbatch_seqs, remat, precision, tp_overlap,
  *     placement_index
@@ -176,6 +177,8 @@ ridge_json *ridge_plan_to_json(ridge_ctx *cx, const ridge_train_request *r,
     ridge_json_set_double(o, "seq_tokens", r->seq_tokens);
     ridge_json_set_double(o, "total_tokens", r->total_tokens);
     ridge_json_set_text(o, "convention", ridge_convention_text(r->convention));
+    if (r->expert_imbalance > 1)
+        ridge_json_set_double(o, "expert_imbalance", r->expert_imbalance);
     if (r->stack != NULL)
         ridge_json_set_text(o, "stack", r->stack->name);
     ridge_json_set_double(o, "usd_per_chip_hour", r->usd_per_chip_hour);
@@ -381,6 +384,9 @@ ridge_status ridge_plan_from_json(ridge_ctx *cx, ridge_node root, ridge_plan *ou
     RIDGE_TRY(ridge_json_want_text(cx, n, &text));
     if (ridge_convention_parse(cx, text, &plan.convention) != RIDGE_OK)
         return fail_name(cx, n);
+    n = ridge_json_get(&root, "expert_imbalance");
+    if (!ridge_json_is_absent(n))
+        RIDGE_TRY(ridge_json_want_double(cx, n, 1, 1e6, &plan.expert_imbalance));
     n = ridge_json_get(&root, "stack");
     if (!ridge_json_is_absent(n))
         RIDGE_TRY(ridge_json_want_text(cx, n, &plan.stack_name));

@@ -92,6 +92,12 @@ static void add_cp(const ridge_layout *l, const layer_time *t, const layer_excha
     s->hidden_s += e->hidden_cp_fwd_s + e->hidden_cp_bwd_s;
 }
 
+/* Whether a policy repeats the products of experts. */
+static double repeated_experts(ridge_remat remat)
+{
+    return remat == RIDGE_REMAT_FULL || remat == RIDGE_REMAT_FFN ? 1 : 0;
+}
+
 /* Of the forward exchanges of experts what a policy repeats: dispatch and combine, or
  * the dispatch alone. */
 static double repeated_ep(ridge_remat remat)
@@ -255,7 +261,7 @@ static void add_compute(const train_terms *x, const layer_run *run, double redo,
     s->parts.attention_s += n * (t->attention_fwd_s + t->attention_bwd_s);
     s->parts.vector_s += n * (t->vector_fwd_s + t->vector_bwd_s);
     s->parts.recompute_s += n * layer_time_recompute_s(t, run->remat);
-    const waiting wait = wait_for_experts(x, t, redo);
+    const waiting wait = wait_for_experts(x, t, repeated_experts(run->remat));
     s->parts.imbalance_s += n * (wait.fwd_s + wait.bwd_s);
     s->weight_s += n * WEIGHT_SHARE * t->matmul_bwd_s;
 }
@@ -286,7 +292,7 @@ static void add_layers(const train_case *tc, const train_terms *x,
     s->fwd_s += n * (fwd_s + e.tp_fwd_s + e.cp_fwd_s + e.ep_fwd_s);
     s->bwd_s += n * (bwd_s + e.tp_bwd_s + e.cp_bwd_s + e.ep_bwd_s);
     if (s->work != NULL) {
-        const waiting wait = wait_for_experts(x, t, redo);
+        const waiting wait = wait_for_experts(x, t, repeated_experts(run->remat));
         work_layers(tc, t, &e, &wait, layer_time_recompute_s(t, run->remat), n,
                     s->work);
     }
