@@ -104,14 +104,15 @@ const cli_verb cli_verb_explain = {
         "PLAN is a file written by `ridge train ... --plan FILE`. QUANTITY is "
         "step_time\n"
         "(default), bound_step_time, mfu, memory, or a part of the step:\n"
-        "matmul, attention, vector, recompute, slowdown, tp, cp, ep, fsdp, dp, pp,\n"
-        "bubble, optimizer; or of the whole run, by the options below: goodput, days, "
+        "matmul, attention, vector, recompute, slowdown, tp, cp, ep, imbalance, fsdp,\n"
+        "dp, pp, bubble, optimizer, offload; or of the whole run, by the options "
+        "below: goodput, days, "
         "usd.\n"
         "\n"
         "Each line says what the quantity is made of, with its numbers, down to "
         "sourced\n"
         "facts of the chip and the network. Below stands by how much the step would\n"
-        "change if one number of the hardware were a tenth larger.",
+        "change if one number were a tenth larger.",
     .example = "ridge explain plan.json step_time",
     .options = options,
     .min_args = 1,
