@@ -30,6 +30,7 @@ ridge_test(diff fleet_brute LAYER plan SOURCES ${train_fixture} TIMEOUT 600)
 ridge_test(diff train_brute LAYER plan SOURCES ${train_fixture} TIMEOUT 600)
 set(published_row ${CMAKE_SOURCE_DIR}/tests/support/published_row.c)
 ridge_test(golden training_cases LAYER plan SOURCES ${train_fixture} ${published_row})
+ridge_test(golden serving_cases LAYER plan SOURCES ${train_fixture} ${published_row})
 ridge_test(golden training_gpu_cases LAYER plan
            SOURCES ${train_fixture} ${published_row}
                    ${CMAKE_SOURCE_DIR}/tests/support/network_build.c)

@@ -145,8 +145,8 @@ static ridge_status post(ridge_ctx *cx, ridge__nccl_comm *comm,
         mine->users = 1;
         *out = mine;
     } else if (theirs->n != call->n || theirs->element != call->element) {
-        theirs->is_matched = true; /* its rank is told by this one's failure */
-        theirs->status = cudaErrorInvalidValue;
+        append(world,
+               theirs); /* its rank waits on, and is told by this one's failure */
         status = fail_unequal(cx, comm, theirs, call);
     } else {
         *(mine->is_send ? &theirs->sender : &theirs->receiver) =
