@@ -1,3 +1,4 @@
+ridge_test(unit answer LAYER cli)
 ridge_test(unit args LAYER cli)
 ridge_test(unit verb_table LAYER cli)
 

@@ -28,6 +28,7 @@ typedef struct cli_verb {
     const cli_option *options; /* without the common ones */
     int min_args, max_args;
     bool takes_knobs;         /* key=value arguments */
+    bool is_live;             /* prints while it works: no answer in memory */
     int (*run)(cli_run *run); /* exit code 0 or 1, or cli_fail's 2 */
 } cli_verb;
 
@@ -49,6 +50,8 @@ struct cli_run {
     cli_knob knobs[CLI_ARG_MAX];
     int n_options;
     cli_knob options[CLI_ARG_MAX]; /* key without dashes; value "" for a flag */
+    ridge_buf *out, *err; /* where an answer in memory goes; NULL: stdout and stderr */
+    bool can_colour;      /* stdout is a terminal that shows it */
     bool is_json;
     bool has_colour;
     const char *html_path;        /* or NULL */
@@ -81,6 +84,10 @@ RIDGE_NODISCARD ridge_status cli_model(cli_run *run, const char *name,
 
 /** Print "ridge: message" on stderr. @return exit code 2 */
 int cli_fail(cli_run *run);
+/** Print a line, or several, on stderr as they are. */
+void cli_tell(cli_run *run, const char *text);
+/** A bar on stderr; none when the answer stays in memory. */
+ridge_progress cli_progress(const cli_run *run);
 
 /** A new object with "ridge" and "verb" set. */
 ridge_json *cli_json_begin(cli_run *run);
@@ -90,7 +97,7 @@ int cli_emit_text(cli_run *run, const ridge_buf *text);
 /** Write a finished HTML page to --html. @return exit code */
 int cli_emit_html(cli_run *run, const ridge_buf *page);
 
-/* One verb a file; the table of them is in main.c. */
+/* One verb a file; the table of them is in dispatch.c. */
 extern const cli_verb cli_verb_chips;
 extern const cli_verb cli_verb_model;
 extern const cli_verb cli_verb_roofline;

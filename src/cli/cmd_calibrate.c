@@ -80,6 +80,7 @@ static const cli_option options[] = {
 
 const cli_verb cli_verb_calibrate = {
     .name = "calibrate",
+    .is_live = true,
     .summary = "this machine measured: a system file for every verb",
     .synopsis = "",
     .detail =

@@ -42,6 +42,13 @@ static ridge_json *as_json(cli_run *run, const ridge_launch_text *launch)
     return o;
 }
 
+static void tell_note(cli_run *run, const char *note)
+{
+    cli_tell(run, "ridge: note: ");
+    cli_tell(run, note);
+    cli_tell(run, "\n");
+}
+
 static int run_export(cli_run *run)
 {
     ridge_launch_text *launch =
@@ -51,7 +58,7 @@ static int run_export(cli_run *run)
     if (run->is_json)
         return cli_emit_json(run, as_json(run, launch));
     for (int i = 0; i < launch->notes.n; i++)
-        fprintf(stderr, "ridge: note: %s\n", launch->notes.text[i]);
+        tell_note(run, launch->notes.text[i]);
     return cli_emit_text(run, &launch->text);
 }
 

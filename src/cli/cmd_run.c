@@ -54,6 +54,7 @@ static const cli_option options[] = {
 
 const cli_verb cli_verb_run = {
     .name = "run",
+    .is_live = true,
     .summary = "a plan executed: training or generation, on threads, MPI ranks or GPUs",
     .synopsis = "PLAN|MODEL [KNOB=VALUE ...]",
     .detail =

@@ -112,7 +112,7 @@ static int run_size(cli_run *run)
     ridge_sizing_study study;
     if (read_request(run, &law, &money, &request) != RIDGE_OK)
         return cli_fail(run);
-    ridge_progress progress = ridge_progress_start(stderr);
+    ridge_progress progress = cli_progress(run);
     request.progress = &progress;
     ridge_status st = ridge_sizing_study_fill(run->cx, &request, &study);
     ridge_progress_end(&progress);

@@ -108,7 +108,7 @@ static ridge_status read_terms(cli_run *run, ridge_train_request *r,
 static ridge_status find_layouts(cli_run *run, ridge_train_request *r,
                                  ridge_train_result *result)
 {
-    ridge_progress progress = ridge_progress_start(stderr);
+    ridge_progress progress = cli_progress(run);
     r->progress = &progress;
     ridge_status st = ridge_train_search(run->cx, r, result);
     ridge_progress_end(&progress);

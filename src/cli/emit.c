@@ -9,15 +9,34 @@
 
 enum { EXIT_OK = 0, EXIT_BAD_INPUT = 2 };
 
+void cli_tell(cli_run *run, const char *text)
+{
+    if (run->err)
+        ridge_buf_puts(run->err, text);
+    else
+        fputs(text, stderr);
+}
+
 int cli_fail(cli_run *run)
 {
-    fprintf(stderr, "ridge: %s\n", ridge_ctx_message(run->cx));
+    cli_tell(run, "ridge: ");
+    cli_tell(run, ridge_ctx_message(run->cx));
+    cli_tell(run, "\n");
     return EXIT_BAD_INPUT;
+}
+
+ridge_progress cli_progress(const cli_run *run)
+{
+    return ridge_progress_start(run->err ? NULL : stderr);
 }
 
 /** A reader that went away is no error: `ridge chips | head` ends quietly. */
 static ridge_status write_stdout(cli_run *run, ridge_str text)
 {
+    if (run->out) {
+        ridge_buf_add(run->out, text);
+        return run->out->is_short ? ridge_fail_nomem(run->cx) : RIDGE_OK;
+    }
     errno = 0;
     size_t done = fwrite(text.p, 1, text.n, stdout);
     if (done == text.n && fflush(stdout) == 0)

@@ -17,7 +17,7 @@ int cli_fail_at(cli_run *run, const ridge_expr_fault *fault)
     const int code = cli_fail(run);
     ridge_buf_init(&place, ridge_ctx_arena(run->cx));
     ridge_expr_fault_write(fault, &place);
-    fputs(ridge_buf_text(&place), stderr);
+    cli_tell(run, ridge_buf_text(&place));
     return code;
 }
 

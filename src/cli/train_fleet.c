@@ -60,7 +60,7 @@ int train_fleet_run(cli_run *run, const char *model_name, ridge_train_request *r
     if (check_options(run) != RIDGE_OK ||
         read_money(run, request->slice, money) != RIDGE_OK)
         return cli_fail(run);
-    ridge_progress progress = ridge_progress_start(stderr);
+    ridge_progress progress = cli_progress(run);
     request->progress = &progress;
     const ridge_status st = ridge_fleet_search(run->cx, request, &result);
     ridge_progress_end(&progress);

@@ -193,7 +193,7 @@ int train_offer_run(cli_run *run, const char *model_name, ridge_train_request *r
     ridge_offer_study study;
     if (read(run, &q, kinds) != RIDGE_OK)
         return cli_fail(run);
-    ridge_progress progress = ridge_progress_start(stderr);
+    ridge_progress progress = cli_progress(run);
     request->progress = &progress;
     const ridge_status st = ridge_offer_search(run->cx, run->catalog, &q, &study);
     ridge_progress_end(&progress);

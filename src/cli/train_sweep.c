@@ -23,7 +23,7 @@ static ridge_status fill(cli_run *run, ridge_train_request *request,
                           "chips=64..16384");
     }
     RIDGE_TRY(ridge_curve_parse(run->cx, text, &range));
-    ridge_progress progress = ridge_progress_start(stderr);
+    ridge_progress progress = cli_progress(run);
     request->progress = &progress;
     ridge_status st =
         ridge_train_sweep(run->cx, run->catalog, request, money, &range, study);

@@ -1,6 +1,6 @@
 /*
  * What the program writes about its own verbs: help, man pages, completions. All of it
- * comes from the table in main.c.
+ * comes from the table in dispatch.c.
  */
 #ifndef RIDGE_CLI_VERB_TABLE_H
 #define RIDGE_CLI_VERB_TABLE_H
@@ -15,6 +15,10 @@ typedef struct cli_verb_table {
 /** @errors E_ARG with the nearest verbs */
 RIDGE_NODISCARD ridge_status cli_verb_find(ridge_ctx *cx, const cli_verb_table *table,
                                            const char *name, const cli_verb **out);
+
+/** Run one command line: the words after "ridge". @param run  cx and sinks are set
+ * @return exit code */
+int cli_run_line(cli_run *run, int argc, const char *const *argv);
 
 /** `ridge --help` */
 void cli_help_write(const cli_verb_table *table, ridge_buf *out);
