@@ -2,7 +2,7 @@
 """The facts of data/: each has a source and a date, each name and each value makes sense.
 
 Looks at data/chips, data/systems, data/stacks, data/prices, data/sites,
-data/failures and data/scaling_laws, at the keys of docs/sources.md and at
+data/failures, data/engines and data/scaling_laws, at the keys of docs/sources.md and at
 the schemas of data/schema; file:key for each complaint.
 """
 import json
@@ -11,6 +11,7 @@ import re
 import sys
 
 import tree
+from engine_data import check_engine
 
 DATE = re.compile(r"(19[4-9]\d|20\d\d)(-(0[1-9]|1[0-2]))?")
 SOURCE_LINE = re.compile(r"^- \*\*([^*]+)\*\* — ", re.M)
@@ -440,6 +441,7 @@ def main() -> int:
     failures = read_folder(check, root, "failures")
     laws = read_folder(check, root, "scaling_laws")
     stacks = read_folder(check, root, "stacks")
+    engines = read_folder(check, root, "engines")
     schemas = read_folder(check, root, "schema")
     for path, item in chips.items():
         check_chip(check, path, item, resolved(check, chips, path))
@@ -451,10 +453,13 @@ def main() -> int:
     check_names(check, failures)
     check_names(check, laws)
     check_names(check, stacks)
+    check_names(check, engines)
     check_defaults(check, chips, systems)
     names = {item.get("name") for item in chips.values()}
     for path, item in stacks.items():
         check_stack(check, path, item, names)
+    for path, item in engines.items():
+        check_engine(check, path, item, resolved(check, engines, path), names)
     for path, item in prices.items():
         check_prices(check, path, item, names)
     for path, item in sites.items():
@@ -466,8 +471,8 @@ def main() -> int:
         check_failures(check, path, item, names)
     for path, key, complaint in sorted(set(check.complaints)):
         print(f"{path}:{key}: {complaint}")
-    looked_at = sum(map(len, (chips, systems, stacks, prices, sites, failures, laws,
-                              schemas)))
+    looked_at = sum(map(len, (chips, systems, stacks, engines, prices, sites, failures,
+                              laws, schemas)))
     print(f"data: {looked_at} files, {check.facts} facts, "
           f"{len(check.complaints)} complaints")
     return 1 if check.complaints else 0

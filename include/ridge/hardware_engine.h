@@ -31,25 +31,74 @@ typedef enum ridge_engine_preemption {
                                    fits (TensorRT-LLM, guaranteed no evict) */
 } ridge_engine_preemption;
 
+/** Who gives its blocks up. */
+typedef enum ridge_engine_victim {
+    RIDGE_VICTIM_LATEST,  /* that was admitted last: vLLM */
+    RIDGE_VICTIM_SHORTEST /* that has made the fewest tokens; of equal ones that of the
+                             longest prompt: SGLang */
+} ridge_engine_victim;
+
+/** What memory_share is a share of. */
+typedef enum ridge_engine_memory {
+    RIDGE_MEMORY_ALL,    /* of HBM, for weights, activations and cache: vLLM */
+    RIDGE_MEMORY_STATIC, /* of HBM, for weights and cache; activations take from the
+                            rest: SGLang */
+    RIDGE_MEMORY_FREE    /* of what weights and activations leave: TensorRT-LLM */
+} ridge_engine_memory;
+
+/** Other limits on some chips. */
+typedef struct ridge_engine_limit {
+    const char *const *chips; /* NULL-terminated; "a100": that chip and its variants */
+    double below_bytes;       /* chips with less HBM than this; 0: none */
+    int64_t budget_tokens;
+    int64_t sequences;
+} ridge_engine_limit;
+
+enum { RIDGE_ENGINE_LIMITS_MAX = 8 };
+
 /** One engine. Immutable, owned by the catalogue. All times in seconds. */
 typedef struct ridge_engine {
     const char *name;           /* "vllm-v1" */
-    const char *full_name;      /* "vLLM 0.9 and later, V1 engine" */
-    const char *version;        /* of the rules */
+    const char *full_name;      /* "vLLM, V1 engine" */
+    const char *version;        /* of the rules: "0.9 to 0.13" */
     const char *const *aliases; /* NULL-terminated */
 
     ridge_engine_batching batching;
     ridge_engine_preemption preemption;
+    ridge_engine_victim victim;
     bool is_chunked;       /* prompts are cut into chunks of the budget */
     bool has_prefix_cache; /* on unless switched off */
+    bool keeps_order;      /* freed pages are taken again in the order in which they
+                              were freed, cached or not: vLLM; else cached ones last */
+    bool pads_prompts;     /* to powers of two, 16 and more: JetStream */
+    bool is_slotted;       /* a sequence takes room for the longest: JetStream */
+    int64_t prompts;       /* most in an iteration; 0: any */
     int64_t block_tokens;  /* of a page of the cache */
     int64_t budget_tokens; /* of an iteration: max_num_batched_tokens */
     int64_t chunk_tokens;  /* longest chunk of one prompt; 0: the budget */
     int64_t sequences;     /* at once: max_num_seqs */
-    double watermark;      /* share of the blocks kept free at admission */
-    double memory_share;   /* of HBM that the engine takes: gpu_memory_utilization */
-    double reserve_bytes;  /* of a chip beside weights, activations and cache: CUDA
-                              context, graphs, NCCL */
+    int n_limits;          /* where the two differ; the first that fits a chip counts */
+    ridge_engine_limit limits[RIDGE_ENGINE_LIMITS_MAX];
+    double watermark; /* share of the blocks kept free at admission */
+
+    /* Room that admission keeps for outputs of requests that run: a share of what they
+     * may still make, at most reserve_tokens each. The share starts at reserve_share,
+     * falls to reserve_share_least within reserve_steps iterations of decoding, and
+     * rises to what the outputs so far call for when a request had to give way. */
+    double reserve_share; /* 0: no room is kept (vLLM) */
+    double reserve_share_least;
+    double reserve_steps;
+    double reserve_tokens;
+
+    ridge_engine_memory memory;
+    double memory_share;    /* gpu_memory_utilization, mem_fraction_static, ... */
+    double reserve_bytes;   /* of a chip beside weights, activations and cache: CUDA
+                               context, graphs, NCCL */
+    const char *cache_line; /* what it prints of its cache. {blocks}, {tokens} (of the
+                               blocks), {blocktokens}, {longest} (of a sequence,
+                               tokens), {seqblocks} (of such a one), {concurrency}
+                               (such sequences), {seqs} (whole ones); {name,} with
+                               commas between thousands */
 
     double host_s;          /* of an iteration, whatever is in it */
     double host_sequence_s; /* more for each sequence in it */
@@ -65,6 +114,27 @@ typedef struct ridge_engine {
 const char *ridge_engine_batching_text(ridge_engine_batching batching);
 /** "recompute", "swap", "reserve" */
 const char *ridge_engine_preemption_text(ridge_engine_preemption preemption);
+/** "latest", "shortest" */
+const char *ridge_engine_victim_text(ridge_engine_victim victim);
+/** "all", "static", "free" */
+const char *ridge_engine_memory_text(ridge_engine_memory memory);
+
+/** What the engine's defaults are on a chip. */
+typedef struct ridge_engine_room {
+    int64_t budget_tokens;
+    int64_t sequences;
+} ridge_engine_room;
+
+ridge_engine_room ridge_engine_room_on(const ridge_engine *engine,
+                                       const ridge_chip *chip);
+
+/**
+ * Append what the engine prints of its cache, its own line for line.
+ * @param blocks   of an attention rank
+ * @param longest  tokens of a sequence, prompt and output; >= 1
+ */
+void ridge_engine_cache_write(const ridge_engine *engine, int64_t blocks,
+                              int64_t block_tokens, int64_t longest, ridge_buf *out);
 
 size_t ridge_catalog_engine_count(const ridge_catalog *catalog);
 /** In order of names. @return NULL beyond the last, or out of memory */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "chip_read.h"
+#include "engine_read.h"
 #include "failure_read.h"
 #include "price_read.h"
 #include "shelf.h"
@@ -24,6 +25,7 @@ static const data_kind stack_files = {"stacks", "name"};
 static const data_kind price_files = {"prices", "provider"};
 static const data_kind site_files = {"sites", "name"};
 static const data_kind failure_files = {"failures", "name"};
+static const data_kind engine_files = {"engines", "name"};
 
 struct ridge_catalog {
     ridge_ctx *own; /* holds all below; used under the lock */
@@ -33,6 +35,7 @@ struct ridge_catalog {
     shelf sites;
     shelf failures;
     shelf stacks;
+    shelf engines;
     data_set price_set;
     price_list prices;
     bool has_prices; /* the list was read */
@@ -103,6 +106,16 @@ static ridge_status read_stack(ridge_ctx *cx, ridge_catalog *catalog,
     return RIDGE_OK;
 }
 
+static ridge_status read_engine(ridge_ctx *cx, ridge_catalog *catalog,
+                                const data_file *file, const void *base, void **out)
+{
+    ridge_engine *engine = NULL;
+    (void)catalog;
+    RIDGE_TRY(ridge__engine_read(cx, file->root, base, &engine));
+    *out = engine;
+    return RIDGE_OK;
+}
+
 /* Each chip's default system must exist; @p layer as in ridge__shelf_read_from. */
 static ridge_status check_default_systems(ridge_ctx *cx, const ridge_catalog *c,
                                           int layer)
@@ -143,12 +156,14 @@ static ridge_status load(ridge_catalog *c, const data_roots *roots)
     RIDGE_TRY(ridge__shelf_open(cx, roots, site_files, read_site, &c->sites));
     RIDGE_TRY(ridge__shelf_open(cx, roots, failure_files, read_failures, &c->failures));
     RIDGE_TRY(ridge__shelf_open(cx, roots, stack_files, read_stack, &c->stacks));
+    RIDGE_TRY(ridge__shelf_open(cx, roots, engine_files, read_engine, &c->engines));
     RIDGE_TRY(ridge__data_gather(cx, roots, price_files, &c->price_set));
     RIDGE_TRY(ridge__shelf_read_from(cx, c, &c->chips, layer));
     RIDGE_TRY(ridge__shelf_read_from(cx, c, &c->systems, layer));
     RIDGE_TRY(ridge__shelf_read_from(cx, c, &c->sites, layer));
     RIDGE_TRY(ridge__shelf_read_from(cx, c, &c->failures, layer));
     RIDGE_TRY(ridge__shelf_read_from(cx, c, &c->stacks, layer));
+    RIDGE_TRY(ridge__shelf_read_from(cx, c, &c->engines, layer));
     if (has_layer(&c->price_set, layer))
         RIDGE_TRY(read_prices(cx, c));
     return check_default_systems(cx, c, layer);
@@ -292,6 +307,16 @@ const ridge_stack *ridge_catalog_stack(const ridge_catalog *catalog, size_t inde
     return item_at(catalog, &catalog->stacks, index);
 }
 
+size_t ridge_catalog_engine_count(const ridge_catalog *catalog)
+{
+    return catalog->engines.set.n;
+}
+
+const ridge_engine *ridge_catalog_engine(const ridge_catalog *catalog, size_t index)
+{
+    return item_at(catalog, &catalog->engines, index);
+}
+
 const name_index *ridge__chip_names(const ridge_catalog *catalog)
 {
     return &catalog->chips.names;
@@ -421,6 +446,15 @@ ridge_status ridge_stack_find(ridge_ctx *cx, const ridge_catalog *catalog,
     void *stack = NULL;
     RIDGE_TRY(find(cx, catalog, &catalog->stacks, "software stack", name, &stack));
     *out = stack;
+    return RIDGE_OK;
+}
+
+ridge_status ridge_engine_find(ridge_ctx *cx, const ridge_catalog *catalog,
+                               const char *name, const ridge_engine **out)
+{
+    void *engine = NULL;
+    RIDGE_TRY(find(cx, catalog, &catalog->engines, "serving engine", name, &engine));
+    *out = engine;
     return RIDGE_OK;
 }
 

@@ -1,0 +1,2 @@
+# Tests of src/simulate/requests.
+ridge_test(unit speed_table LAYER simulate)
