@@ -13,7 +13,7 @@ preset = cmake --preset $(1) >/dev/null && cmake --build --preset $(1) -j $(JOBS
 sources = python3 tools/tree.py --suffix .c --suffix .h
 
 .PHONY: help build demo check check-all asan tsan clang strict bench lint tidy cppcheck \
-	fuzz format fix golden docs install clean
+	fuzz format fix golden docs install deb clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1|/p' $(MAKEFILE_LIST) | \
@@ -101,9 +101,14 @@ docs: ## rewrite the man pages from the program's help
 	$(call preset,release)
 	python3 tools/man_pages.py --ridge build/release/ridge --write
 
-install: ## program, man pages and licence below DESTDIR/PREFIX
+install: ## program, library, headers, man pages, completions below DESTDIR/PREFIX
 	$(call preset,release)
 	DESTDIR='$(DESTDIR)' cmake --install build/release --prefix '$(PREFIX)'
+
+deb: ## Debian packages in build/release: ridge, libridge0, libridge-dev
+	scripts/install-deps --for deb
+	$(call preset,release)
+	cd build/release && cpack -G DEB
 
 clean: ## remove build/
 	rm -rf build

@@ -16,6 +16,11 @@ ridge_program_test(shell)
 ridge_program_test(step_trace)
 ridge_program_test(export)
 
+add_test(NAME unit.install
+         COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_SOURCE_DIR}/tests/unit/test_install.py --build
+                 ${CMAKE_BINARY_DIR} --cc ${CMAKE_C_COMPILER} --cflags=${CMAKE_C_FLAGS})
+set_tests_properties(unit.install PROPERTIES TIMEOUT 120 LABELS "unit;quick" SKIP_RETURN_CODE 77)
+
 # Training and generation, on threads and under mpirun.
 set(mpirun)
 if(RIDGE_HAS_MPI)
