@@ -13,7 +13,7 @@ preset = cmake --preset $(1) >/dev/null && cmake --build --preset $(1) -j $(JOBS
 sources = python3 tools/tree.py --suffix .c --suffix .h
 
 .PHONY: help build demo check check-all asan tsan clang strict bench lint tidy cppcheck \
-	fuzz format fix golden docs install deb clean
+	fuzz format fix golden docs install wheel deb clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1|/p' $(MAKEFILE_LIST) | \
@@ -97,13 +97,19 @@ golden: ## rewrite the expected outputs; review the diff
 	python3 tools/accuracy.py --ridge build/release/ridge --write
 	python3 tools/readme_output.py --ridge build/release/ridge --write
 
-docs: ## rewrite the man pages from the program's help
+docs: ## rewrite man pages and Python's verbs from the program's help
 	$(call preset,release)
 	python3 tools/man_pages.py --ridge build/release/ridge --write
+	python3 tools/python_verbs.py --ridge build/release/ridge --write
 
 install: ## program, library, headers, man pages, completions below DESTDIR/PREFIX
 	$(call preset,release)
 	DESTDIR='$(DESTDIR)' cmake --install build/release --prefix '$(PREFIX)'
+
+wheel: ## the Python package with the library in it: build/wheel
+	scripts/install-deps --for wheel
+	$(call preset,release)
+	scripts/wheel build/release build/wheel
 
 deb: ## Debian packages in build/release: ridge, libridge0, libridge-dev
 	scripts/install-deps --for deb

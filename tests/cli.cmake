@@ -21,6 +21,23 @@ add_test(NAME unit.install
                  ${CMAKE_BINARY_DIR} --cc ${CMAKE_C_COMPILER} --cflags=${CMAKE_C_FLAGS})
 set_tests_properties(unit.install PROPERTIES TIMEOUT 120 LABELS "unit;quick" SKIP_RETURN_CODE 77)
 
+# The Python package; a sanitised library wants its runtime loaded first.
+set(preload)
+if(CMAKE_C_FLAGS MATCHES "-fsanitize=address" AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
+    execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libasan.so
+                    OUTPUT_VARIABLE preload OUTPUT_STRIP_TRAILING_WHITESPACE)
+endif()
+if(preload OR NOT CMAKE_C_FLAGS MATCHES "-fsanitize")
+    add_test(NAME unit.python
+             COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_SOURCE_DIR}/tests/unit/test_python.py
+                     --library $<TARGET_FILE:libridge> --preload=${preload})
+    set_tests_properties(unit.python PROPERTIES TIMEOUT 120 LABELS "unit;quick")
+endif()
+add_test(NAME docs.python_verbs
+         COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_SOURCE_DIR}/tools/python_verbs.py --ridge
+                 $<TARGET_FILE:ridge>)
+set_tests_properties(docs.python_verbs PROPERTIES TIMEOUT 60 LABELS "docs;quick")
+
 # Training and generation, on threads and under mpirun.
 set(mpirun)
 if(RIDGE_HAS_MPI)

@@ -97,9 +97,11 @@ static ridge_status write_names(cli_run *run, const char *argument, ridge_buf *o
     } else if (argument && strcmp(argument, "verbs") == 0) {
         for (size_t i = 0; i < verb_table.n; i++)
             ridge_buf_printf(out, "%s\n", verb_table.verbs[i]->name);
+    } else if (argument && strcmp(argument, "table") == 0) {
+        return cli_verbs_write_json(run->cx, &verb_table, out);
     } else {
         return ridge_fail(run->cx, RIDGE_E_ARG,
-                          "names of what? write chips, models or verbs");
+                          "names of what? write chips, models, verbs or table");
     }
     return RIDGE_OK;
 }

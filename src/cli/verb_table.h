@@ -34,6 +34,11 @@ RIDGE_NODISCARD ridge_status cli_completion_write(ridge_ctx *cx,
                                                   const cli_verb_table *table,
                                                   const char *shell, ridge_buf *out);
 
+/** Each verb with its texts and options, as a JSON array. @errors E_NOMEM */
+RIDGE_NODISCARD ridge_status cli_verbs_write_json(ridge_ctx *cx,
+                                                  const cli_verb_table *table,
+                                                  ridge_buf *out);
+
 /** "--seq T", "-o FILE", "--json", appended. */
 void cli_option_write(const cli_option *option, ridge_buf *out);
 

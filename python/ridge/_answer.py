@@ -1,0 +1,142 @@
+"""Answers: the objects of ``--json`` with their members as attributes, as text, as a page."""
+
+from __future__ import annotations
+
+import html
+import json
+import pathlib
+import tempfile
+from typing import Any, ClassVar, Dict, Iterator, List, Mapping, Optional, Sequence, Type, TypeVar
+
+from . import _library
+
+
+class RidgeError(ValueError):
+    """Bad usage or input; the text says what is wrong and how to mend it."""
+
+
+def _wrap(value: Any, kind: Type[Record]) -> Any:
+    if isinstance(value, dict):
+        return kind(value)
+    if isinstance(value, list):
+        return [_wrap(item, kind) for item in value]
+    return value
+
+
+class Record(Mapping[str, Any]):
+    """An object of an answer. Members are attributes and keys; SI units by their names.
+
+    >>> chip = Record({"name": "h100", "hbm_bytes": 8e10})
+    >>> chip.name, chip["hbm_bytes"]
+    ('h100', 80000000000.0)
+    >>> chip.to_dict()
+    {'name': 'h100', 'hbm_bytes': 80000000000.0}
+    """
+
+    _kinds: ClassVar[Dict[str, Type[Record]]] = {}  # of members that are objects or lists of them
+
+    def __init__(self, values: Dict[str, Any]) -> None:
+        self._values = values
+
+    def __getitem__(self, key: str) -> Any:
+        return _wrap(self._values[key], self._kinds.get(key, Record))
+
+    def __getattr__(self, name: str) -> Any:
+        values = self.__dict__.get("_values", {})
+        if name not in values:
+            known = ", ".join(values)
+            raise AttributeError(f"no member '{name}': there are {known}")
+        return self[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __dir__(self) -> List[str]:
+        return [*super().__dir__(), *self._values]
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{key}={value!r}" for key, value in self._plain().items())
+        return f"{type(self).__name__}({inside})"
+
+    def _plain(self) -> Dict[str, Any]:
+        """Members that are no lists or objects."""
+        return {k: v for k, v in self._values.items() if not isinstance(v, (dict, list))}
+
+    def to_dict(self) -> Dict[str, Any]:
+        """The members as plain dicts and lists, of their own."""
+        return json.loads(json.dumps(self._values))
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th style='text-align:left'>{html.escape(key)}</th>"
+            f"<td style='text-align:right'>{html.escape(str(value))}</td></tr>"
+            for key, value in self._plain().items()
+        )
+        return f"<table>{rows}</table>"
+
+
+class Answer(Record):
+    """What a verb answers. ``print(answer)`` gives the program's text."""
+
+    def __init__(self, values: Dict[str, Any], words: Sequence[str], held: Any = None) -> None:
+        super().__init__(values)
+        self._words = list(words)
+        self._held = held  # a folder with the caller's config, as long as the answer lives
+        self._text: Optional[str] = None
+
+    @property
+    def text(self) -> str:
+        """As the program prints it."""
+        if self._text is None:
+            self._text = _ask(self._words).out.rstrip("\n")
+        return self._text
+
+    def __str__(self) -> str:
+        return self.text
+
+    def page(self) -> str:
+        """A self-contained HTML page with the charts of the verb."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "page.html"
+            _ask([*self._words, "--html", str(path)])
+            if not path.exists():
+                raise RidgeError(f"ridge {self._words[0]} has no page: use _repr_html_ or text")
+            return path.read_text(encoding="utf-8")
+
+    def save_page(self, path: Any) -> None:
+        """Write the page to a file."""
+        pathlib.Path(path).write_text(self.page(), encoding="utf-8")
+
+    def _repr_html_(self) -> str:
+        try:
+            page = self.page()
+        except RidgeError:
+            return f"<pre>{html.escape(self.text)}</pre>"
+        return (
+            f'<iframe srcdoc="{html.escape(page, quote=True)}" title="ridge {self._words[0]}" '
+            'style="width:100%;height:40em;border:0"></iframe>'
+        )
+
+
+def _ask(words: Sequence[str]) -> _library.Reply:
+    reply = _library.ask(words)
+    if reply.code == 2:
+        raise RidgeError(reply.err.strip().replace("ridge: ", "", 1))
+    return reply
+
+
+AnswerOf = TypeVar("AnswerOf", bound=Answer)
+
+
+def answer(kind: Type[AnswerOf], words: Sequence[str], held: Any = None) -> AnswerOf:
+    """Ask, and read the object. Where nothing fits or fails a goal (exit code 1), the object
+    says so."""
+    reply = _ask([*words, "--json"])
+    try:
+        values = json.loads(reply.out)
+    except ValueError:
+        raise RidgeError(reply.err.strip() or reply.out.strip()) from None
+    return kind(values, words, held)

@@ -1,0 +1,93 @@
+"""Values of Python as words of a command line."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import shutil
+import tempfile
+import weakref
+from typing import Any, Dict, List, Mapping, Tuple
+
+
+def word(value: Any) -> str:
+    """One value as the program reads it.
+
+    >>> word(8192), word(4e6), word(0.25), word("4M")
+    ('8192', '4000000', '0.25', '4M')
+    >>> word({"x": 4, "y": 2}), word(["h100:1x8", "v5p:2x2x2"])
+    ('x=4,y=2', 'h100:1x8,v5p:2x2x2')
+    """
+    if isinstance(value, Mapping):
+        return ",".join(f"{key}={word(item)}" for key, item in value.items())
+    if isinstance(value, (list, tuple)):
+        return ",".join(word(item) for item in value)
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**63:
+        return str(int(value))
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    return str(value)
+
+
+def mesh_word(mesh: Any) -> str:
+    """A mesh as text; a mesh of JAX by the sizes of its axes, without importing it.
+
+    >>> class Mesh:
+    ...     shape = {"data": 4, "model": 2}
+    >>> mesh_word(Mesh())
+    'data=4,model=2'
+    """
+    shape = getattr(mesh, "shape", None)
+    return word(shape if isinstance(shape, Mapping) else mesh)
+
+
+class _Folder:
+    """A folder that goes with its object."""
+
+    def __init__(self) -> None:
+        self.path = pathlib.Path(tempfile.mkdtemp(prefix="ridge-config-"))
+        weakref.finalize(self, shutil.rmtree, self.path, True)
+
+
+def model_word(model: Any) -> Tuple[str, Any]:
+    """A model by name or path; a config of transformers through a folder of its own.
+
+    :return: the word, and what must live as long as it is used
+    """
+    to_dict = getattr(model, "to_dict", None)
+    if isinstance(model, (str, os.PathLike)) or not callable(to_dict):
+        return word(model), None
+    folder = _Folder()
+    path = folder.path / "config.json"
+    path.write_text(json.dumps(to_dict(), default=str), encoding="utf-8")
+    return str(path), folder
+
+
+def option_words(options: Dict[str, Any]) -> List[str]:
+    """``--name value`` of each option that is set; ``--name`` of a flag.
+
+    >>> option_words({"on": "h100:1x8", "reasons": True, "what_if": {"hbm": "2x"}, "top": None})
+    ['--on', 'h100:1x8', '--reasons', '--what-if', 'hbm=2x']
+    """
+    words: List[str] = []
+    for name, value in options.items():
+        if value is None or value is False:
+            continue
+        words.append("--" + name.strip("_").replace("_", "-"))
+        if value is not True:
+            words.append(mesh_word(value) if name == "mesh" else word(value))
+    return words
+
+
+def knob_words(knobs: Mapping[str, Any]) -> List[str]:
+    """``key=value`` of each knob.
+
+    >>> knob_words({"tp": 8, "sp": True, "remat": "full"})
+    ['tp=8', 'sp=1', 'remat=full']
+    """
+    return [
+        f"{key}={int(value) if isinstance(value, bool) else word(value)}"
+        for key, value in knobs.items()
+        if value is not None
+    ]

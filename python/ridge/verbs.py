@@ -1,0 +1,767 @@
+"""The verbs as functions. Made from the program's own table by tools/python_verbs.py.
+
+Positional parameters are the words behind the verb, keywords its options (``--what-if`` is
+``what_if``), any other keyword a knob: ``tp=8``. Flags are True. Numbers may be numbers or texts
+such as "4M". A model may be a name, a path, or a config object of transformers; a mesh a text,
+a dict, or a Mesh of JAX.
+"""
+
+from __future__ import annotations
+
+from typing import Any, List
+
+from . import results
+from ._answer import answer
+from ._words import knob_words, model_word, option_words, word
+
+__all__ = ["chips", "model", "roofline", "collective", "shard", "size", "train", "explain", "simulate", "validate", "export"]
+
+
+def chips(
+    *chip: Any,
+) -> results.Chips:
+    """What hardware is known: peaks, ridge points, network, price.
+
+    Without a name: every chip in a row. With one: its peaks by format, memory,
+    network and ridge points, prices, and where each number comes from. With
+    several: the same side by side.
+
+    Peaks are dense. A ridge point is the FLOPs per byte above which the chip,
+    not the memory or the network, is the limit.
+
+    On the command line: ``ridge chips h100 v5p``
+    """
+    held: Any = None
+    words: List[str] = ["chips"]
+    words += [word(item) for item in chip]
+    return answer(results.Chips, words, held)
+
+
+def model(
+    model: Any = None,
+    *,
+    seq: Any = None,
+    program: bool = False,
+    phase: Any = None,
+    batch: Any = None,
+    context: Any = None,
+    checkpoint: Any = None,
+) -> results.Model:
+    """Parameters, FLOPs, KV cache and memory of a model.
+
+    MODEL is a name of the catalogue, a config.json of Hugging Face or its folder,
+    or a .json in the catalogue's own format. Without one: the catalogue.
+
+    FLOPs of a token are given under every convention by name, because published
+    MFU figures differ in what they count. Weight files beside a config.json are
+    compared with what the config predicts.
+
+    --program prints the operations of a phase over tensors with named dims, the
+    notation that `ridge shard --program` reads.
+
+    :param seq: tokens of a sequence (4096, or the model's context if shorter)
+    :param program: print the program that a phase lowers to
+    :param phase: of the program: train (default), prefill or decode
+    :param batch: sequences of the program (1)
+    :param context: tokens in the cache of a decode program (--seq)
+    :param checkpoint: weight index or safetensors file to compare with
+
+    On the command line: ``ridge model llama-3-70b``
+    """
+    held: Any = None
+    words: List[str] = ["model"]
+    if model is not None:
+        text, held = model_word(model)
+        words.append(text)
+    words += option_words({
+        "seq": seq,
+        "program": program,
+        "phase": phase,
+        "batch": batch,
+        "context": context,
+        "checkpoint": checkpoint,
+    })
+    return answer(results.Model, words, held)
+
+
+def roofline(
+    op: Any,
+    *,
+    on: Any = None,
+    dims: Any = None,
+    dtype: Any = None,
+    weights: Any = None,
+    activations: Any = None,
+    output: Any = None,
+    compute: Any = None,
+    memory: Any = None,
+    sweep: Any = None,
+    **knobs: Any,
+) -> results.Roofline:
+    """An operation's time, what bounds it, critical sizes; a chart.
+
+    OP is a matmul MxKxN, an einsum such as btd,df->btf with a size for each dim,
+    attention:prefill (t=) or attention:decode (s=) with b sequences, n heads,
+    k KV heads and h head dim, or add:N, elementwise:N, dot:N on vectors.
+
+    The bound is the largest of FLOPs / peak, vector FLOPs / vector peak and
+    bytes / bandwidth. The expected time adds the launch and takes achievable
+    rates and the shape: padding to tiles or to the systolic array, and waves.
+
+    The critical size is the number of rows (tokens) from which the operation is
+    compute bound.
+
+    :param on: chip or slice: h100, v5e:4x4; one chip of it runs the operation
+    :param dims: sizes of an einsum or of attention: b=4,t=4096
+    :param dtype: format of everything (bf16; add: fp32)
+    :param weights: format of the second operand, or of the KV cache
+    :param activations: format of the first operand and of the output
+    :param output: format of the output
+    :param compute: format of the arithmetic
+    :param memory: where operands stream from: hbm, fast (VMEM), pcie (the host)
+    :param sweep: a dim over a range: m=1..8192, m=1..4096*4, m=128..4096+128
+
+    On the command line: ``ridge roofline 8192x8192x28672 --on h100 --sweep m=1..8192``
+    """
+    held: Any = None
+    words: List[str] = ["roofline"]
+    words.append(word(op))
+    words += knob_words(knobs)
+    words += option_words({
+        "on": on,
+        "dims": dims,
+        "dtype": dtype,
+        "weights": weights,
+        "activations": activations,
+        "output": output,
+        "compute": compute,
+        "memory": memory,
+        "sweep": sweep,
+    })
+    return answer(results.Roofline, words, held)
+
+
+def collective(
+    kind: Any,
+    size: Any,
+    *,
+    on: Any = None,
+    over: Any = None,
+    dtype: Any = None,
+    sweep: Any = None,
+) -> results.Collective:
+    """The time of a collective, by algorithm.
+
+    KIND is all-gather (ag), reduce-scatter (rs), all-reduce (ar), all-to-all
+    (a2a), broadcast or send-recv. SIZE is the global array of one group: what an
+    all-gather leaves on each chip, what a reduce-scatter or all-reduce starts
+    from, all bytes that an all-to-all moves between the group's chips, one
+    message of a broadcast or a send-recv.
+
+    Every chip of the slice takes part in a group of its own. The bound is the
+    busiest link at its nominal rate, or the hops. The expected time adds what
+    links achieve at this size, latencies and the software's start.
+
+    :param on: where: v5p:8x16x16, h100:16x8 (nodes x chips), 2*v5p:4x4x4
+    :param over: network axes: x,y or nvlink, a part: x=4; all of them (default)
+    :param dtype: format whose FLOPs are set against the network (bf16)
+    :param sweep: sizes too: 1KiB..4GiB (powers of two), 1MB..1GB*10
+
+    On the command line: ``ridge collective all-gather 1GiB --on v5p:8x16x16 --over x``
+    """
+    held: Any = None
+    words: List[str] = ["collective"]
+    words.append(word(kind))
+    words.append(word(size))
+    words += option_words({
+        "on": on,
+        "over": over,
+        "dtype": dtype,
+        "sweep": sweep,
+    })
+    return answer(results.Collective, words, held)
+
+
+def shard(
+    expr: Any = None,
+    *,
+    mesh: Any = None,
+    dims: Any = None,
+    program: Any = None,
+    lay: Any = None,
+    auto: bool = False,
+    on: Any = None,
+    place: Any = None,
+    overlap: bool = False,
+    all: bool = False,
+    run: bool = False,
+    strategy: Any = None,
+    engine: Any = None,
+    threads: Any = None,
+    timeout: Any = None,
+    values: Any = None,
+    seed: Any = None,
+    dtype: Any = None,
+    activations: Any = None,
+    weights: Any = None,
+    output: Any = None,
+    compute: Any = None,
+) -> results.Sharding:
+    """Which collectives a sharded einsum needs, every strategy priced.
+
+    EXPR is A[I@x,J] * B[J,K@y] -> C[I@x,K@y]: up to four operands, behind @ the mesh
+    axes that cut a dim, outermost first (I@xy for axes of one letter, I@(tp,dp) or
+    I@tp+dp for any), and {U@z} for partial sums over z. The book's I_X, I_XY and
+    {U_X} are taken too. Without -> the output has the dims of exactly one operand.
+
+    A strategy is a sequence of gathers, slices and moves of operands before the
+    product and of reductions, gathers and moves after it that ends as wanted. All
+    are listed that do nothing needless.
+
+    A dim that does not divide is padded; what that costs is told.
+
+    With --run, each rank (a thread, or a process under mpirun; as many as the mesh
+    has) holds its parts of the operands, takes the steps, multiplies, and the result
+    is compared with the unsharded product in double precision; the times are those
+    of this machine. With --overlap, gathers, scatters and sums beside the product
+    run once more in chunks around the ring. Exit code 1: the numbers are wrong. The
+    example with --run takes about a second.
+
+    With --program, the tensors that --lay names lie as it says, weights and inputs
+    by name or by role (weight[D@fsdp]); the rest follows, and collectives are put
+    in. With --auto, the shardings of all intermediates are those for which
+    operations and network take the least, one after the other: exact, for small
+    programs of einsums, attention, norms and elementwise operations.
+
+    :param mesh: mesh axes and their sizes: x=4,y=2
+    :param dims: sizes of the dims: I=1024,J=4096
+    :param program: shard a program, as ridge model --program writes it
+    :param lay: how its weights and inputs lie: 'x[B@dp,D] w[D,F@tp]'
+    :param auto: search the shardings of all intermediates of the program
+    :param on: price on a slice of as many chips; without it, bytes alone
+    :param place: mesh axes on network axes, innermost first: x=ici-x,y=ici-y
+    :param overlap: hide what can be hidden: collective matmul, prefetch
+    :param all: show every strategy; with --run, run every one
+    :param run: run it on ranks, and compare with the unsharded product
+    :param strategy: run the N-th strategy of the list (1)
+    :param engine: threads (default), mpi (default under mpirun), cuda
+    :param threads: that compute for each rank (processors / ranks)
+    :param timeout: seconds that a rank waits for another (60)
+    :param values: whole numbers, which leave no error (default), or real ones
+    :param seed: of the numbers (1)
+    :param dtype: format of everything (bf16; with --run fp32)
+    :param activations: format of the first operand and of the output
+    :param weights: format of the other operands
+    :param output: format of the output
+    :param compute: format of the arithmetic
+
+    On the command line: ``ridge shard 'A[I@x,J] * B[J,K@y] -> C[I@x,K]' --mesh x=4,y=2 --dims I=512,J=1024,K=2048 --on v5p:4x2x1``
+    """
+    held: Any = None
+    words: List[str] = ["shard"]
+    if expr is not None:
+        words.append(word(expr))
+    words += option_words({
+        "mesh": mesh,
+        "dims": dims,
+        "program": program,
+        "lay": lay,
+        "auto": auto,
+        "on": on,
+        "place": place,
+        "overlap": overlap,
+        "all": all,
+        "run": run,
+        "strategy": strategy,
+        "engine": engine,
+        "threads": threads,
+        "timeout": timeout,
+        "values": values,
+        "seed": seed,
+        "dtype": dtype,
+        "activations": activations,
+        "weights": weights,
+        "output": output,
+        "compute": compute,
+    })
+    return answer(results.Sharding, words, held)
+
+
+def size(
+    *,
+    flops: Any = None,
+    days: Any = None,
+    usd: Any = None,
+    chip_hours: Any = None,
+    params: Any = None,
+    tokens: Any = None,
+    loss: Any = None,
+    on: Any = None,
+    mfu: Any = None,
+    batch: Any = None,
+    seq: Any = None,
+    tokens_per_param: Any = None,
+    served: Any = None,
+    law: Any = None,
+    price: Any = None,
+    site: Any = None,
+    mtbf: Any = None,
+    failures: Any = None,
+    checkpoint: Any = None,
+    storage: Any = None,
+    restart: Any = None,
+    spares: Any = None,
+    repair: Any = None,
+    watts: Any = None,
+    pue: Any = None,
+    kwh_price: Any = None,
+) -> results.Sizing:
+    """The size of a model and its tokens for a budget.
+
+    One option tells what is given; the scaling law answers with parameters, tokens
+    and loss. Dollars, chip-hours and days buy FLOPs on a slice, at the MFU and
+    goodput of the nearest dense model of the catalogue in its best layout, or at
+    --mfu. The table of other tokens a parameter shows what training longer than
+    the best costs in loss; --served finds the size that costs least when a
+    lifetime of inference counts too.
+
+    :param flops: of training: 1e24
+    :param days: on the slice of --on
+    :param usd: dollars on the slice of --on: 2M
+    :param chip_hours: on the slice of --on: 1M
+    :param params: parameters; the tokens are asked, or with --tokens the loss: 70B
+    :param tokens: tokens; the parameters are asked: 1.4T
+    :param loss: a loss to reach, in nats a token: 2.0
+    :param on: chips that train it, for time and money: h100:64x8
+    :param mfu: of the peak, without failures: 0.4 (that of the planner)
+    :param batch: of a step, for the planner's MFU (4M)
+    :param seq: tokens of a sequence, for the planner's MFU (4096)
+    :param tokens_per_param: train longer or shorter than the law's best: 100
+    :param served: of a lifetime of inference, to be counted too: 10T
+    :param law: besiroglu-2024 (default), hoffmann-2022-1, -2, -3, or a .json file
+    :param price: dollars a chip-hour, or a listed price: 2.5, aws, spot, google:us-
+        east5:reserved-1y
+    :param site: where it runs: PUE, storage, restart times of data/sites (reference)
+    :param mtbf: between failures: 2.8h of the job, node:4000h, chip:5y
+    :param failures: a record of data/failures (that of the chip), or none
+    :param checkpoint: sync (default) or async, with an own interval: 30m, async:10m
+    :param storage: a second, of all nodes together: 2TB (the site's)
+    :param restart: from a failure until the job loads its checkpoint: 10m (the site's)
+    :param spares: nodes kept idle for those that fail, paid like the others (0)
+    :param repair: until a failed node is back; work waits when spares run out
+    :param watts: a chip draws, host and network among it (the data's)
+    :param pue: energy at the meter over that of the machines (the site's)
+    :param kwh_price: dollars a kilowatt-hour, for the cost of the energy
+
+    On the command line: ``ridge size --days 30 --on h100:64x8``
+    """
+    held: Any = None
+    words: List[str] = ["size"]
+    words += option_words({
+        "flops": flops,
+        "days": days,
+        "usd": usd,
+        "chip_hours": chip_hours,
+        "params": params,
+        "tokens": tokens,
+        "loss": loss,
+        "on": on,
+        "mfu": mfu,
+        "batch": batch,
+        "seq": seq,
+        "tokens_per_param": tokens_per_param,
+        "served": served,
+        "law": law,
+        "price": price,
+        "site": site,
+        "mtbf": mtbf,
+        "failures": failures,
+        "checkpoint": checkpoint,
+        "storage": storage,
+        "restart": restart,
+        "spares": spares,
+        "repair": repair,
+        "watts": watts,
+        "pue": pue,
+        "kwh_price": kwh_price,
+    })
+    return answer(results.Sizing, words, held)
+
+
+def train(
+    model: Any = None,
+    *,
+    on: Any = None,
+    from_: Any = None,
+    batch: Any = None,
+    seq: Any = None,
+    tokens: Any = None,
+    precision: Any = None,
+    stack: Any = None,
+    convention: Any = None,
+    imbalance: Any = None,
+    headroom: Any = None,
+    top: Any = None,
+    front: bool = False,
+    reasons: bool = False,
+    what_if: Any = None,
+    plan: Any = None,
+    timeline: Any = None,
+    operations: Any = None,
+    sweep: Any = None,
+    svg: Any = None,
+    for_: Any = None,
+    deadline: Any = None,
+    chips_most: Any = None,
+    slack: Any = None,
+    price: Any = None,
+    site: Any = None,
+    mtbf: Any = None,
+    failures: Any = None,
+    checkpoint: Any = None,
+    storage: Any = None,
+    restart: Any = None,
+    spares: Any = None,
+    repair: Any = None,
+    watts: Any = None,
+    pue: Any = None,
+    kwh_price: Any = None,
+    **knobs: Any,
+) -> results.Training:
+    """The best training layouts: time, MFU, memory, days, dollars.
+
+    MODEL is a name of the catalogue, a Hugging Face config.json, or its folder.
+
+    The search covers every factorisation of the chips over dp, fsdp, tp, cp, pp
+    (and of the experts over ep), ZeRO stages 0 to 3, microbatch sizes, pipelines
+    (1f1b, interleaved; stages with fewer layers at the ends), remat policies on
+    all or some layers, and the ways to lay the mesh on the network; memory is
+    checked on every stage. A knob fixes one choice:
+      dp= fsdp= tp= cp= pp= ep=    degrees
+      zero=0..3  sp=0|1  cp_exchange=ring|gather|all-to-all
+      microbatch=  vpp=  schedule=gpipe|1f1b|interleaved|zb-h1|zb-h2|zb-v|any
+      first_layers=  last_layers=  layers of those stages; 0: none
+      remat=none|elementwise|selective|matmuls|ffn|full  remat_layers=  of a stage
+      offload=none|optimizer+activations+weights|any  to the host
+      precision=  optimizer=adamw|adamw-bf16|adamw-8bit|adafactor|muon|momentum|sgd
+      tp_overlap= fsdp_overlap= dp_overlap= pp_overlap= ep_overlap=0|1
+    With all of them fixed one layout is priced. any: choices that frameworks do
+    not make unasked are searched as well.
+
+    --sweep searches each of several numbers of chips, batches or sequence lengths:
+    strong and weak scaling, and where each communication bound sets in.
+
+    --on takes several slices with commas, and chips without a shape (any number
+    of them): --on h100,b200,v5p --deadline 30d --tokens 15T is the cheapest
+    cluster that finishes in 30 days. The best layout of each slice is found, the
+    slices are ranked by --for.
+
+    Pools of unlike chips joined by + train in one pipeline: each holds stages, and
+    layers are dealt out so that none waits longer than it must.
+
+    With --tokens the whole run is summed up: goodput under failures, days,
+    dollars, energy, each with where it comes from.
+
+    Exit code 1: nothing fits; the answer says what is nearest.
+
+    :param on: chips and their shape: v5p:16x20x28, h100:64x8, 2*v5p:16x16x24; pools in one
+        pipeline: h100:32x8+a100:64x8
+    :param from_: price a launch configuration: Megatron-LM arguments, MaxText yml, torchtitan
+        toml
+    :param batch: tokens of one optimizer step: 4M, 4Mi (required without --from)
+    :param seq: tokens of a sequence (4096)
+    :param tokens: tokens of the whole run, for days and dollars: 15T
+    :param precision: bf16 (default), bf16-pure, bf16-reduce, fp16, fp8, fp8-weights, mxfp8,
+        fp4, tf32, fp32
+    :param stack: training software, as in data/stacks: eager, compiled, megatron-core, ...
+        (well-tuned)
+    :param convention: how MFU counts FLOPs: causal (default), full, 6n, palm, ...
+    :param imbalance: load of the busiest rank of experts over the mean (1: chance alone)
+    :param headroom: of the memory that is to stay free: 10%
+    :param top: layouts to show (5)
+    :param front: show which layouts trade time for memory
+    :param reasons: show what helps most, and the step's sensitivity to every number
+    :param what_if: the answer on other hardware: hbm=2x,nvlink=0.5x,flops=+10%
+    :param plan: write the best layout as a plan
+    :param timeline: write the step of the best layout as a trace for Perfetto
+    :param operations: write one microbatch of it, operation by operation, as a trace (pp=1)
+    :param sweep: curves instead: chips=64..16384, batch=1M..16M*4, seq=4096,8192,32768
+    :param svg: write the chart of a sweep
+    :param for_: compare the slices of --on by cost (default), time, chips, energy or memory
+    :param deadline: compare those that finish --tokens in time: 30d
+    :param chips_most: of a kind named without a shape (65536)
+    :param slack: of the step that --for memory may lose (5%)
+    :param price: dollars a chip-hour, or a listed price: 2.5, aws, spot, google:us-
+        east5:reserved-1y
+    :param site: where it runs: PUE, storage, restart times of data/sites (reference)
+    :param mtbf: between failures: 2.8h of the job, node:4000h, chip:5y
+    :param failures: a record of data/failures (that of the chip), or none
+    :param checkpoint: sync (default) or async, with an own interval: 30m, async:10m
+    :param storage: a second, of all nodes together: 2TB (the site's)
+    :param restart: from a failure until the job loads its checkpoint: 10m (the site's)
+    :param spares: nodes kept idle for those that fail, paid like the others (0)
+    :param repair: until a failed node is back; work waits when spares run out
+    :param watts: a chip draws, host and network among it (the data's)
+    :param pue: energy at the meter over that of the machines (the site's)
+    :param kwh_price: dollars a kilowatt-hour, for the cost of the energy
+
+    On the command line: ``ridge train llama-3-70b --on v5p:16x20x28 --batch 4M --tokens 15T``
+    """
+    held: Any = None
+    words: List[str] = ["train"]
+    if model is not None:
+        text, held = model_word(model)
+        words.append(text)
+    words += knob_words(knobs)
+    words += option_words({
+        "on": on,
+        "from": from_,
+        "batch": batch,
+        "seq": seq,
+        "tokens": tokens,
+        "precision": precision,
+        "stack": stack,
+        "convention": convention,
+        "imbalance": imbalance,
+        "headroom": headroom,
+        "top": top,
+        "front": front,
+        "reasons": reasons,
+        "what_if": what_if,
+        "plan": plan,
+        "timeline": timeline,
+        "operations": operations,
+        "sweep": sweep,
+        "svg": svg,
+        "for": for_,
+        "deadline": deadline,
+        "chips_most": chips_most,
+        "slack": slack,
+        "price": price,
+        "site": site,
+        "mtbf": mtbf,
+        "failures": failures,
+        "checkpoint": checkpoint,
+        "storage": storage,
+        "restart": restart,
+        "spares": spares,
+        "repair": repair,
+        "watts": watts,
+        "pue": pue,
+        "kwh_price": kwh_price,
+    })
+    return answer(results.Training, words, held)
+
+
+def explain(
+    plan: Any,
+    quantity: Any = None,
+    *,
+    price: Any = None,
+    site: Any = None,
+    mtbf: Any = None,
+    failures: Any = None,
+    checkpoint: Any = None,
+    storage: Any = None,
+    restart: Any = None,
+    spares: Any = None,
+    repair: Any = None,
+    watts: Any = None,
+    pue: Any = None,
+    kwh_price: Any = None,
+) -> results.Derivation:
+    """A number's derivation, formula and values; what limits it; what if.
+
+    PLAN is a file written by `ridge train ... --plan FILE`. QUANTITY is step_time
+    (default), bound_step_time, mfu, memory, or a part of the step:
+    matmul, attention, vector, recompute, slowdown, tp, cp, ep, imbalance, fsdp,
+    dp, pp, bubble, optimizer, offload; or of the whole run, by the options below: goodput, days, usd.
+
+    Each line says what the quantity is made of, with its numbers, down to sourced
+    facts of the chip and the network. Below stands by how much the step would
+    change if one number were a tenth larger.
+
+    :param price: dollars a chip-hour, or a listed price: 2.5, aws, spot, google:us-
+        east5:reserved-1y
+    :param site: where it runs: PUE, storage, restart times of data/sites (reference)
+    :param mtbf: between failures: 2.8h of the job, node:4000h, chip:5y
+    :param failures: a record of data/failures (that of the chip), or none
+    :param checkpoint: sync (default) or async, with an own interval: 30m, async:10m
+    :param storage: a second, of all nodes together: 2TB (the site's)
+    :param restart: from a failure until the job loads its checkpoint: 10m (the site's)
+    :param spares: nodes kept idle for those that fail, paid like the others (0)
+    :param repair: until a failed node is back; work waits when spares run out
+    :param watts: a chip draws, host and network among it (the data's)
+    :param pue: energy at the meter over that of the machines (the site's)
+    :param kwh_price: dollars a kilowatt-hour, for the cost of the energy
+
+    On the command line: ``ridge explain plan.json step_time``
+    """
+    held: Any = None
+    words: List[str] = ["explain"]
+    words.append(word(plan))
+    if quantity is not None:
+        words.append(word(quantity))
+    words += option_words({
+        "price": price,
+        "site": site,
+        "mtbf": mtbf,
+        "failures": failures,
+        "checkpoint": checkpoint,
+        "storage": storage,
+        "restart": restart,
+        "spares": spares,
+        "repair": repair,
+        "watts": watts,
+        "pue": pue,
+        "kwh_price": kwh_price,
+    })
+    return answer(results.Derivation, words, held)
+
+
+def simulate(
+    plan: Any,
+    *,
+    jitter: Any = None,
+    stragglers: Any = None,
+    steps: Any = None,
+    failures: bool = False,
+    mtbf: Any = None,
+    record: Any = None,
+    site: Any = None,
+    checkpoint: Any = None,
+    storage: Any = None,
+    restart: Any = None,
+    tokens: Any = None,
+    runs: Any = None,
+    seed: Any = None,
+    timeline: Any = None,
+) -> results.Simulation:
+    """A plan played out: pipeline, jitter, stragglers, failures, goodput.
+
+    PLAN is a file written by `ridge train ... --plan FILE`. Its step is played
+    pass by pass over the pipeline's schedule, with the times of the planner, and
+    held against the closed form that `ridge train` ranks layouts by.
+
+    With --jitter every chip takes more or less time in every pass (lognormal, of
+    mean 1), and chips that work in step wait for the slowest; the loss is split
+    into what is waited for within a pass, between stages and between replicas.
+    With --failures the run goes on for its tokens: checkpoints, failures, work
+    that is lost, restarts.
+
+    --timeline writes stages as processes with their passes, bubbles, collectives
+    by network level, gradient reduction and optimizer.
+
+    :param jitter: spread of each chip's compute time in each pass: 5%
+    :param stragglers: N chips that take FACTOR times as long: 4:1.3
+    :param steps: steps to play with jitter (200)
+    :param failures: play the whole run, with failures and restarts
+    :param mtbf: between failures: 2.8h of the job, node:4000h, chip:5y
+    :param record: a record of data/failures, instead of that of the chip
+    :param site: whose storage and restart times of data/sites (reference)
+    :param checkpoint: sync (default) or async, with an own interval: 30m, async:10m
+    :param storage: a second, of all nodes together: 2TB (the site's)
+    :param restart: from a failure until the job loads its checkpoint: 10m
+    :param tokens: tokens of the whole run (the plan's)
+    :param runs: runs to play with failures (200)
+    :param seed: of all that is drawn; the same seed gives the same result (1)
+    :param timeline: write the step as a trace for Perfetto
+
+    On the command line: ``ridge simulate examples/plan.json --jitter 5%``
+    """
+    held: Any = None
+    words: List[str] = ["simulate"]
+    words.append(word(plan))
+    words += option_words({
+        "jitter": jitter,
+        "stragglers": stragglers,
+        "steps": steps,
+        "failures": failures,
+        "mtbf": mtbf,
+        "record": record,
+        "site": site,
+        "checkpoint": checkpoint,
+        "storage": storage,
+        "restart": restart,
+        "tokens": tokens,
+        "runs": runs,
+        "seed": seed,
+        "timeline": timeline,
+    })
+    return answer(results.Simulation, words, held)
+
+
+def validate(
+    file: Any,
+    *,
+    rows: bool = False,
+) -> results.Validation:
+    """The model against measurements: errors by chip, kind and source.
+
+    FILE is told by its first row. Measured training runs are JSON Lines, a run a
+    line: id, source {title}, model {name, n_layers, d_model, n_heads, ...},
+    hardware {chip, n_chips, chips_per_node, ...}, plan {tp, pp, cp, ep, dp,
+    fsdp_or_zero_stage, microbatch_seqs, global_batch_seqs, seq_len, remat,
+    precision, ...}, measured {step_time_s or tokens_per_s_per_chip,
+    peak_memory_bytes}; null where the source is silent. What a row does not state
+    is left to the search, said so with --rows, and such rows are counted apart.
+
+    Measured operations and collectives are CSV below a header with op, hardware,
+    latency_us and the dims of the kind: gemm (dtype, m, n, k), attention_decode,
+    attention_prefill, mla_decode, mla_prefill (batch, q_len, kv_len, q_heads,
+    kv_heads, head_dim, sliding_window, causal, compute_dtype, kv_dtype), moe_ffn
+    (num_tokens, hidden, expert_inner, topk, num_experts, moe_tp, moe_ep, routing),
+    all_reduce, all_gather, reduce_scatter, all_to_all, send_recv (num_gpus,
+    num_nodes, message_bytes, library); or JSON Lines of id, source {title},
+    hardware {chip}, config {op, ...}, measured {latency_us or a rate}. Errors are
+    given by duration, kind, chip and source; rows measured faster than physics
+    allows are refused and counted.
+
+    :param rows: list every row with its prediction, and why others have none
+
+    On the command line: ``ridge validate examples/measured.jsonl --rows``
+    """
+    held: Any = None
+    words: List[str] = ["validate"]
+    words.append(word(file))
+    words += option_words({
+        "rows": rows,
+    })
+    return answer(results.Validation, words, held)
+
+
+def export(
+    plan: Any,
+    __to: Any,
+    launcher: Any,
+    *,
+    to: Any = None,
+) -> results.Launch:
+    """A plan as the launch configuration of a training framework.
+
+    PLAN is a file written by `ridge train ... --plan FILE`. LAUNCHER is one of
+      megatron         arguments of Megatron-LM, one a line: $(cat FILE)
+      megatron-bridge  overrides of a Megatron-Bridge recipe, Python
+      maxtext          a MaxText configuration, yml
+      torchtitan       a torchtitan job configuration, toml
+      deepspeed        a DeepSpeed configuration, json
+      jax              a mesh and the partition specs of all arrays, Python
+
+    What the framework cannot express is refused, with what to plan instead. What
+    it does otherwise in detail, and what a plan leaves open (data, tokenizer,
+    learning rate), is said on stderr and in comments where the format has them.
+    `ridge train --from FILE` goes the other way.
+
+    :param to: megatron, megatron-bridge, maxtext, torchtitan, deepspeed or jax (required)
+
+    On the command line: ``ridge export plan.json --to megatron -o megatron.args``
+    """
+    held: Any = None
+    words: List[str] = ["export"]
+    words.append(word(plan))
+    words.append(word(__to))
+    words.append(word(launcher))
+    words += option_words({
+        "to": to,
+    })
+    return answer(results.Launch, words, held)
