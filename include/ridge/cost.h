@@ -54,6 +54,8 @@ typedef struct ridge_matmul {
     ridge_dtype activation, weight, output; /* formats in memory */
     ridge_dtype compute;                    /* format of the arithmetic */
     ridge_scaling scaling;
+    double
+        scale_bytes; /* of scales and zeros beside each weight; 0: none that matter */
 } ridge_matmul;
 
 /** Feed-forward of a mixture of experts as one call on one of the chips that share the
@@ -66,6 +68,7 @@ typedef struct ridge_experts {
     double skew;              /* exponent of the power law of expert loads; 0: equal */
     bool is_gated;
     ridge_dtype activation, weight, compute;
+    double scale_bytes; /* as ridge_matmul's */
 } ridge_experts;
 
 /** Attention of one layer on one chip. */

@@ -32,6 +32,11 @@ typedef struct ridge_serving_formats {
     int64_t group;          /* weights to a scale; 0: one a tensor or channel */
 } ridge_serving_formats;
 
+/** What a checkpoint runs in on a chip: its own formats, multiplied in 16 bits where
+ *  weights alone are narrow or the chip lacks the format; the cache in bf16. */
+ridge_serving_formats ridge_serving_formats_of(const ridge_model *model,
+                                               const ridge_chip *chip);
+
 /* name, text, what */
 /* clang-format off */
 #define RIDGE_KV_CUT_LIST(X)                                                               \
@@ -45,6 +50,10 @@ typedef enum ridge_kv_cut {
     RIDGE_KV_CUT_LIST(RIDGE_KV_CUT_ENUM)
 #undef RIDGE_KV_CUT_ENUM
 } ridge_kv_cut;
+
+/** "heads", and what it says; static */
+const char *ridge_kv_cut_text(ridge_kv_cut cut);
+const char *ridge_kv_cut_what(ridge_kv_cut cut);
 
 /* name, text, what */
 /* clang-format off */
@@ -62,6 +71,10 @@ typedef enum ridge_draft_kind {
     RIDGE_DRAFT_LIST(RIDGE_DRAFT_ENUM)
 #undef RIDGE_DRAFT_ENUM
 } ridge_draft_kind;
+
+/** "eagle", and what it does; static */
+const char *ridge_draft_kind_text(ridge_draft_kind kind);
+const char *ridge_draft_kind_what(ridge_draft_kind kind);
 
 enum { RIDGE_DRAFT_DEPTH_MAX = 32 };
 
@@ -90,8 +103,12 @@ typedef struct ridge_serving_layout {
     int64_t sequences;     /* most at once, of the replica */
     int64_t budget_tokens; /* of an iteration, of an attention rank */
     ridge_draft draft;
-    int placement; /* as ridge_layout's */
+    int placement; /* below ridge_serving_placement_count */
 } ridge_serving_layout;
+
+/** Ways to lay layouts on a slice: orders of its torus axes. A layout's placement is
+ *  below it. */
+int ridge_serving_placement_count(const ridge_slice *slice);
 
 /** Chips of one replica. */
 int64_t ridge_serving_layout_chips(const ridge_serving_layout *layout);
@@ -105,6 +122,8 @@ typedef struct ridge_serving_case {
     const ridge_engine *engine;
     double expert_skew;    /* as ridge_experts.skew */
     double longest_tokens; /* of a sequence, prompt and output: max_model_len */
+    double source_tokens;  /* of an encoder or an image, that cross-attention meets; 0:
+                              the longest that the model takes */
 } ridge_serving_case;
 
 /** What one iteration holds on one attention rank; every rank has the same. */

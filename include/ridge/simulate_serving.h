@@ -57,7 +57,7 @@ typedef struct ridge_serving_draft {
 /**
  * One replica of a deployment.
  *
- *     device_s = rows(tokens) + head(sampled)
+ *     device_s = rows(tokens) + head(sampled) + (chunks > 0 ? chunk_call_s : 0)
  *              + sum over caches [ decode(sequences, mean read) + sum over chunks
  *                                  prefill(chunk, before) ]
  *              + draft(sequences)
@@ -73,6 +73,7 @@ typedef struct ridge_serving_draft {
 typedef struct ridge_serving_speed {
     ridge_curve_table rows; /* everything but attention and head: x tokens */
     ridge_curve_table head; /* x sequences that sample */
+    double chunk_call_s;    /* of an iteration with chunks, however many */
     int n_caches;
     ridge_serving_cache caches[RIDGE_SERVING_CACHE_MAX];
     ridge_serving_draft draft;

@@ -11,18 +11,18 @@ ridge_group ridge__exchange_group(const ridge__pricing *x, int op)
 
 /* V as cost.h counts it, from the arrays that one chip holds. A send takes its array
  * as it is. */
-static double exchange_bytes(const ridge__pricing *x, const ridge_operation *o,
+double ridge__exchange_bytes(const ridge_partition *p, const ridge_operation *o,
                              double ranks)
 {
     if (o->n_inputs < 1 || o->n_outputs < 1)
         return 0;
-    const double in = ridge__tensor_bytes(x->partition, o->inputs[0]);
+    const double in = ridge__tensor_bytes(p, o->inputs[0]);
     if (o->code == RIDGE_OPCODE_SEND)
         return in;
     if (o->collective == (int)RIDGE_COLLECTIVE_ALL_TO_ALL)
         return in * ranks;
     if (o->collective == (int)RIDGE_COLLECTIVE_ALL_GATHER)
-        return ridge__tensor_bytes(x->partition, o->outputs[0]);
+        return ridge__tensor_bytes(p, o->outputs[0]);
     return in;
 }
 
@@ -34,7 +34,7 @@ static unsigned network_of(const ridge_group *group)
     return network;
 }
 
-static bool is_none(const ridge_operation *o)
+bool ridge__exchange_is_none(const ridge_operation *o)
 {
     return o->code == RIDGE_OPCODE_COLLECTIVE &&
            o->collective == (int)RIDGE_STEP_SLICE; /* drops what others hold */
@@ -46,7 +46,7 @@ ridge_operation_time ridge__exchange_joined(const ridge__pricing *x, int op,
     const ridge_operation *o = &x->partition->program->ops[op];
     ridge_operation_time t = {.is_collective = true, .bound_by = RIDGE_BOUND_NETWORK};
     const ridge_group group = ridge__exchange_group(x, op);
-    if (group.ranks <= 1 || is_none(o))
+    if (group.ranks <= 1 || ridge__exchange_is_none(o))
         return t;
     const ridge_collective kind = o->code == RIDGE_OPCODE_SEND
                                       ? RIDGE_COLLECTIVE_SEND_RECV
@@ -63,7 +63,7 @@ ridge_operation_time ridge__exchange_price(const ridge__pricing *x, int op)
 {
     const ridge_operation *o = &x->partition->program->ops[op];
     const double ranks = (double)ridge__exchange_group(x, op).ranks;
-    return ridge__exchange_joined(x, op, exchange_bytes(x, o, ranks));
+    return ridge__exchange_joined(x, op, ridge__exchange_bytes(x->partition, o, ranks));
 }
 
 /* ---- collectives that run as one ------------------------------------------------ */
@@ -73,7 +73,8 @@ typedef enum freight { FREIGHT_OTHER, FREIGHT_WEIGHT, FREIGHT_GRADIENT } freight
 
 static freight freight_of(const ridge_partition *p, const ridge_operation *o)
 {
-    if (o->code != RIDGE_OPCODE_COLLECTIVE || o->n_outputs < 1 || is_none(o))
+    if (o->code != RIDGE_OPCODE_COLLECTIVE || o->n_outputs < 1 ||
+        ridge__exchange_is_none(o))
         return FREIGHT_OTHER;
     const ridge_tensor *t = &p->program->tensors[o->outputs[0]];
     if (t->role == RIDGE_ROLE_WEIGHT)

@@ -63,6 +63,7 @@ static ridge_op_cost grouped_cost(const ridge_chip *chip, const ridge_experts *o
         .output = op->activation,
         .compute = op->compute,
         .scaling = RIDGE_SCALING_BLOCK, /* grouped kernels do not split K either */
+        .scale_bytes = op->scale_bytes,
     };
     return ridge_matmul_cost(chip, &product, RIDGE_MEMORY_HBM);
 }
@@ -80,7 +81,7 @@ static double least_bytes(const ridge_experts *op, const expert_load *load,
         op->skew > 0 ? fmin(load->active, fmax(1, op->experts_per_token / op->ways))
                      : load->active;
     const double weights = hit * op->d_model * op->d_ff * (gates + 1);
-    return weights * ridge_dtype_bytes(op->weight) +
+    return weights * (ridge_dtype_bytes(op->weight) + op->scale_bytes) +
            2 * op->tokens / op->ways * op->d_model * ridge_dtype_bytes(op->activation);
 }
 

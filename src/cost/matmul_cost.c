@@ -53,7 +53,7 @@ static double quantise_s(const ridge_chip *chip, const ridge_matmul *op,
  *
  * Where the chip was measured by itself, the rate of that size holds, bytes included.
  * Activations that are quantised in the call move narrow. Left out: converting weights
- * to the arithmetic's format, scales of quantised formats, and operands that stay in a
+ * to the arithmetic's format, scales of activations, and operands that stay in a
  * cache between calls.
  * @source scaling-book-2025 chapter 1
  */
@@ -68,9 +68,10 @@ ridge_op_cost ridge_matmul_cost(const ridge_chip *chip, const ridge_matmul *op,
     const double flops = 2 * op->batch * op->m * op->k * op->n;
     const double beside_s = quantise_s(chip, op, used);
     const ridge_dtype moved = beside_s > 0 ? used : op->activation;
-    const double bytes = op->batch * (op->m * op->k * ridge_dtype_bytes(moved) +
-                                      op->k * op->n * ridge_dtype_bytes(op->weight) +
-                                      op->m * op->n * ridge_dtype_bytes(op->output));
+    const double weight = ridge_dtype_bytes(op->weight) + op->scale_bytes;
+    const double bytes =
+        op->batch * (op->m * op->k * ridge_dtype_bytes(moved) + op->k * op->n * weight +
+                     op->m * op->n * ridge_dtype_bytes(op->output));
     const double rate = ridge__measured_matmul(chip, op, used);
     const op_load load = {
         .matmul_flops = flops,

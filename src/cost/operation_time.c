@@ -119,8 +119,8 @@ static double group_narrowing_bytes(const ridge__pricing *x, const ridge__fused 
 }
 
 /* All members of a group share one operand, and stand side by side along the other. */
-static ridge__product joined_product(const ridge__pricing *x, const ridge__fused *group,
-                                     double *flops)
+ridge__product ridge__joined_product(const ridge_partition *partition,
+                                     const ridge__fused *group, double *flops)
 {
     ridge__product all = {0};
     double m = 0;
@@ -128,7 +128,7 @@ static ridge__product joined_product(const ridge__pricing *x, const ridge__fused
     bool is_left_shared = true;
     for (int i = 0; i < group->n; i++) {
         ridge__product next;
-        if (!ridge__product_of(x->partition, group->ops[i], &next))
+        if (!ridge__product_of(partition, group->ops[i], &next))
             continue;
         if (i == 0)
             all = next;
@@ -202,7 +202,7 @@ static void products_price(const ridge__pricing *x, const ridge__fused *group,
 {
     double flops[RIDGE__FUSED_MAX];
     double all_flops = 0;
-    const ridge__product p = joined_product(x, group, flops);
+    const ridge__product p = ridge__joined_product(x->partition, group, flops);
     const ridge_operation_time t = products_time(x, group, &p);
     for (int i = 0; i < group->n; i++)
         all_flops += flops[i];
@@ -261,21 +261,29 @@ static double stream_bytes(const ridge__pricing *x, const ridge__fused *group, i
     return ridge__fused_bytes(&f, group, k);
 }
 
-static void streams_price(const ridge__pricing *x, const ridge__fused *group,
-                          ridge_operation_time *out)
+void ridge__streams_count(const ridge__pricing *x, const ridge__fused *group,
+                          ridge__stream_work *out)
 {
     const ridge_partition *p = x->partition;
-    double bytes[RIDGE__FUSED_MAX];
-    double flops[RIDGE__FUSED_MAX];
-    double all_bytes = 0;
-    double all_flops = 0;
     for (int i = 0; i < group->n; i++) {
         const ridge_operation *o = &p->program->ops[group->ops[i]];
         const ridge_op_count count = ridge_operation_count(p->program, o);
-        bytes[i] = stream_bytes(x, group, i);
-        flops[i] = (count.vector_flops + count.matmul_flops) * ridge__local_share(p, o);
-        all_bytes += bytes[i];
-        all_flops += flops[i];
+        out[i].bytes = stream_bytes(x, group, i);
+        out[i].flops =
+            (count.vector_flops + count.matmul_flops) * ridge__local_share(p, o);
+    }
+}
+
+static void streams_price(const ridge__pricing *x, const ridge__fused *group,
+                          ridge_operation_time *out)
+{
+    ridge__stream_work work[RIDGE__FUSED_MAX];
+    double all_bytes = 0;
+    double all_flops = 0;
+    ridge__streams_count(x, group, work);
+    for (int i = 0; i < group->n; i++) {
+        all_bytes += work[i].bytes;
+        all_flops += work[i].flops;
     }
     const ridge_op_cost cost =
         ridge_stream_cost(x->laid->slice->chip, all_flops, all_bytes);
@@ -284,9 +292,10 @@ static void streams_price(const ridge__pricing *x, const ridge__fused *group,
     if (rate > 0)
         t.expected_s = fmax(t.bound_s, all_bytes / rate);
     for (int i = 0; i < group->n; i++) {
-        out[i] = share_of(&t, all_bytes > 0 ? bytes[i] / all_bytes : 1.0 / group->n);
-        out[i].bytes = bytes[i];
-        out[i].vector_flops = flops[i];
+        out[i] =
+            share_of(&t, all_bytes > 0 ? work[i].bytes / all_bytes : 1.0 / group->n);
+        out[i].bytes = work[i].bytes;
+        out[i].vector_flops = work[i].flops;
     }
 }
 

@@ -22,6 +22,31 @@ typedef struct ridge__pricing {
     ridge__memo *memo;            /* or NULL */
 } ridge__pricing;
 
+/** The products of a group as one: all share one operand, and stand side by side along
+ *  the other. @param flops  out: [group->n] points of each */
+ridge__product ridge__joined_product(const ridge_partition *partition,
+                                     const ridge__fused *group, double *flops);
+
+/** What one of several streams in a kernel asks. */
+typedef struct ridge__stream_work {
+    double bytes, flops;
+} ridge__stream_work;
+
+/** @param out  [group->n] */
+void ridge__streams_count(const ridge__pricing *x, const ridge__fused *group,
+                          ridge__stream_work *out);
+
+/** Attention as its shapes and attributes say; no averages. @param shape  of op */
+ridge_attention ridge__attention_shape(const ridge_partition *p,
+                                       const ridge_operation *o,
+                                       const ridge_attention_shape *shape);
+
+/** V of a collective, as cost.h counts it; a send: its array. */
+double ridge__exchange_bytes(const ridge_partition *p, const ridge_operation *o,
+                             double ranks);
+/** Whether an operation is a slice, which moves nothing. */
+bool ridge__exchange_is_none(const ridge_operation *o);
+
 /** Times of a group's members; the group's own is shared out by their work.
  * @param out  [group->n] */
 void ridge__group_price(const ridge__pricing *x, const ridge__fused *group,

@@ -58,10 +58,10 @@ static void context_set(const ridge__pricing *x, const ridge_operation *o,
 }
 
 /* The inputs of a backward attention begin with those of its forward one. */
-static ridge_attention attention_of(const ridge__pricing *x, const ridge_operation *o,
-                                    const ridge_attention_shape *shape)
+ridge_attention ridge__attention_shape(const ridge_partition *p,
+                                       const ridge_operation *o,
+                                       const ridge_attention_shape *shape)
 {
-    const ridge_partition *p = x->partition;
     const int q = o->inputs[0];
     const int k = o->inputs[1];
     const int v = o->inputs[2];
@@ -70,7 +70,7 @@ static ridge_attention attention_of(const ridge__pricing *x, const ridge_operati
         batch *= ridge__local_length_of(p, q, shape->batch[i]);
     const double rope =
         shape->rope < 0 ? 0 : (double)p->program->dims[shape->rope].size;
-    ridge_attention a = {
+    return (ridge_attention){
         .batch = batch,
         .query_tokens = ridge__local_length_of(p, q, shape->t),
         .context_tokens = ridge__local_length_of(p, k, shape->s),
@@ -83,8 +83,16 @@ static ridge_attention attention_of(const ridge__pricing *x, const ridge_operati
         .is_latent = k == v,
         .activation = p->program->tensors[q].dtype,
         .cache = p->program->tensors[k].dtype,
-        .compute = ridge_dtype_bytes(x->compute) > 2 ? x->compute : RIDGE_DTYPE_BF16,
+        .compute = RIDGE_DTYPE_BF16,
     };
+}
+
+static ridge_attention attention_of(const ridge__pricing *x, const ridge_operation *o,
+                                    const ridge_attention_shape *shape)
+{
+    ridge_attention a = ridge__attention_shape(x->partition, o, shape);
+    if (ridge_dtype_bytes(x->compute) > 2)
+        a.compute = x->compute;
     context_set(x, o, shape, &a);
     return a;
 }

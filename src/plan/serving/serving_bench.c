@@ -1,0 +1,84 @@
+/* A layout brought to a desk: what its prices have in common. */
+#include "serving_bench.h"
+
+static bool has_latents(const ridge_model *model)
+{
+    for (int i = 0; i < model->n_layers; i++) {
+        if (model->layers[i].mixer.kind == RIDGE_MIXER_MLA)
+            return true;
+    }
+    return false;
+}
+
+/* Fewest KV heads of any layer that attends; 1 where latents serve all heads. */
+static int64_t kv_heads_of(const ridge_model *model)
+{
+    int64_t least = 0;
+    if (has_latents(model))
+        return 1;
+    for (int i = 0; i < model->n_layers; i++) {
+        const ridge_mixer *m = &model->layers[i].mixer;
+        if (m->kind == RIDGE_MIXER_ATTENTION && (least == 0 || m->kv_heads < least))
+            least = m->kv_heads;
+    }
+    return least;
+}
+
+int64_t serving_shared_ways(const ridge_model *model,
+                            const ridge_serving_layout *layout)
+{
+    const int64_t heads = kv_heads_of(model);
+    return heads > 0 && layout->tp > heads && layout->tp % heads == 0
+               ? layout->tp / heads
+               : 1;
+}
+
+double serving_verified_rows(const ridge_draft *draft)
+{
+    return draft->kind == RIDGE_DRAFT_NONE ? 1 : 1 + (double)draft->nodes;
+}
+
+/* All formats of a layout in one word. */
+static int64_t formats_key(const ridge_serving_formats *f)
+{
+    const ridge_dtype of[] = {f->weight,     f->expert, f->compute,  f->expert_compute,
+                              f->activation, f->cache,  f->attention};
+    int64_t key = f->group;
+    for (size_t i = 0; i < RIDGE_COUNT_OF(of); i++)
+        key = key << 4 | (int64_t)of[i];
+    return key;
+}
+
+ridge_status serving_bench_open(ridge_serving_desk *desk,
+                                const ridge_serving_layout *layout, serving_bench *out)
+{
+    const char *fault = ridge_serving_layout_fault(desk, layout);
+    if (fault != NULL)
+        return ridge_fail(desk->cx, RIDGE_E_ARG, "%s", fault);
+    const int64_t tp = layout->is_weight_gathered ? 1 : layout->tp;
+    serving_bench b = {.desk = desk,
+                       .layout = layout,
+                       .formats = serving_formats_find(desk->model, &layout->formats),
+                       .formats_key = formats_key(&layout->formats),
+                       .verified = serving_verified_rows(&layout->draft),
+                       .ranks = (double)layout->attention_dp,
+                       .batch_ways = 1,
+                       .token_ways = 1};
+    RIDGE_TRY(serving_cut_find(desk, tp, &b.cut));
+    b.expert_width = (double)(layout->tp * layout->attention_dp / layout->ep);
+    const int64_t kv_ways = layout->is_weight_gathered ? layout->tp : b.cut->kv_ways;
+    if (!serving_groups_place(desk->about.slice, layout, kv_ways, &b.groups))
+        return ridge_fail(desk->cx, RIDGE_E_ARG,
+                          "tp=%lld attention_dp=%lld pp=%lld do not lie on %s: choose "
+                          "degrees that divide its axes, or another placement",
+                          (long long)layout->tp, (long long)layout->attention_dp,
+                          (long long)layout->pp, desk->about.slice->text);
+    b.groups.shared = has_latents(desk->model) ? b.groups.tp : b.groups.copies;
+    const double ways = (double)serving_shared_ways(desk->model, layout);
+    if (layout->kv_cut == RIDGE_KV_CUT_BATCH)
+        b.batch_ways = ways;
+    else if (layout->kv_cut == RIDGE_KV_CUT_SEQUENCE)
+        b.token_ways = ways;
+    *out = b;
+    return RIDGE_OK;
+}

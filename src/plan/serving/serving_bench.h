@@ -1,0 +1,116 @@
+/*
+ * One layout on a desk: its cut, formats and groups of chips, and the prices of an
+ * iteration's pieces under it. All times are of the whole model, all stages.
+ */
+#ifndef RIDGE_PLAN_SERVING_BENCH_H
+#define RIDGE_PLAN_SERVING_BENCH_H
+
+#include "serving_desk.h"
+
+/** Groups of chips that exchange with each other. */
+typedef struct serving_groups {
+    ridge_group tp;     /* all of tp */
+    ridge_group kv;     /* the part of tp that cuts KV heads */
+    ridge_group copies; /* the rest of tp */
+    ridge_group shared; /* ranks that would hold the same cache */
+    ridge_group attention_dp;
+    ridge_group all; /* tp and attention_dp: all chips of a stage */
+    ridge_group pp;
+} serving_groups;
+
+typedef struct serving_bench {
+    ridge_serving_desk *desk;
+    const ridge_serving_layout *layout;
+    const serving_cut *cut; /* that of one chip where weights are gathered */
+    serving_format_set formats;
+    int64_t formats_key;
+    serving_groups groups;
+    double verified;     /* rows of a decoding sequence */
+    double ranks;        /* attention_dp */
+    double expert_width; /* ways in which each expert is cut */
+    double batch_ways;   /* ranks that share the sequences of a cache */
+    double token_ways;   /* ranks that share the tokens of a sequence */
+} serving_bench;
+
+/** @errors E_ARG an illegal layout; E_NOMEM */
+RIDGE_NODISCARD ridge_status serving_bench_open(ridge_serving_desk *desk,
+                                                const ridge_serving_layout *layout,
+                                                serving_bench *out);
+
+/** Lay a layout's groups on the slice. @return false: they do not factor over it */
+bool serving_groups_place(const ridge_slice *slice, const ridge_serving_layout *layout,
+                          int64_t kv_ways, serving_groups *out);
+
+/** How a rank's share of the KV heads leaves sequences or tokens to share. */
+int64_t serving_shared_ways(const ridge_model *model,
+                            const ridge_serving_layout *layout);
+
+/** Rows of a decoding sequence: itself, and what is verified. */
+double serving_verified_rows(const ridge_draft *draft);
+
+/** What rows cost, whatever their sequences. */
+typedef struct serving_rows {
+    double dense_s, vector_s, experts_s, tp_s, ep_s, pp_s;
+    double kernels; /* launched */
+} serving_rows;
+
+/** @param rows  of all attention ranks together */
+serving_rows serving_rows_price(const serving_bench *b, double rows);
+
+/** Their sum, with what launches add. */
+double serving_rows_total_s(const serving_bench *b, double rows);
+
+/** Unembedding and sampling. @param sampled  rows of all ranks. @param kernels  out */
+double serving_head_price(const serving_bench *b, double sampled, double *kernels);
+
+/** What the layers of one mixer read and compute. */
+typedef struct serving_scores {
+    double s;          /* attention, or the state's work */
+    double exchange_s; /* of a cut cache */
+    double kernels;
+} serving_scores;
+
+/** Of one iteration's decoding sequences of a rank. @param context  of each */
+serving_scores serving_decode_price(const serving_bench *b, const serving_mixer *m,
+                                    double sequences, double context);
+/** Of one chunk of a prompt, but for what each call costs beside its work.
+ * @param before  tokens in the cache */
+serving_scores serving_chunk_price(const serving_bench *b, const serving_mixer *m,
+                                   double tokens, double before);
+/** Of an iteration that has chunks: what each layer's call costs beside its work. */
+double serving_chunk_call_s(const serving_bench *b, double *kernels);
+
+/** Tokens of the source that cross-attention meets. */
+double serving_source_tokens(const serving_bench *b);
+/** Entries of a cache that a query meets in the mean. */
+double serving_met_tokens(const ridge_mixer *m, double context);
+
+/** Whether the part of an expert is filled up to whole blocks of its format. */
+bool serving_pads_experts(const ridge_model *model);
+/** One layer's routed experts. @param rows  of all ranks */
+ridge_op_cost serving_experts_cost(const serving_bench *b, const ridge_ffn *ffn,
+                                   double rows);
+/** Experts of all layers, with the way of rows to them and back.
+ * @param ep_s  out. @param kernels  out */
+double serving_experts_price(const serving_bench *b, double rows, double *ep_s,
+                             double *kernels);
+
+/** An exchange by the engine's own kernels. */
+double serving_exchange_s(const serving_bench *b, ridge_collective kind, double bytes,
+                          const ridge_group *group);
+/** Activations of an iteration handed from stage to stage. @param rows  of a rank */
+double serving_send_s(const serving_bench *b, double rows);
+
+/** Drafting for that many sequences of a rank. @errors E_ARG, E_NOMEM */
+RIDGE_NODISCARD ridge_status serving_draft_price(const serving_bench *b,
+                                                 double sequences, double context,
+                                                 double *out);
+
+/** Parameters that drafting adds to the model's own. */
+double serving_draft_params(const ridge_model *model, const ridge_draft *draft);
+
+/** The plain rooflines of an iteration. */
+void serving_bound_find(const serving_bench *b, const ridge_serving_load *load,
+                        ridge_serving_step *out);
+
+#endif

@@ -1,0 +1,160 @@
+/*
+ * Drafting: what it takes beside the model's own pass. A smaller model runs as many
+ * decode steps as there are positions; a layer behind the model's features (EAGLE, MTP)
+ * as many passes of that layer and of the head; Medusa's heads one pass of all.
+ * @source leviathan2023; medusa-2024; eagle-2024; deepseek-v3-2024 section 2.2
+ */
+#include "serving_bench.h"
+
+#include <math.h>
+
+/* The decoder layer that features are drafted by: the last kind's, with its dense
+ * width. */
+static const ridge_layer *last_layer(const ridge_model *model)
+{
+    return &model->layers[model->runs[model->n_runs - 1].layer];
+}
+
+/* A layer of EAGLE: a map of feature and token to D, attention, feed-forward. */
+static double eagle_params(const ridge_model *model)
+{
+    const ridge_layer *layer = last_layer(model);
+    const double d = (double)model->d_model;
+    const double width =
+        layer->ffn.d_ff > 0
+            ? (double)layer->ffn.d_ff
+            : (double)(layer->ffn.experts_per_token * layer->ffn.expert_d_ff +
+                       layer->ffn.shared_d_ff);
+    const double heads = (double)(layer->mixer.heads * layer->mixer.head_dim);
+    const double kv = (double)(layer->mixer.kv_heads * layer->mixer.head_dim);
+    return 2 * d * d + d * (2 * heads + 2 * kv) + 3 * d * width;
+}
+
+double serving_draft_params(const ridge_model *model, const ridge_draft *draft)
+{
+    const double d = (double)model->d_model;
+    switch (draft->kind) {
+    case RIDGE_DRAFT_NONE:
+    case RIDGE_DRAFT_NGRAM:
+    case RIDGE_DRAFT_MODEL:
+        return 0;
+    case RIDGE_DRAFT_MEDUSA: /* a residual map and an unembedding for each position */
+        return (double)draft->depth * (d * d + d * (double)model->vocab);
+    case RIDGE_DRAFT_EAGLE:
+        return eagle_params(model);
+    case RIDGE_DRAFT_MTP:
+        return (double)model->mtp_params;
+    }
+    return 0;
+}
+
+/* One pass of a layer like the model's last, with its call of attention and its
+ * exchanges: a share of what the model's rows and scores take. */
+static double layer_pass_s(const serving_bench *b, double sequences, double context)
+{
+    const double rows = sequences * b->ranks;
+    const double layers = (double)b->desk->model->layer_count;
+    const serving_rows r = serving_rows_price(b, rows);
+    const serving_mixer *m = &b->cut->mixers[b->cut->n_mixers - 1];
+    const serving_scores scores = serving_decode_price(b, m, sequences, context);
+    const double map = 2 * (double)b->desk->model->d_model *
+                       (double)b->desk->model->d_model / (double)b->layout->tp *
+                       ridge_dtype_bytes(RIDGE_DTYPE_BF16);
+    return (r.dense_s + r.vector_s + r.experts_s + r.tp_s + r.ep_s) / layers +
+           (scores.s + scores.exchange_s) / fmax(1, m->count) +
+           ridge_stream_cost(b->desk->chip, 0, map).expected_s;
+}
+
+static double chained_s(const serving_bench *b, double sequences, double context)
+{
+    double kernels;
+    const double head_s = serving_head_price(b, sequences * b->ranks, &kernels);
+    return (double)b->layout->draft.depth *
+           (layer_pass_s(b, sequences, context) + head_s);
+}
+
+/* All positions at once: products as wide as there are positions. */
+static double medusa_s(const serving_bench *b, double sequences)
+{
+    const double d = (double)b->desk->model->d_model;
+    const double tp = (double)b->layout->tp;
+    const double depth = (double)b->layout->draft.depth;
+    const ridge_matmul maps = {.batch = 1,
+                               .m = fmax(1, sequences),
+                               .k = d,
+                               .n = depth * d / tp,
+                               .activation = RIDGE_DTYPE_BF16,
+                               .weight = RIDGE_DTYPE_BF16,
+                               .output = RIDGE_DTYPE_BF16,
+                               .compute = RIDGE_DTYPE_BF16};
+    double kernels;
+    return ridge_matmul_cost(b->desk->chip, &maps, RIDGE_MEMORY_HBM).expected_s +
+           depth * serving_head_price(b, sequences * b->ranks, &kernels);
+}
+
+/* ---- another model --------------------------------------------------------------- */
+
+static ridge_status open_draft(const serving_bench *b)
+{
+    ridge_serving_desk *desk = b->desk;
+    const ridge_model *model = b->layout->draft.model;
+    if (desk->draft != NULL && desk->draft->model == model)
+        return RIDGE_OK;
+    ridge_serving_case about = desk->about;
+    about.model = model;
+    return ridge_serving_desk_open(desk->cx, &about, &desk->draft);
+}
+
+/* The draft runs on the same ranks, as far as its heads allow. */
+static ridge_serving_layout draft_layout(const serving_bench *b)
+{
+    const ridge_model *model = b->layout->draft.model;
+    ridge_serving_layout l = *b->layout;
+    l.draft = (ridge_draft){.kind = RIDGE_DRAFT_NONE};
+    l.kv_cut = RIDGE_KV_CUT_HEADS;
+    l.is_weight_gathered = false;
+    l.pp = l.ep = l.attention_dp = 1;
+    l.formats = ridge_serving_formats_of(model, b->desk->chip);
+    while (l.tp > 1 && (b->layout->tp % l.tp != 0 ||
+                        (ridge_model_tp(model, l.tp) != RIDGE_TP_OK &&
+                         ridge_model_tp(model, l.tp) != RIDGE_TP_REPLICATES_KV)))
+        l.tp--;
+    return l;
+}
+
+static ridge_status model_s(const serving_bench *b, double sequences, double context,
+                            double *out)
+{
+    RIDGE_TRY(open_draft(b));
+    const ridge_serving_layout layout = draft_layout(b);
+    const ridge_serving_load load = {.decode_sequences = sequences,
+                                     .decode_context = context};
+    ridge_serving_step step;
+    RIDGE_TRY(ridge_serving_step_price(b->desk->draft, &layout, &load, &step));
+    *out = (double)b->layout->draft.depth *
+           (step.expected_s - step.parts_s[RIDGE_SERVING_PART_HOST]);
+    return RIDGE_OK;
+}
+
+ridge_status serving_draft_price(const serving_bench *b, double sequences,
+                                 double context, double *out)
+{
+    *out = 0;
+    if (sequences <= 0)
+        return RIDGE_OK;
+    switch (b->layout->draft.kind) {
+    case RIDGE_DRAFT_NONE:
+    case RIDGE_DRAFT_NGRAM:
+        return RIDGE_OK;
+    case RIDGE_DRAFT_MODEL:
+        return model_s(b, sequences, context, out);
+    case RIDGE_DRAFT_MEDUSA:
+        *out = medusa_s(b, sequences);
+        return RIDGE_OK;
+    case RIDGE_DRAFT_EAGLE:
+    case RIDGE_DRAFT_MTP:
+        *out = chained_s(b, sequences, context);
+        return RIDGE_OK;
+    }
+    return RIDGE_OK;
+}

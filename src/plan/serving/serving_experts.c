@@ -1,0 +1,92 @@
+/*
+ * Experts of an iteration: their products as one call of each layer, and the way of
+ * rows to the chips that hold them. Where attention ranks have tokens of their own, all
+ * of them are gathered, or each is sent to its experts alone; the cheaper is taken, as
+ * engines let their users choose.
+ */
+#include "serving_bench.h"
+
+#include <math.h>
+
+/* Kernels of a call: two products, three of sorting, three streams. */
+enum { EXPERT_KERNELS = 8 };
+
+static double width_of(const serving_bench *b, const ridge_ffn *ffn)
+{
+    return (double)(ffn->latent_width > 0 ? ffn->latent_width
+                                          : b->desk->model->d_model);
+}
+
+static double local_width(const serving_bench *b, const ridge_ffn *ffn)
+{
+    const ridge_model *m = b->desk->model;
+    const double width = (double)ffn->expert_d_ff / b->expert_width;
+    const double block = serving_pads_experts(m) ? (double)m->quant_block : 0;
+    return block > 0 ? ceil(width / block) * block : width;
+}
+
+ridge_op_cost serving_experts_cost(const serving_bench *b, const ridge_ffn *ffn,
+                                   double rows)
+{
+    const serving_format *f = &b->formats.of[RIDGE_QUANT_EXPERTS];
+    const ridge_experts op = {
+        .tokens = rows,
+        .experts_per_token = (double)ffn->experts_per_token,
+        .experts = (double)ffn->experts,
+        .ways = (double)b->layout->ep,
+        .d_model = width_of(b, ffn),
+        .d_ff = local_width(b, ffn),
+        .skew = b->desk->about.expert_skew,
+        .is_gated = ffn->is_gated,
+        .activation = b->layout->formats.activation,
+        .weight = f->weight,
+        .compute = f->compute,
+        .scale_bytes = f->scale_bytes,
+    };
+    return ridge_experts_cost(b->desk->chip, &op);
+}
+
+/* Chips that a token goes to: those that k of E experts lie on, in the mean. */
+static double chips_of_token(const serving_bench *b, const ridge_ffn *ffn)
+{
+    const double ways = (double)b->layout->ep;
+    const double hit = ways * (1 - pow(1 - 1 / ways, (double)ffn->experts_per_token));
+    return hit * b->expert_width;
+}
+
+/* There in the format of the arithmetic, back in 16 bits. */
+static double exchange_s(const serving_bench *b, const ridge_ffn *ffn, double rows)
+{
+    const serving_format *f = &b->formats.of[RIDGE_QUANT_EXPERTS];
+    const double wide = ridge_dtype_bytes(b->layout->formats.activation);
+    const double there = fmin(wide, ridge_dtype_bytes(f->compute));
+    const double elements = rows * width_of(b, ffn);
+    const ridge_group *ranks = &b->groups.attention_dp, *all = &b->groups.all;
+    if (b->ranks <= 1)
+        return 0; /* all ranks have the same tokens: tp adds up what each made */
+    const double gathered =
+        serving_exchange_s(b, RIDGE_COLLECTIVE_ALL_GATHER, elements * there, ranks) +
+        serving_exchange_s(b, RIDGE_COLLECTIVE_REDUCE_SCATTER, elements * wide, ranks);
+    const double copies = chips_of_token(b, ffn);
+    const double sent = serving_exchange_s(b, RIDGE_COLLECTIVE_ALL_TO_ALL,
+                                           copies * elements * there, all) +
+                        serving_exchange_s(b, RIDGE_COLLECTIVE_ALL_TO_ALL,
+                                           copies * elements * wide, all);
+    return fmin(gathered, sent);
+}
+
+double serving_experts_price(const serving_bench *b, double rows, double *ep_s,
+                             double *kernels)
+{
+    double s = 0;
+    *ep_s = *kernels = 0;
+    if (rows <= 0)
+        return 0;
+    for (int i = 0; i < b->cut->n_moe; i++) {
+        const serving_moe *moe = &b->cut->moe[i];
+        s += moe->count * serving_experts_cost(b, moe->ffn, rows).expected_s;
+        *ep_s += moe->count * exchange_s(b, moe->ffn, rows);
+        *kernels += moe->count * (EXPERT_KERNELS + (b->ranks > 1 ? 2 : 0));
+    }
+    return s;
+}

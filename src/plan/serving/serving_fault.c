@@ -1,0 +1,171 @@
+/*
+ * Which serving layouts are legal, and what to do about those that are not. Generation
+ * has no axis that only copies weights (that is a replica), moves them over the network
+ * each step for no gain (FSDP), or cuts the one token of a step (sequence).
+ */
+#include "serving_bench.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define FAULT(desk, ...) ridge_sprintf(ridge_ctx_arena((desk)->cx), __VA_ARGS__)
+
+static const char *degree_fault(ridge_serving_desk *desk, const ridge_serving_layout *l)
+{
+    const struct {
+        const char *name;
+        int64_t value;
+    } degrees[] = {{"tp", l->tp},
+                   {"pp", l->pp},
+                   {"ep", l->ep},
+                   {"attention_dp", l->attention_dp},
+                   {"sequences", l->sequences},
+                   {"budget_tokens", l->budget_tokens}};
+    const int64_t most = 1000000000;
+    for (size_t i = 0; i < RIDGE_COUNT_OF(degrees); i++) {
+        if (degrees[i].value < 1 || degrees[i].value > most)
+            return FAULT(desk, "%s=%lld: it is 1 or more", degrees[i].name,
+                         (long long)degrees[i].value);
+    }
+    const int64_t chips = desk->about.slice->chips;
+    if (l->tp > chips || l->attention_dp > chips || l->pp > chips ||
+        chips % (l->tp * l->attention_dp * l->pp) != 0)
+        return FAULT(desk,
+                     "tp=%lld x attention_dp=%lld x pp=%lld do not divide the %lld "
+                     "chips of %s: choose divisors",
+                     (long long)l->tp, (long long)l->attention_dp, (long long)l->pp,
+                     (long long)chips, desk->about.slice->text);
+    return NULL;
+}
+
+/* ---- tp -------------------------------------------------------------------------- */
+
+static void list_tp(const ridge_serving_desk *desk, ridge_tp_verdict verdict, char *out,
+                    size_t room)
+{
+    size_t n = 0;
+    out[0] = 0;
+    for (int64_t tp = 1; tp <= 128 && n + 8 < room; tp++) {
+        if (ridge_model_tp(desk->model, tp) == verdict)
+            n += (size_t)snprintf(out + n, room - n, "%s%lld", n > 0 ? ", " : "",
+                                  (long long)tp);
+    }
+}
+
+static const char *tp_fault(ridge_serving_desk *desk, const ridge_serving_layout *l)
+{
+    const ridge_tp_verdict verdict = ridge_model_tp(desk->model, l->tp);
+    if (l->is_weight_gathered || verdict == RIDGE_TP_OK ||
+        verdict == RIDGE_TP_REPLICATES_KV)
+        return NULL;
+    char whole[160], copied[160];
+    list_tp(desk, RIDGE_TP_OK, whole, sizeof whole);
+    list_tp(desk, RIDGE_TP_REPLICATES_KV, copied, sizeof copied);
+    return FAULT(desk, "tp=%lld: %s; possible are %s%s%s", (long long)l->tp,
+                 ridge_model_tp_text(ridge_ctx_arena(desk->cx), desk->model, l->tp),
+                 whole, copied[0] != 0 ? ", with copies of KV heads " : "", copied);
+}
+
+/* ---- experts --------------------------------------------------------------------- */
+
+static const char *expert_count_fault(ridge_serving_desk *desk, int64_t ep)
+{
+    for (int i = 0; i < desk->model->n_layers; i++) {
+        const ridge_ffn *f = &desk->model->layers[i].ffn;
+        if (f->kind == RIDGE_FFN_MOE && f->experts % ep != 0)
+            return FAULT(desk, "ep=%lld does not divide %lld experts: choose a divisor",
+                         (long long)ep, (long long)f->experts);
+    }
+    return NULL;
+}
+
+/* Kernels of mxfp4 fill the last block of each rank up. @source vllm-source-2025 */
+bool serving_pads_experts(const ridge_model *model)
+{
+    return model->quant_method != NULL && strstr(model->quant_method, "mxfp4") != NULL;
+}
+
+static bool is_width_legal(const ridge_model *model, int64_t width)
+{
+    const ridge_tp_verdict verdict = ridge_model_expert_tp(model, width);
+    return verdict == RIDGE_TP_OK ||
+           (verdict == RIDGE_TP_BLOCK && serving_pads_experts(model));
+}
+
+static const char *expert_fault(ridge_serving_desk *desk, const ridge_serving_layout *l)
+{
+    const bool has_experts = desk->params.experts > 0;
+    const int64_t chips = l->tp * l->attention_dp;
+    if (!has_experts && l->ep > 1)
+        return FAULT(desk, "ep=%lld: %s has no experts, use ep=1", (long long)l->ep,
+                     desk->model->name);
+    if (!has_experts && l->attention_dp > 1)
+        return FAULT(desk,
+                     "attention_dp=%lld: without experts every rank would be a whole "
+                     "replica, use as many replicas",
+                     (long long)l->attention_dp);
+    if (chips % l->ep != 0)
+        return FAULT(desk, "ep=%lld does not divide tp x attention_dp = %lld",
+                     (long long)l->ep, (long long)chips);
+    const char *fault = expert_count_fault(desk, l->ep);
+    const int64_t width = chips / l->ep;
+    if (fault == NULL && !is_width_legal(desk->model, width))
+        fault = FAULT(desk,
+                      "each expert would be cut %lld ways, which its width or the "
+                      "blocks of its format do not allow: raise ep",
+                      (long long)width);
+    return fault;
+}
+
+/* ---- caches, weights, drafts ----------------------------------------------------- */
+
+static const char *cut_fault(ridge_serving_desk *desk, const ridge_serving_layout *l)
+{
+    if (l->kv_cut != RIDGE_KV_CUT_HEADS && serving_shared_ways(desk->model, l) <= 1)
+        return FAULT(desk,
+                     "kv_cut=%s shares caches that tp would copy, and tp=%lld copies "
+                     "none: use kv_cut=heads",
+                     ridge_kv_cut_text(l->kv_cut), (long long)l->tp);
+    if (!l->is_weight_gathered)
+        return NULL;
+    if (desk->params.experts > 0 || l->kv_cut != RIDGE_KV_CUT_HEADS)
+        return FAULT(desk, "gathered weights share the sequences over tp: not with "
+                           "experts, and with kv_cut=heads");
+    return NULL;
+}
+
+static const char *draft_fault(ridge_serving_desk *desk, const ridge_serving_layout *l)
+{
+    const ridge_draft *d = &l->draft;
+    if (d->kind == RIDGE_DRAFT_NONE)
+        return NULL;
+    if (d->depth < 1 || d->depth > RIDGE_DRAFT_DEPTH_MAX || d->nodes < d->depth ||
+        d->nodes > 1024)
+        return FAULT(desk,
+                     "drafts of %lld positions and %lld nodes: 1 to %d positions, and "
+                     "as many nodes or more",
+                     (long long)d->depth, (long long)d->nodes, RIDGE_DRAFT_DEPTH_MAX);
+    if (d->kind == RIDGE_DRAFT_MODEL && d->model == NULL)
+        return "a drafting model is not named";
+    if (d->kind == RIDGE_DRAFT_MTP && desk->model->mtp_params <= 0)
+        return FAULT(desk, "%s has no prediction layers to draft with",
+                     desk->model->name);
+    return NULL;
+}
+
+const char *ridge_serving_layout_fault(ridge_serving_desk *desk,
+                                       const ridge_serving_layout *l)
+{
+    const char *fault = degree_fault(desk, l);
+    if (fault == NULL)
+        fault = tp_fault(desk, l);
+    if (fault == NULL && l->pp > desk->model->layer_count)
+        fault = FAULT(desk, "pp=%lld needs a layer for each stage; %s has %lld",
+                      (long long)l->pp, desk->model->name,
+                      (long long)desk->model->layer_count);
+    if (fault == NULL)
+        fault = expert_fault(desk, l);
+    if (fault == NULL)
+        fault = cut_fault(desk, l);
+    return fault != NULL ? fault : draft_fault(desk, l);
+}

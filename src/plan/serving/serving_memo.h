@@ -1,0 +1,34 @@
+/* Prices by what they depend on. */
+#ifndef RIDGE_PLAN_SERVING_MEMO_H
+#define RIDGE_PLAN_SERVING_MEMO_H
+
+#include "ridge/base.h"
+
+enum { SERVING_KEY_WORDS = 6, SERVING_VALUES = 8 };
+
+/** What a price is of: a kind, and numbers. */
+typedef struct serving_key {
+    int64_t of[SERVING_KEY_WORDS];
+    double at[2];
+} serving_key;
+
+typedef struct serving_price {
+    double of[SERVING_VALUES];
+} serving_price;
+
+/** Open addressing; grows in the arena. */
+typedef struct serving_memo {
+    size_t n, cap;
+    serving_key *keys;
+    serving_price *prices;
+    bool *is_used;
+} serving_memo;
+
+/** @return the price, or NULL */
+const serving_price *serving_memo_find(const serving_memo *memo,
+                                       const serving_key *key);
+/** Forgets the price when memory runs out: it is made again. */
+void serving_memo_put(ridge_arena *arena, serving_memo *memo, const serving_key *key,
+                      const serving_price *price);
+
+#endif

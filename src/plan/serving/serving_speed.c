@@ -1,0 +1,368 @@
+/*
+ * Prices as tables. Knots start at powers of two and at the ends, and are added between
+ * two where a straight line misses the price there: where tiles and waves step.
+ */
+#include "serving_speed.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A line between two knots may miss the price in the middle by this share. */
+static const double MISS_MOST = 0.004;
+
+/* Halvings between two powers of two. */
+enum { KNOT_DEPTH = 7 };
+
+/* ---- knots ------------------------------------------------------------------------
+ */
+
+typedef double knot_fn(const void *payload, double x);
+
+/* Knots of a function under way. */
+typedef struct knots {
+    const void *payload;
+    knot_fn *f;
+    int n;
+    double x[SERVING_KNOT_MOST], y[SERVING_KNOT_MOST];
+} knots;
+
+static void knot_add(knots *k, double x, double y)
+{
+    if (k->n == SERVING_KNOT_MOST || (k->n > 0 && k->x[k->n - 1] >= x))
+        return;
+    k->x[k->n] = x;
+    k->y[k->n++] = y;
+}
+
+/* A price at a number of rows. */
+typedef struct spot {
+    double x, y;
+} spot;
+
+static spot spot_at(const knots *k, double x)
+{
+    return (spot){x, k->f(k->payload, x)};
+}
+
+static bool is_off(const spot *a, const spot *b, const spot *at)
+{
+    const double line = a->y + (b->y - a->y) * (at->x - a->x) / (b->x - a->x);
+    return fabs(at->y - line) > MISS_MOST * at->y;
+}
+
+/* Knots inside (a, b], whole numbers. Tiles step behind round numbers: the middle and
+ * the number after it are looked at together. Depth bounds the walk. */
+static void between(knots *k, spot a, spot b, int depth)
+{
+    const double middle = floor((a.x + b.x) / 2);
+    if (b.x - a.x > 2 && depth > 0) {
+        const spot left = spot_at(k, middle), right = spot_at(k, middle + 1);
+        if (is_off(&a, &b, &left) || is_off(&a, &b, &right)) {
+            between(k, a, left, depth - 1);
+            knot_add(k, right.x, right.y);
+            between(k, right, b, depth - 1);
+            return;
+        }
+    } else if (b.x - a.x > 1 && depth > 0) {
+        const spot left = spot_at(k, middle);
+        if (is_off(&a, &b, &left))
+            knot_add(k, left.x, left.y);
+    }
+    knot_add(k, b.x, b.y);
+}
+
+/* From the least to the most, at both and at powers of two. */
+static void knots_find(knots *k, double least, double most)
+{
+    spot a = spot_at(k, least);
+    k->n = 0;
+    knot_add(k, a.x, a.y);
+    while (a.x < most) {
+        const spot b = spot_at(k, fmin(fmax(1, 2 * a.x), most));
+        between(k, a, b, KNOT_DEPTH);
+        a = b;
+    }
+}
+
+/* ---- curves ---------------------------------------------------------------------- */
+
+static double rows_s(const void *bench, double rows)
+{
+    return serving_rows_total_s(bench, rows);
+}
+
+static double head_s(const void *bench, double sampled)
+{
+    double kernels;
+    return serving_head_price(bench, sampled, &kernels);
+}
+
+static const double *copy_of(const serving_bench *b, const double *x, int n)
+{
+    double *copy = ridge_new(ridge_ctx_arena(b->desk->cx), double, (size_t)n);
+    if (copy != NULL)
+        memcpy(copy, x, (size_t)n * sizeof *copy);
+    return copy;
+}
+
+static bool curve_build(const serving_bench *b, knot_fn *f, double most,
+                        ridge_curve_table *out)
+{
+    knots k = {.payload = b, .f = f};
+    knots_find(&k, 1, most);
+    *out = (ridge_curve_table){k.n, copy_of(b, k.x, k.n), copy_of(b, k.y, k.n)};
+    return out->x != NULL && out->y != NULL;
+}
+
+/* ---- planes ---------------------------------------------------------------------- */
+
+/* Layers of a class of caches together. */
+typedef struct plane_work {
+    const serving_bench *b;
+    double window; /* of the class; 0: the whole context */
+    bool is_state;
+} plane_work;
+
+static bool is_of_class(const plane_work *w, const serving_mixer *m)
+{
+    return serving_class_is_state(m) == w->is_state &&
+           (w->is_state || serving_class_window(m) == w->window);
+}
+
+static double decode_s(const plane_work *w, double sequences, double met)
+{
+    double s = 0;
+    for (int i = 0; i < w->b->cut->n_mixers; i++) {
+        const serving_mixer *m = &w->b->cut->mixers[i];
+        if (!is_of_class(w, m))
+            continue;
+        const serving_scores d = serving_decode_price(w->b, m, sequences, met);
+        s += d.s + d.exchange_s;
+    }
+    return s;
+}
+
+static double chunk_s(const plane_work *w, double tokens, double before)
+{
+    double s = 0;
+    for (int i = 0; i < w->b->cut->n_mixers; i++) {
+        const serving_mixer *m = &w->b->cut->mixers[i];
+        if (is_of_class(w, m))
+            s += serving_chunk_price(w->b, m, tokens, before).s;
+    }
+    return s;
+}
+
+typedef double plane_fn(const plane_work *w, double x, double y);
+
+/* Where one side of a plane is looked at to choose its knots: at two places of the
+ * other, together. */
+typedef struct plane_slice {
+    const plane_work *w;
+    plane_fn *f;
+    bool is_along_y;
+    double at[2];
+} plane_slice;
+
+static double slice_s(const void *payload, double at)
+{
+    const plane_slice *s = payload;
+    if (s->is_along_y)
+        return s->f(s->w, s->at[0], at) + s->f(s->w, s->at[1], at);
+    return s->f(s->w, at, s->at[0]) + s->f(s->w, at, s->at[1]);
+}
+
+static bool plane_build(const plane_work *w, plane_fn *f, double x_most, double y_least,
+                        double y_most, ridge_plane_table *out)
+{
+    const double y_middle = floor((y_least + y_most) / 2);
+    const plane_slice along_x = {w, f, false, {y_middle, y_most}};
+    const plane_slice along_y = {w, f, true, {fmin(x_most, 16), x_most}};
+    knots kx = {.payload = &along_x, .f = slice_s};
+    knots ky = {.payload = &along_y, .f = slice_s};
+    knots_find(&kx, 1, x_most);
+    knots_find(&ky, y_least, y_most);
+    const size_t n = (size_t)kx.n * (size_t)ky.n;
+    double *z = ridge_new(ridge_ctx_arena(w->b->desk->cx), double, n);
+    *out = (ridge_plane_table){kx.n, ky.n, copy_of(w->b, kx.x, kx.n),
+                               copy_of(w->b, ky.x, ky.n), z};
+    if (out->x == NULL || out->y == NULL || z == NULL)
+        return false;
+    for (int i = 0; i < kx.n; i++) {
+        for (int j = 0; j < ky.n; j++)
+            z[(size_t)i * (size_t)ky.n + (size_t)j] = f(w, kx.x[i], ky.x[j]);
+    }
+    return true;
+}
+
+static bool class_build(const plane_work *w, ridge_serving_cache *out)
+{
+    const serving_bench *b = w->b;
+    const double longest = b->desk->about.longest_tokens;
+    const double met = w->window > 0 ? fmin(w->window, longest) : longest;
+    const double sequences = ceil((double)b->layout->sequences / b->ranks);
+    const double chunk = fmin((double)b->layout->budget_tokens, longest);
+    out->window_tokens = w->window;
+    return plane_build(w, decode_s, sequences, 1, w->is_state ? 1 : met,
+                       &out->decode) &&
+           plane_build(w, chunk_s, chunk, 0, w->is_state ? 0 : longest, &out->prefill);
+}
+
+/* ---- classes --------------------------------------------------------------------- */
+
+bool serving_class_is_state(const serving_mixer *m)
+{
+    return !m->has_scores || m->is_cross;
+}
+
+double serving_class_window(const serving_mixer *m)
+{
+    const ridge_mixer *mixer = m->mixer;
+    return mixer->is_window_chunked || mixer->compress_ratio > 0
+               ? 0
+               : (double)mixer->window;
+}
+
+static void add_kept(const serving_bench *b, const plane_work *w,
+                     ridge_serving_cache *out)
+{
+    for (int i = 0; i < b->cut->n_mixers; i++) {
+        const serving_mixer *m = &b->cut->mixers[i];
+        if (!is_of_class(w, m))
+            continue;
+        const serving_kept kept =
+            serving_layer_kept(b, (int)(m->layer - b->desk->compact->layers));
+        if (!w->is_state)
+            out->bytes_per_token += m->count * kept.token_bytes;
+        out->state_bytes += m->count * kept.state_bytes;
+    }
+}
+
+static bool add_class(const serving_bench *b, const plane_work *w,
+                      ridge_serving_speed *out)
+{
+    if (out->n_caches == RIDGE_SERVING_CACHE_MAX)
+        return true;
+    plane_work work = *w;
+    ridge_serving_cache *cache = &out->caches[out->n_caches++];
+    *cache = (ridge_serving_cache){0};
+    add_kept(b, &work, cache);
+    return class_build(&work, cache);
+}
+
+/* Whether an earlier mixer is of the same class. */
+static bool is_met(const serving_bench *b, int i, const plane_work *w)
+{
+    for (int j = 0; j < i; j++) {
+        if (is_of_class(w, &b->cut->mixers[j]))
+            return true;
+    }
+    return false;
+}
+
+static bool caches_build(const serving_bench *b, ridge_serving_speed *out)
+{
+    for (int i = 0; i < b->cut->n_mixers; i++) {
+        const serving_mixer *m = &b->cut->mixers[i];
+        const plane_work w = {
+            .b = b,
+            .is_state = serving_class_is_state(m),
+            .window = serving_class_is_state(m) ? 0 : serving_class_window(m)};
+        if (!is_met(b, i, &w) && !add_class(b, &w, out))
+            return false;
+    }
+    return true;
+}
+
+/* ---- drafts ---------------------------------------------------------------------- */
+
+static ridge_status draft_build(const serving_bench *b, ridge_serving_speed *out)
+{
+    enum { KNOTS = 12 };
+    const ridge_draft *d = &b->layout->draft;
+    ridge_arena *arena = ridge_ctx_arena(b->desk->cx);
+    const bool has_draft = d->kind != RIDGE_DRAFT_NONE;
+    const int accepts = has_draft ? (int)d->depth : 0;
+    double *x = ridge_new(arena, double, KNOTS);
+    double *y = ridge_new(arena, double, KNOTS);
+    double *accept = ridge_new(arena, double, (size_t)accepts + 1);
+    if (x == NULL || y == NULL || accept == NULL)
+        return ridge_fail_nomem(b->desk->cx);
+    memcpy(accept, d->accept, (size_t)accepts * sizeof *accept);
+    const double most = ceil((double)b->layout->sequences / b->ranks);
+    int n = 0;
+    for (double at = 1; has_draft && n < KNOTS; at = fmin(2 * at, most)) {
+        x[n] = at;
+        RIDGE_TRY(
+            serving_draft_price(b, at, b->desk->about.longest_tokens / 2, &y[n++]));
+        if (at >= most)
+            break;
+    }
+    out->draft = (ridge_serving_draft){.verified = (int64_t)b->verified,
+                                       .lookahead = has_draft ? d->depth : 0,
+                                       .n_accept = accepts,
+                                       .accept = accept,
+                                       .draft = {n > 0 ? n : 1, x, y}};
+    return RIDGE_OK;
+}
+
+/* ---- the whole ------------------------------------------------------------------- */
+
+static ridge_status blocks_find(const serving_bench *b, ridge_serving_speed *out)
+{
+    ridge_serving_memory memory;
+    RIDGE_TRY(ridge_serving_memory_find(b->desk, b->layout, &memory));
+    const double tp = (double)b->layout->tp;
+    out->blocks = memory.blocks;
+    out->block_tokens = memory.block_tokens;
+    out->block_bytes = serving_token_bytes(b) * (double)memory.block_tokens * tp;
+    return RIDGE_OK;
+}
+
+static void links_find(const serving_bench *b, ridge_serving_speed *out)
+{
+    const ridge_slice *slice = b->desk->about.slice;
+    const ridge_chip *chip = slice->chip;
+    const double tp = (double)b->layout->tp;
+    const bool swaps = b->desk->about.engine->preemption == RIDGE_PREEMPTION_SWAP;
+    const double host = ridge_memory_bytes_per_s(chip, RIDGE_MEMORY_HOST);
+    out->swap_bytes_per_s = swaps ? host * tp : 0;
+    if (slice->n_axes < 1)
+        return;
+    const ridge_axis *outer = &slice->axes[slice->n_axes - 1];
+    out->transfer_bytes_per_s = outer->bytes_per_s * outer->efficiency * tp;
+    out->transfer_s = outer->startup_s + outer->latency_s;
+}
+
+ridge_status ridge_serving_speed_build(ridge_serving_desk *desk,
+                                       const ridge_serving_layout *layout,
+                                       ridge_serving_speed *out)
+{
+    serving_bench b;
+    RIDGE_TRY(serving_bench_open(desk, layout, &b));
+    const ridge_engine *e = desk->about.engine;
+    const double chips = (double)ridge_serving_layout_chips(layout);
+    double kernels;
+    ridge_serving_speed speed = {.host_s = e->host_s,
+                                 .host_sequence_s = e->host_sequence_s,
+                                 .is_host_hidden = e->is_host_hidden,
+                                 .request_s = e->request_s,
+                                 .attention_ranks = layout->attention_dp,
+                                 .stages = layout->pp,
+                                 .chips = chips,
+                                 .chunk_call_s = serving_chunk_call_s(&b, &kernels)};
+    const double sequences = (double)layout->sequences;
+    const double rows =
+        fmax((double)layout->budget_tokens * b.ranks, sequences * b.verified);
+    if (!curve_build(&b, rows_s, rows, &speed.rows) ||
+        !curve_build(&b, head_s, sequences * b.verified, &speed.head) ||
+        !caches_build(&b, &speed))
+        return ridge_fail_nomem(desk->cx);
+    RIDGE_TRY(draft_build(&b, &speed));
+    RIDGE_TRY(blocks_find(&b, &speed));
+    links_find(&b, &speed);
+    if (desk->chip->n_prices > 0)
+        speed.usd_per_hour = desk->chip->prices[0].usd_per_chip_hour * chips;
+    *out = speed;
+    return RIDGE_OK;
+}

@@ -1,0 +1,107 @@
+/*
+ * The price of one iteration: rows of all sequences together, scores of decoding
+ * sequences and of each chunk by themselves, the head for those that sample, and what
+ * launches and the engine's host leave uncovered.
+ */
+#include "serving_bench.h"
+
+#include <math.h>
+
+static ridge_status check_load(ridge_ctx *cx, const ridge_serving_load *load)
+{
+    const double of[] = {load->decode_sequences, load->decode_context,
+                         load->chunk_tokens,     load->chunks,
+                         load->chunk_context,    load->finishing};
+    for (size_t i = 0; i < RIDGE_COUNT_OF(of); i++) {
+        if (!(of[i] >= 0 && of[i] <= 1e12))
+            return ridge_fail(cx, RIDGE_E_ARG,
+                              "a load of %g sequences or tokens: expected 0 to 1e12",
+                              of[i]);
+    }
+    if (load->decode_sequences + load->chunk_tokens <= 0)
+        return ridge_fail(cx, RIDGE_E_ARG,
+                          "an iteration of no tokens: give sequences "
+                          "that decode, or tokens of a prompt");
+    if (load->chunk_tokens > 0 && load->chunks <= 0)
+        return ridge_fail(cx, RIDGE_E_ARG,
+                          "tokens of prompts, and no prompts: give their number");
+    return RIDGE_OK;
+}
+
+static double add_rows(const serving_bench *b, const ridge_serving_load *load,
+                       double *parts)
+{
+    const double rows =
+        (load->decode_sequences * b->verified + load->chunk_tokens) * b->ranks;
+    const serving_rows r = serving_rows_price(b, rows);
+    parts[RIDGE_SERVING_PART_DENSE] += r.dense_s;
+    parts[RIDGE_SERVING_PART_VECTOR] += r.vector_s;
+    parts[RIDGE_SERVING_PART_EXPERTS] += r.experts_s;
+    parts[RIDGE_SERVING_PART_TP] += r.tp_s;
+    parts[RIDGE_SERVING_PART_EP] += r.ep_s;
+    parts[RIDGE_SERVING_PART_PP] += r.pp_s;
+    return r.kernels;
+}
+
+static void add_scores(const serving_bench *b, const ridge_serving_load *load,
+                       double *parts)
+{
+    double kernels;
+    const double chunk =
+        load->chunks > 0 ? load->chunk_tokens / load->chunks : load->chunk_tokens;
+    for (int i = 0; i < b->cut->n_mixers; i++) {
+        const serving_mixer *m = &b->cut->mixers[i];
+        const serving_scores d =
+            serving_decode_price(b, m, load->decode_sequences, load->decode_context);
+        const serving_scores p = serving_chunk_price(b, m, chunk, load->chunk_context);
+        parts[RIDGE_SERVING_PART_DECODE_ATTENTION] += d.s;
+        parts[RIDGE_SERVING_PART_KV] += d.exchange_s;
+        parts[RIDGE_SERVING_PART_PREFILL_ATTENTION] += load->chunks * p.s;
+    }
+    if (load->chunk_tokens > 0)
+        parts[RIDGE_SERVING_PART_PREFILL_ATTENTION] +=
+            serving_chunk_call_s(b, &kernels);
+}
+
+static double sum_of(const double *parts)
+{
+    double s = 0;
+    for (int i = 0; i < RIDGE_SERVING_PART_COUNT; i++)
+        s += parts[i];
+    return s;
+}
+
+/* What the host takes for an iteration, as far as the chip does not hide it. */
+static double host_s(const serving_bench *b, const ridge_serving_load *load,
+                     double device_s)
+{
+    const ridge_engine *e = b->desk->about.engine;
+    const double sequences = (load->decode_sequences + load->chunks) * b->ranks;
+    const double s = e->host_s + e->host_sequence_s * sequences;
+    return e->is_host_hidden ? fmax(0, s - device_s) : s;
+}
+
+ridge_status ridge_serving_step_price(ridge_serving_desk *desk,
+                                      const ridge_serving_layout *layout,
+                                      const ridge_serving_load *load,
+                                      ridge_serving_step *out)
+{
+    serving_bench b;
+    RIDGE_TRY(check_load(desk->cx, load));
+    RIDGE_TRY(serving_bench_open(desk, layout, &b));
+    ridge_serving_step step = {0};
+    double *parts = step.parts_s;
+    double kernels;
+    add_rows(&b, load, parts);
+    add_scores(&b, load, parts);
+    const double sampled = load->decode_sequences * b.verified + load->finishing;
+    parts[RIDGE_SERVING_PART_HEAD] =
+        serving_head_price(&b, sampled * b.ranks, &kernels);
+    RIDGE_TRY(serving_draft_price(&b, load->decode_sequences, load->decode_context,
+                                  &parts[RIDGE_SERVING_PART_DRAFT]));
+    parts[RIDGE_SERVING_PART_HOST] = host_s(&b, load, sum_of(parts));
+    step.expected_s = sum_of(parts);
+    serving_bound_find(&b, load, &step);
+    *out = step;
+    return RIDGE_OK;
+}
