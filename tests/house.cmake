@@ -37,10 +37,21 @@ if(TARGET ridge)
                          $<TARGET_FILE:ridge> ${case})
         set_tests_properties(golden.${name} PROPERTIES TIMEOUT 60 LABELS "golden;quick")
     endforeach()
-    foreach(noun readme_output man_pages)
-        add_test(NAME docs.${noun}
-                 COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_SOURCE_DIR}/tools/${noun}.py
-                         --ridge $<TARGET_FILE:ridge>)
-        set_tests_properties(docs.${noun} PROPERTIES TIMEOUT 120 LABELS "docs;quick")
+    add_test(NAME docs.man_pages COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_SOURCE_DIR}/tools/man_pages.py
+                                         --ridge $<TARGET_FILE:ridge>)
+    set_tests_properties(docs.man_pages PROPERTIES TIMEOUT 120 LABELS "docs;quick")
+
+    # The commands that README and guide show, with their outputs.
+    file(GLOB pages CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/README.md
+         ${CMAKE_SOURCE_DIR}/docs/guide/*.md)
+    foreach(page ${pages})
+        get_filename_component(name ${page} NAME_WE)
+        if(page MATCHES "guide/")
+            set(name guide_${name})
+        endif()
+        add_test(NAME docs.${name}
+                 COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_SOURCE_DIR}/tools/readme_output.py
+                         --ridge $<TARGET_FILE:ridge> ${page})
+        set_tests_properties(docs.${name} PROPERTIES TIMEOUT 240 LABELS "docs;quick")
     endforeach()
 endif()

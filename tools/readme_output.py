@@ -10,8 +10,12 @@ A block that is kept true:
     ```
     <!-- end of output -->
 
-    readme_output.py --ridge PROGRAM            fail if a block differs from the output
-    readme_output.py --ridge PROGRAM --write    rewrite the blocks
+    readme_output.py --ridge PROGRAM [FILE ...]            fail if a block differs from the output
+    readme_output.py --ridge PROGRAM [FILE ...] --write    rewrite the blocks
+
+Without files: every Markdown file of the tree. Commands whose output is another every time
+stand in a block that must run without fault, between `<!-- runs: COMMAND -->` and
+`<!-- end of run -->`; it shows the command alone.
 
 The command is one shell line that runs as if in the root of the tree; a line of several,
 joined by &&, is shown as several. `lines 1-20:` before it keeps those lines of the output alone. How long a search took is masked when comparing.
@@ -30,6 +34,23 @@ BLOCK = re.compile(
     re.S)
 
 
+RUN = re.compile(r"(<!-- runs: (.*?) -->\n)(.*?)(<!-- end of run -->)", re.S)
+
+
+def shown(command: str) -> str:
+    """A line of several commands as several."""
+    return "\n$ ".join(command.split(" && "))
+
+
+def executed(ridge: str, match) -> str:
+    """The inside of a block whose command must run."""
+    command = match.group(2)
+    code, _, err = program.run(ridge, command)
+    if code != 0:
+        raise SystemExit(f"readme_output: '{command}' failed with {code}: {err.strip()}")
+    return f"```console\n$ {shown(command)}\n```\n"
+
+
 def rendered(ridge: str, match) -> str:
     """The block's inside as the program prints it now."""
     _, first, last, command, _, _ = match.groups()
@@ -40,8 +61,7 @@ def rendered(ridge: str, match) -> str:
     if first is not None:
         lines = lines[int(first) - 1:int(last)]
     text = "\n".join(line.rstrip() for line in lines)
-    shown = "\n$ ".join(command.split(" && "))
-    return f"```console\n$ {shown}\n{text}\n```\n"
+    return f"```console\n$ {shown(command)}\n{text}\n```\n"
 
 
 def differs(path: str, old: str, new: str) -> bool:
@@ -58,12 +78,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--ridge", required=True)
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("files", nargs="*", help="in the tree")
     args = parser.parse_args()
     blocks, wrong = 0, 0
-    for path in tree.files(program.ROOT, (".md",)):
+    for path in args.files or tree.files(program.ROOT, (".md",)):
         old = tree.read(program.ROOT, path)
-        blocks += len(BLOCK.findall(old))
+        blocks += len(BLOCK.findall(old)) + len(RUN.findall(old))
         new = BLOCK.sub(lambda m: m.group(1) + rendered(args.ridge, m) + m.group(6), old)
+        new = RUN.sub(lambda m: m.group(1) + executed(args.ridge, m) + m.group(4), new)
         if args.write and program.mask(new) != program.mask(old):
             with open(os.path.join(program.ROOT, path), "w", encoding="utf-8") as f:
                 f.write(new)
