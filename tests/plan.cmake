@@ -42,6 +42,8 @@ ridge_test(unit measured_csv LAYER plan)
 ridge_test(unit measured_op LAYER plan)
 ridge_test(unit error_summary LAYER plan)
 ridge_fuzz(measured LAYER plan)
+ridge_test(unit served_run LAYER plan SOURCES ${train_fixture})
+ridge_fuzz(served LAYER plan)
 ridge_test(diff chain_brute LAYER plan)
 ridge_test(property chain_values LAYER plan
            SOURCES ${CMAKE_SOURCE_DIR}/tests/support/mesh_arrays.c

@@ -26,6 +26,16 @@ def samples() -> list:
     return sorted(n for n in names if n.endswith((".csv", ".jsonl")))
 
 
+def serving_groups(metric: str, errors: dict) -> dict:
+    """Of measured serving: each metric of all rows and of those that state enough, by chip
+    and by engine."""
+    groups = {f"{metric}, {which}": errors[which] for which in ("all", "complete")}
+    for key in ("by_chip", "complete_by_chip", "by_engine"):
+        text = "states enough, " if key == "complete_by_chip" else ""
+        groups.update({f"{metric}, {text}{name}": e for name, e in errors[key].items()})
+    return groups
+
+
 def measure(ridge: str, name: str) -> dict:
     """Rows and median error by chip, and by chip and kind; of training runs also of those
     that state their whole plan, by software, and of memory by source."""
@@ -40,6 +50,8 @@ def measure(ridge: str, name: str) -> dict:
     for key, text in (("complete_by_chip", "whole plan, "), ("by_stack", "software "),
                       ("memory_by_source", "memory, ")):
         groups.update({text + name: e for name, e in report.get(key, {}).items()})
+    for metric, errors in report.get("metrics", {}).items():
+        groups.update(serving_groups(metric, errors))
     return {group: {"rows": e["rows"], "median": round(e["median_abs_rel_error"], 4)}
             for group, e in groups.items() if e["rows"] >= ROWS_LEAST}
 

@@ -130,11 +130,12 @@ RIDGE_NODISCARD ridge_status ridge_validate_operations(ridge_ctx *cx,
 
 typedef enum ridge_measured_file {
     RIDGE_MEASURED_TRAINING,
-    RIDGE_MEASURED_OPERATIONS
+    RIDGE_MEASURED_OPERATIONS,
+    RIDGE_MEASURED_SERVING
 } ridge_measured_file;
 
 /** What a file of measurements holds, told by its first row.
- * @errors E_IO; E_PARSE when it is neither */
+ * @errors E_IO; E_PARSE when it is none of them */
 RIDGE_NODISCARD ridge_status ridge_measured_file_find(ridge_ctx *cx, const char *path,
                                                       ridge_measured_file *out);
 

@@ -1,60 +1,99 @@
 /*
- * ridge validate: the model held against measurements of training runs, and of
- * operations and collectives.
+ * ridge validate: the model held against measurements of training runs, of serving, and
+ * of operations and collectives.
  */
 #include "cli.h"
 
 #include "ridge/report.h"
+#include "ridge/report_serving_validation.h"
 
-/* What a file holds decides which of two reports is written. */
+/* What a file holds decides which of the reports is written. */
 typedef struct validation {
-    bool is_training;
+    ridge_measured_file file;
     ridge_validation_view training;
     ridge_op_validation_view operations;
+    ridge_serving_validation_view serving;
 } validation;
+
+static ridge_status validate_training(cli_run *run, const ridge_catalog *catalog,
+                                      ridge_validation *out)
+{
+    const ridge_library *library;
+    RIDGE_TRY(cli_library(run, &library));
+    return ridge_validate_training(run->cx, catalog, library, run->args[0], out);
+}
+
+static ridge_status validate_serving(cli_run *run, const ridge_catalog *catalog,
+                                     ridge_serving_validation *out)
+{
+    const ridge_library *library;
+    RIDGE_TRY(cli_library(run, &library));
+    return ridge_validate_serving(run->cx, catalog, library, run->args[0], out);
+}
 
 static ridge_status validate(cli_run *run, validation *out)
 {
     const ridge_catalog *catalog;
-    const ridge_library *library;
-    ridge_measured_file file;
     const char *path = run->args[0];
     const bool has_rows = cli_option_text(run, "rows") != NULL;
     ridge_arena *arena = ridge_ctx_arena(run->cx);
     ridge_validation *training = ridge_new(arena, ridge_validation, 1);
     ridge_op_validation *operations = ridge_new(arena, ridge_op_validation, 1);
-    if (!training || !operations)
+    ridge_serving_validation *serving = ridge_new(arena, ridge_serving_validation, 1);
+    if (!training || !operations || !serving)
         return ridge_fail_nomem(run->cx);
     RIDGE_TRY(cli_catalog(run, &catalog));
-    RIDGE_TRY(ridge_measured_file_find(run->cx, path, &file));
-    out->is_training = file == RIDGE_MEASURED_TRAINING;
+    RIDGE_TRY(ridge_measured_file_find(run->cx, path, &out->file));
     out->training = (ridge_validation_view){path, training, has_rows};
     out->operations = (ridge_op_validation_view){path, operations, has_rows};
-    if (!out->is_training)
-        return ridge_validate_operations(run->cx, catalog, path, operations);
-    RIDGE_TRY(cli_library(run, &library));
-    return ridge_validate_training(run->cx, catalog, library, path, training);
+    out->serving = (ridge_serving_validation_view){path, serving, has_rows};
+    switch (out->file) {
+    case RIDGE_MEASURED_TRAINING:
+        return validate_training(run, catalog, training);
+    case RIDGE_MEASURED_SERVING:
+        return validate_serving(run, catalog, serving);
+    case RIDGE_MEASURED_OPERATIONS:
+        break;
+    }
+    return ridge_validate_operations(run->cx, catalog, path, operations);
+}
+
+static void write_html(cli_run *run, const validation *v, ridge_buf *page)
+{
+    switch (v->file) {
+    case RIDGE_MEASURED_TRAINING:
+        ridge_validation_write_html(run->cx, &v->training, page);
+        break;
+    case RIDGE_MEASURED_OPERATIONS:
+        ridge_op_validation_write_html(run->cx, &v->operations, page);
+        break;
+    case RIDGE_MEASURED_SERVING:
+        ridge_serving_validation_write_html(run->cx, &v->serving, page);
+        break;
+    }
 }
 
 static int emit_html(cli_run *run, const validation *v)
 {
     ridge_buf page;
     ridge_buf_init(&page, ridge_ctx_arena(run->cx));
-    if (v->is_training) {
-        ridge_validation_write_html(run->cx, &v->training, &page);
-    } else {
-        ridge_op_validation_write_html(run->cx, &v->operations, &page);
-    }
+    write_html(run, v, &page);
     return cli_emit_html(run, &page);
 }
 
 static int emit_json(cli_run *run, const validation *v)
 {
     ridge_json *object = cli_json_begin(run);
-    if (v->is_training) {
+    switch (v->file) {
+    case RIDGE_MEASURED_TRAINING:
         ridge_validation_write_json(run->cx, &v->training, object);
-    } else {
+        break;
+    case RIDGE_MEASURED_OPERATIONS:
         ridge_op_validation_write_json(run->cx, &v->operations, object);
+        break;
+    case RIDGE_MEASURED_SERVING:
+        ridge_serving_validation_write_json(run->cx, &v->serving, object);
+        break;
     }
     return cli_emit_json(run, object);
 }
@@ -62,11 +101,18 @@ static int emit_json(cli_run *run, const validation *v)
 static int emit_text(cli_run *run, const validation *v)
 {
     ridge_buf text;
+    const bool has_colour = run->has_colour;
     ridge_buf_init(&text, ridge_ctx_arena(run->cx));
-    if (v->is_training) {
-        ridge_validation_write_text(run->cx, &v->training, run->has_colour, &text);
-    } else {
-        ridge_op_validation_write_text(run->cx, &v->operations, run->has_colour, &text);
+    switch (v->file) {
+    case RIDGE_MEASURED_TRAINING:
+        ridge_validation_write_text(run->cx, &v->training, has_colour, &text);
+        break;
+    case RIDGE_MEASURED_OPERATIONS:
+        ridge_op_validation_write_text(run->cx, &v->operations, has_colour, &text);
+        break;
+    case RIDGE_MEASURED_SERVING:
+        ridge_serving_validation_write_text(run->cx, &v->serving, has_colour, &text);
+        break;
     }
     return cli_emit_text(run, &text);
 }
@@ -117,7 +163,19 @@ const cli_verb cli_verb_validate = {
         "hardware {chip}, config {op, ...}, measured {latency_us or a rate}. Errors "
         "are\n"
         "given by duration, kind, chip and source; rows measured faster than physics\n"
-        "allows are refused and counted.",
+        "allows are refused and counted.\n"
+        "\n"
+        "Measured serving is CSV below a header with model_path, system, backend,\n"
+        "backend_version, isl, osl, concurrency, tp_size, pp_size, attention_dp_size,\n"
+        "moe_tp_size, moe_ep_size (or the same of prefill_ and decode_ workers),\n"
+        "silicon_ttft_ms, silicon_tpot_ms; or JSON Lines of id, source {title}, model\n"
+        "{name}, hardware {chip, n_chips}, config {framework, mode, tp, ..., dtype,\n"
+        "input_len, output_len, concurrency}, measured {ttft_ms, tpot_ms,\n"
+        "output_tokens_per_s, ...}. Each row is played on the engine it names; errors\n"
+        "of TTFT, TPOT, tokens/s and latency are given by chip, engine, model and "
+        "source.\n"
+        "Rows whose model could have drafted tokens without saying so are counted "
+        "apart.",
     .example = "ridge validate examples/measured.jsonl --rows",
     .options = options,
     .min_args = 1,

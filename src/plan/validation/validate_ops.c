@@ -298,31 +298,3 @@ ridge_status ridge_validate_operations(ridge_ctx *cx, const ridge_catalog *catal
     *out = v;
     return RIDGE_OK;
 }
-
-ridge_status ridge_measured_file_find(ridge_ctx *cx, const char *path,
-                                      ridge_measured_file *out)
-{
-    ridge_str text;
-    ridge_node row;
-    RIDGE_TRY(ridge_file_read(cx, path, FILE_BYTES_MOST, &text));
-    *out = RIDGE_MEASURED_OPERATIONS;
-    if (!is_json(text)) {
-        measured_csv csv = {.path = path, .rest = text};
-        measured_csv_row header = {0};
-        bool has_row;
-        RIDGE_TRY(measured_csv_next(cx, &csv, &header, &has_row));
-        if (is_header(&header))
-            return RIDGE_OK;
-        return ridge_fail(cx, RIDGE_E_PARSE,
-                          "%s:1: neither JSON Lines nor CSV with a header of op, "
-                          "hardware and latency_us",
-                          path);
-    }
-    ridge_str rest = ridge_str_trim(text);
-    const ridge_str line = ridge_str_trim(ridge_str_cut(&rest, '\n'));
-    RIDGE_TRY(ridge_json_parse(cx, line, path, &row));
-    const ridge_node config = ridge_json_get(&row, "config");
-    if (ridge_json_is_absent(ridge_json_get(&config, "op")))
-        *out = RIDGE_MEASURED_TRAINING;
-    return RIDGE_OK;
-}

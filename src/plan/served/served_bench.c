@@ -1,0 +1,244 @@
+/*
+ * Files of data/benches: name, full_name, source, date, note; publishers (titles of the
+ * sources that print its results); shapes (pairs of prompt and output tokens, by which
+ * its rows are told); shortest_share (lengths are uniform from this share of the stated
+ * one to it); requests_per_client; recipes: an array of what holds where, each with
+ *
+ *     engine, models, formats, chips    beginnings of their names; absent: any
+ *     input_tokens, output_tokens, clients_least, clients_below, tp_below
+ *     cache, budget_tokens, memory_share, wait_iterations, is_async    settings
+ *     note                              their names in the recipe
+ *
+ * wait_iterations: of decoding, for which a request waits before it is admitted.
+ */
+#include "served_bench.h"
+
+#include <string.h>
+
+extern const ridge_embedded_set ridge_bench_data;
+
+static const char *const members[] = {"name",   "full_name",      "source",
+                                      "date",   "note",           "publishers",
+                                      "shapes", "shortest_share", "requests_per_client",
+                                      "recipes"};
+static const char *const recipe_members[] = {
+    "engine",        "models",        "formats",         "chips",    "input_tokens",
+    "output_tokens", "clients_least", "clients_below",   "tp_below", "cache",
+    "budget_tokens", "memory_share",  "wait_iterations", "is_async", "note"};
+
+enum { RECIPES_MOST = 256, NAMES_MOST = 64 };
+
+/* ---- checks -----------------------------------------------------------------------
+ */
+
+static ridge_status want_names(ridge_ctx *cx, ridge_node node)
+{
+    if (ridge_json_is_absent(node))
+        return RIDGE_OK;
+    const size_t n = ridge_json_size(node);
+    if (ridge_json_kind_of(node) != RIDGE_JSON_ARRAY || n > NAMES_MOST)
+        return ridge_json_fail(cx, node, "an array of names is wanted");
+    for (size_t i = 0; i < n; i++) {
+        const char *name;
+        RIDGE_TRY(ridge_json_want_text(cx, ridge_json_at(&node, i), &name));
+    }
+    return RIDGE_OK;
+}
+
+static ridge_status want_number(ridge_ctx *cx, const ridge_node *o, const char *key,
+                                double low, double high)
+{
+    double v;
+    const ridge_node node = ridge_json_get(o, key);
+    return ridge_json_is_absent(node) ? RIDGE_OK
+                                      : ridge_json_want_double(cx, node, low, high, &v);
+}
+
+static ridge_status check_recipe(ridge_ctx *cx, ridge_node recipe)
+{
+    static const struct {
+        const char *key;
+        double low, high;
+    } numbers[] = {
+        {"input_tokens", 1, 1e9},  {"output_tokens", 1, 1e9},
+        {"clients_least", 1, 1e9}, {"clients_below", 1, 1e9},
+        {"tp_below", 1, 1e6},      {"budget_tokens", 1, 1e9},
+        {"memory_share", 0.05, 1}, {"wait_iterations", 0, 1e4},
+    };
+    const char *text;
+    ridge_dtype cache;
+    RIDGE_TRY(
+        ridge_json_only(cx, recipe, recipe_members, RIDGE_COUNT_OF(recipe_members)));
+    RIDGE_TRY(ridge_json_want_text(cx, ridge_json_get(&recipe, "engine"), &text));
+    RIDGE_TRY(want_names(cx, ridge_json_get(&recipe, "models")));
+    RIDGE_TRY(want_names(cx, ridge_json_get(&recipe, "formats")));
+    RIDGE_TRY(want_names(cx, ridge_json_get(&recipe, "chips")));
+    for (size_t i = 0; i < RIDGE_COUNT_OF(numbers); i++)
+        RIDGE_TRY(
+            want_number(cx, &recipe, numbers[i].key, numbers[i].low, numbers[i].high));
+    const ridge_node node = ridge_json_get(&recipe, "cache");
+    if (ridge_json_is_absent(node))
+        return RIDGE_OK;
+    RIDGE_TRY(ridge_json_want_text(cx, node, &text));
+    return ridge_dtype_parse(cx, text, &cache);
+}
+
+ridge_status served_bench_check(ridge_ctx *cx, ridge_node root)
+{
+    const char *text;
+    double v;
+    if (ridge_json_kind_of(root) != RIDGE_JSON_OBJECT)
+        return ridge_json_fail(cx, root, "a bench is an object");
+    RIDGE_TRY(ridge_json_only(cx, root, members, RIDGE_COUNT_OF(members)));
+    RIDGE_TRY(ridge_json_want_text(cx, ridge_json_get(&root, "name"), &text));
+    RIDGE_TRY(ridge_json_want_text(cx, ridge_json_get(&root, "source"), &text));
+    RIDGE_TRY(want_names(cx, ridge_json_get(&root, "publishers")));
+    RIDGE_TRY(ridge_json_want_double(cx, ridge_json_get(&root, "shortest_share"), 0.01,
+                                     1, &v));
+    RIDGE_TRY(ridge_json_want_double(cx, ridge_json_get(&root, "requests_per_client"),
+                                     1, 1e6, &v));
+    const ridge_node recipes = ridge_json_get(&root, "recipes");
+    const size_t n = ridge_json_size(recipes);
+    if (n > RECIPES_MOST)
+        return ridge_json_fail(cx, recipes, "more than %d recipes", RECIPES_MOST);
+    for (size_t i = 0; i < n; i++)
+        RIDGE_TRY(check_recipe(cx, ridge_json_at(&recipes, i)));
+    return RIDGE_OK;
+}
+
+/* ---- which rows -------------------------------------------------------------------
+ */
+
+static double number_of(const ridge_node *o, const char *key, double otherwise)
+{
+    double v;
+    return ridge_json_double(ridge_json_get(o, key), &v) ? v : otherwise;
+}
+
+static bool is_published(const ridge_node *root, const served_run *run)
+{
+    const ridge_node list = ridge_json_get(root, "publishers");
+    for (size_t i = 0; i < ridge_json_size(list); i++) {
+        const char *title;
+        if (ridge_json_text(ridge_json_at(&list, i), &title) &&
+            strcmp(title, run->source) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool has_shape(const ridge_node *root, const served_run *run)
+{
+    const ridge_node shapes = ridge_json_get(root, "shapes");
+    for (size_t i = 0; i < ridge_json_size(shapes); i++) {
+        const ridge_node pair = ridge_json_at(&shapes, i);
+        double input, output;
+        if (ridge_json_double(ridge_json_at(&pair, 0), &input) &&
+            ridge_json_double(ridge_json_at(&pair, 1), &output) &&
+            input == run->input_tokens && output == run->output_tokens)
+            return true;
+    }
+    return false;
+}
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static bool begins(const char *text, const char *word)
+{
+    while (*word != '\0' && lower(*text) == lower(*word)) {
+        text++;
+        word++;
+    }
+    return *word == '\0';
+}
+
+/* Whether one of a list of beginnings is that of a text; an absent list has all. */
+static bool is_listed(const ridge_node *recipe, const char *key, const char *text)
+{
+    const ridge_node list = ridge_json_get(recipe, key);
+    if (ridge_json_is_absent(list))
+        return true;
+    for (size_t i = 0; i < ridge_json_size(list); i++) {
+        const char *word;
+        if (ridge_json_text(ridge_json_at(&list, i), &word) && begins(text, word))
+            return true;
+    }
+    return false;
+}
+
+/* Formats that a row does not name are those of 16 bits. */
+static const char *format_of(const served_run *run)
+{
+    const char *text = run->expert_dtype[0] != '\0' ? run->expert_dtype : run->dtype;
+    return text[0] == '\0' ? "bf16" : text;
+}
+
+static bool holds(const ridge_node *recipe, const served_run *run, const char *model,
+                  const char *chip)
+{
+    const char *engine = "";
+    ridge_json_text(ridge_json_get(recipe, "engine"), &engine);
+    return begins(run->framework, engine) && is_listed(recipe, "models", model) &&
+           is_listed(recipe, "formats", format_of(run)) &&
+           is_listed(recipe, "chips", chip) &&
+           number_of(recipe, "input_tokens", run->input_tokens) == run->input_tokens &&
+           number_of(recipe, "output_tokens", run->output_tokens) ==
+               run->output_tokens &&
+           run->concurrency >= number_of(recipe, "clients_least", 0) &&
+           run->concurrency < number_of(recipe, "clients_below", 1e18) &&
+           (double)run->pools[0].tp < number_of(recipe, "tp_below", 1e18);
+}
+
+/* ---- what holds -------------------------------------------------------------------
+ */
+
+static ridge_status apply(ridge_ctx *cx, const ridge_node *recipe, served_practice *out)
+{
+    const char *cache;
+    out->budget_tokens =
+        (int64_t)number_of(recipe, "budget_tokens", (double)out->budget_tokens);
+    out->memory_share = number_of(recipe, "memory_share", out->memory_share);
+    out->wait_iterations = number_of(recipe, "wait_iterations", out->wait_iterations);
+    ridge_json_bool(ridge_json_get(recipe, "is_async"), &out->is_async);
+    if (!ridge_json_text(ridge_json_get(recipe, "cache"), &cache))
+        return RIDGE_OK;
+    out->has_cache = true;
+    return ridge_dtype_parse(cx, cache, &out->cache);
+}
+
+static ridge_status apply_all(ridge_ctx *cx, const ridge_node *root,
+                              const served_run *run, const char *model,
+                              const char *chip, served_practice *out)
+{
+    const ridge_node recipes = ridge_json_get(root, "recipes");
+    *out = (served_practice){.is_known = true,
+                             .shortest_share = number_of(root, "shortest_share", 1),
+                             .requests_per_client =
+                                 number_of(root, "requests_per_client", 0)};
+    for (size_t i = 0; i < ridge_json_size(recipes); i++) {
+        const ridge_node recipe = ridge_json_at(&recipes, i);
+        if (holds(&recipe, run, model, chip))
+            RIDGE_TRY(apply(cx, &recipe, out));
+    }
+    return RIDGE_OK;
+}
+
+ridge_status served_practice_find(ridge_ctx *cx, const served_run *run,
+                                  const char *model, const char *chip,
+                                  served_practice *out)
+{
+    *out = (served_practice){.shortest_share = 1};
+    for (size_t i = 0; i < ridge_bench_data.count; i++) {
+        const ridge_embedded *file = &ridge_bench_data.files[i];
+        ridge_node root;
+        RIDGE_TRY(ridge_json_parse(cx, (ridge_str){file->text, file->bytes}, file->path,
+                                   &root));
+        RIDGE_TRY(served_bench_check(cx, root));
+        if (is_published(&root, run) && has_shape(&root, run))
+            return apply_all(cx, &root, run, model, chip, out);
+    }
+    return RIDGE_OK;
+}

@@ -1,0 +1,200 @@
+/*
+ * The model, chips and engine that a measured row names, by the catalogue's names; what
+ * it does not name exactly is said to be assumed, what the catalogue lacks is refused.
+ */
+#include "served_bench.h"
+#include "served_run.h"
+
+#include <string.h>
+
+void served_assume(served_gaps *gaps, const char *what)
+{
+    ridge_buf_printf(&gaps->text, "%s%s", gaps->text.n == 0 ? "" : ", ", what);
+}
+
+/* ---- the model --------------------------------------------------------------------
+ */
+
+/* A checkpoint of the catalogue in the row's format, if there is one. */
+static bool find_variant(ridge_ctx *cx, const ridge_library *library,
+                         const ridge_model *model, const char *variant,
+                         const ridge_model **out)
+{
+    const char *name = ridge_sprintf(ridge_ctx_arena(cx), "%s%s", model->name, variant);
+    return variant[0] != '\0' && name != NULL &&
+           ridge_model_load(cx, library, name, out) == RIDGE_OK;
+}
+
+static ridge_status find_model(ridge_ctx *cx, const ridge_library *library,
+                               const served_run *run, const ridge_model **out)
+{
+    const ridge_model *variant;
+    if (run->model[0] == '\0')
+        return ridge_fail(cx, RIDGE_E_ARG, "the model is not named");
+    if (ridge_path_exists(run->model) ||
+        ridge_model_load(cx, library, run->model, out) != RIDGE_OK)
+        return ridge_fail(cx, RIDGE_E_NOTFOUND, "the catalogue has no model '%s'",
+                          run->model);
+    /* MiniMax-M2.5 is M2 with other weights; its 4-bit release has its own name. */
+    const char *word = served_formats_variant(run);
+    if (find_variant(cx, library, *out, word, &variant))
+        *out = variant;
+    const char *slash = strrchr(run->model, '/');
+    const ridge_model named = {.name = slash == NULL ? run->model : slash + 1};
+    if (find_variant(cx, library, &named, word, &variant))
+        *out = variant;
+    return RIDGE_OK;
+}
+
+/* ---- chips ------------------------------------------------------------------------
+ */
+
+static ridge_status find_chip(ridge_ctx *cx, const ridge_catalog *catalog,
+                              const served_run *run, served_gaps *gaps,
+                              const ridge_chip **out)
+{
+    if (run->chip[0] == '\0')
+        return ridge_fail(cx, RIDGE_E_ARG, "the chip is not named");
+    if (strstr(run->chip, "not stated") != NULL)
+        served_assume(gaps, "chip variant");
+    if (ridge_chip_find(cx, catalog, run->chip, out) == RIDGE_OK)
+        return RIDGE_OK;
+    return ridge_fail(cx, RIDGE_E_NOTFOUND, "the catalogue has no chip '%s'",
+                      run->chip);
+}
+
+/* The chip's default system, or one with the row's chips in a node. */
+static ridge_status find_system(ridge_ctx *cx, const ridge_catalog *catalog,
+                                const served_run *run, const ridge_chip *chip,
+                                const ridge_system **out)
+{
+    RIDGE_TRY(ridge_system_find(cx, catalog, chip->default_system, out));
+    const bool is_rack = (*out)->chips_per_node > 8;
+    if (run->chips_per_node == 0 || run->chips_per_node == (*out)->chips_per_node ||
+        is_rack)
+        return RIDGE_OK;
+    for (size_t i = 0; i < ridge_catalog_system_count(catalog); i++) {
+        const ridge_system *s = ridge_catalog_system(catalog, i);
+        if (s != NULL && s->chip == chip && s->chips_per_node == run->chips_per_node) {
+            *out = s;
+            return RIDGE_OK;
+        }
+    }
+    return RIDGE_OK;
+}
+
+/* ---- the engine -------------------------------------------------------------------
+ */
+
+/* The engine as the practice sets it. */
+static ridge_status adjust_engine(ridge_ctx *cx, const ridge_catalog *catalog,
+                                  const served_practice *practice,
+                                  const ridge_engine **engine)
+{
+    if (practice->is_async && !(*engine)->is_host_hidden) {
+        const char *name =
+            ridge_sprintf(ridge_ctx_arena(cx), "%s-async", (*engine)->name);
+        if (name == NULL)
+            return ridge_fail_nomem(cx);
+        RIDGE_TRY(ridge_engine_find(cx, catalog, name, engine));
+    }
+    if (practice->memory_share <= 0)
+        return RIDGE_OK;
+    ridge_engine *own = ridge_new(ridge_ctx_arena(cx), ridge_engine, 1);
+    if (own == NULL)
+        return ridge_fail_nomem(cx);
+    *own = **engine;
+    own->memory_share = practice->memory_share;
+    *engine = own;
+    return RIDGE_OK;
+}
+
+/* ---- parts ------------------------------------------------------------------------
+ */
+
+/* What all parts of a deployment have in common. */
+typedef struct common {
+    const ridge_catalog *catalog;
+    const served_run *run;
+    const ridge_system *system;
+    const ridge_model *model;
+    const ridge_engine *engine;
+    const served_practice *practice;
+    served_gaps *gaps;
+} common;
+
+static double longest_of(const served_run *run)
+{
+    const double tokens = run->cached_tokens + run->input_tokens + run->output_tokens;
+    return tokens < 1 ? 1 : tokens;
+}
+
+static void follow_practice(const common *c, ridge_serving_layout *layout)
+{
+    if (c->practice->has_cache && c->run->cache_dtype[0] == '\0')
+        layout->formats.cache = c->practice->cache;
+    if (layout->budget_tokens <= 0)
+        layout->budget_tokens = c->practice->budget_tokens;
+}
+
+static ridge_status find_part(ridge_ctx *cx, const common *c, const served_pool *pool,
+                              served_part *out)
+{
+    const served_run *run = c->run;
+    *out = (served_part){.about = {.model = c->model,
+                                   .engine = c->engine,
+                                   .longest_tokens = longest_of(run)}};
+    RIDGE_TRY(served_layout(cx, run, pool, c->model, &out->layout));
+    RIDGE_TRY(served_formats(cx, run, c->model, c->system->chip, &out->layout.formats));
+    follow_practice(c, &out->layout);
+    const int64_t chips = ridge_serving_layout_chips(&out->layout);
+    RIDGE_TRY(
+        ridge_slice_of_chips(cx, c->catalog, c->system, chips, &out->about.slice));
+    out->replicas = pool->workers > 0 ? pool->workers : 1;
+    if (!run->is_split && run->chips > chips && run->chips % chips == 0)
+        out->replicas = run->chips / chips;
+    return RIDGE_OK;
+}
+
+/* ---- drafting ---------------------------------------------------------------------
+ */
+
+static ridge_drafting drafting_of(const served_run *run, const ridge_model *model)
+{
+    if (run->drafted > 0)
+        return RIDGE_DRAFTING_STATED;
+    return model->mtp_params > 0 ? RIDGE_DRAFTING_UNSTATED : RIDGE_DRAFTING_NONE;
+}
+
+static ridge_status find_parts(ridge_ctx *cx, const common *c, served_deployment *out)
+{
+    for (int i = 0; i < out->n; i++) {
+        const served_pool *pool = &c->run->pools[i];
+        if (c->run->is_split && pool->workers == 0)
+            return ridge_fail(cx, RIDGE_E_ARG,
+                              "how many workers there are is not stated");
+        RIDGE_TRY(find_part(cx, c, pool, &out->parts[i]));
+    }
+    return RIDGE_OK;
+}
+
+ridge_status served_deployment_find(ridge_ctx *cx, const ridge_catalog *catalog,
+                                    const ridge_library *library, const served_run *run,
+                                    served_gaps *gaps, served_deployment *out)
+{
+    const ridge_chip *chip;
+    common c = {.catalog = catalog, .run = run, .gaps = gaps};
+    RIDGE_TRY(find_chip(cx, catalog, run, gaps, &chip));
+    RIDGE_TRY(find_model(cx, library, run, &c.model));
+    RIDGE_TRY(served_engine_find(cx, catalog, run, &c.engine));
+    RIDGE_TRY(find_system(cx, catalog, run, chip, &c.system));
+    *out = (served_deployment){.n = run->is_split ? 2 : 1,
+                               .engine_name = c.engine->name,
+                               .drafting = drafting_of(run, c.model)};
+    RIDGE_TRY(served_practice_find(cx, run, c.model->name, chip->name, &out->practice));
+    c.practice = &out->practice;
+    if (run->is_unsquared)
+        served_assume(gaps, "degrees that are multiplied with themselves count once");
+    RIDGE_TRY(adjust_engine(cx, catalog, &out->practice, &c.engine));
+    return find_parts(cx, &c, out);
+}

@@ -1,0 +1,131 @@
+/*
+ * The engine that a measured row names, in words like "vllm 0.19.0", "vLLM (Nov 2024)",
+ * "TensorRT-LLM v0.5", "TensorRT-LLM 0.14 / Triton": the engine of the catalogue whose
+ * rules are of that version, else the family's own.
+ */
+#include "served_run.h"
+
+#include <string.h>
+
+/* Versions that rows tell by a date or a word. */
+typedef struct engine_word {
+    const char *words;
+    const char *engine;
+} engine_word;
+
+static const engine_word engine_words[] = {
+    {"vLLM (Nov 2024)", "vllm-v0"}, /* 0.6 */
+    {"vllm (Mar 2025)", "vllm-v0"}, /* 0.7 */
+    {"vLLM TPU", "vllm-tpu"},
+};
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static bool begins(const char *text, const char *word)
+{
+    while (*word != '\0' && lower(*text) == lower(*word)) {
+        text++;
+        word++;
+    }
+    return *word == '\0';
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* The first number with a point in a text, as 1000 major + minor: "0.19.0": 19; -1:
+ * none */
+static int version_in(const char *text)
+{
+    for (const char *p = text; *p != '\0'; p++) {
+        int64_t major, minor;
+        if (!is_digit(*p) || (p > text && (is_digit(p[-1]) || p[-1] == '.')))
+            continue;
+        size_t n = 0;
+        while (is_digit(p[n]))
+            n++;
+        if (p[n] != '.' || !is_digit(p[n + 1]))
+            continue;
+        size_t m = 0;
+        while (is_digit(p[n + 1 + m]))
+            m++;
+        if (ridge_parse_i64((ridge_str){p, n}, &major) &&
+            ridge_parse_i64((ridge_str){p + n + 1, m}, &minor) && major < 1000 &&
+            minor < 1000)
+            return (int)(1000 * major + minor);
+    }
+    return -1;
+}
+
+/* "0.9 to 0.13", "0.14 and later", "0.5" */
+static bool has_version(const ridge_engine *engine, int version)
+{
+    const int first = version_in(engine->version);
+    const char *to = strstr(engine->version, " to ");
+    if (first < 0 || version < first)
+        return false;
+    if (to != NULL)
+        return version <= version_in(to + strlen(" to "));
+    return strstr(engine->version, "and later") != NULL || version == first;
+}
+
+/* An engine of the family whose rules are of the version: "vllm-v0" of "vllm". */
+static const ridge_engine *find_version(const ridge_catalog *catalog,
+                                        const ridge_engine *family, ridge_str name,
+                                        int version)
+{
+    if (version < 0 || has_version(family, version))
+        return family;
+    for (size_t i = 0; i < ridge_catalog_engine_count(catalog); i++) {
+        const ridge_engine *e = ridge_catalog_engine(catalog, i);
+        if (e == NULL || strlen(e->name) <= name.n || e->name[name.n] != '-' ||
+            strstr(e->name, "tpu") != NULL)
+            continue;
+        size_t same = 0;
+        while (same < name.n && lower(name.p[same]) == e->name[same])
+            same++;
+        if (same == name.n && has_version(e, version))
+            return e;
+    }
+    return family;
+}
+
+static bool find_word(ridge_ctx *cx, const ridge_catalog *catalog, const char *text,
+                      const ridge_engine **out)
+{
+    for (size_t i = 0; i < RIDGE_COUNT_OF(engine_words); i++) {
+        if (begins(text, engine_words[i].words))
+            return ridge_engine_find(cx, catalog, engine_words[i].engine, out) ==
+                   RIDGE_OK;
+    }
+    return false;
+}
+
+ridge_status served_engine_find(ridge_ctx *cx, const ridge_catalog *catalog,
+                                const served_run *run, const ridge_engine **out)
+{
+    ridge_str name = ridge_str_trim(ridge_str_of(run->framework));
+    if (name.n == 0)
+        return ridge_fail(cx, RIDGE_E_ARG, "the engine is not named");
+    if (find_word(cx, catalog, run->framework, out))
+        return RIDGE_OK;
+    while (name.n > 0) {
+        const char *text = ridge_str_dup(ridge_ctx_arena(cx), name);
+        if (text == NULL)
+            return ridge_fail_nomem(cx);
+        if (ridge_engine_find(cx, catalog, text, out) == RIDGE_OK) {
+            *out = find_version(catalog, *out, name, version_in(run->framework));
+            return RIDGE_OK;
+        }
+        while (name.n > 0 && name.p[name.n - 1] != ' ')
+            name.n--;
+        name = ridge_str_trim(name);
+    }
+    return ridge_fail(cx, RIDGE_E_NOTFOUND, "the catalogue has no engine '%s'",
+                      run->framework);
+}

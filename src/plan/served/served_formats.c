@@ -1,0 +1,124 @@
+/*
+ * Number formats of a measured deployment: what its words for them mean, and which
+ * parts of the model a checkpoint in that format leaves in 16 bits.
+ */
+#include "served_run.h"
+
+#include <string.h>
+
+/* What a word says of the weights it is used for. */
+typedef struct format_word {
+    const char *word;
+    ridge_dtype weight;
+    ridge_dtype compute; /* of the arithmetic, where weights alone are narrow: bf16 */
+    int64_t group;       /* weights to a scale */
+    const char *variant; /* of the catalogue's models: "llama-3.1-70b" + "-fp8" */
+} format_word;
+
+/* In lower case; the first that the row's text begins with counts. */
+static const format_word words[] = {
+    {"nvfp4", RIDGE_DTYPE_FP4, RIDGE_DTYPE_FP4, 16, "-nvfp4"},
+    {"mxfp4", RIDGE_DTYPE_FP4, RIDGE_DTYPE_BF16, 32, ""},
+    {"fp4", RIDGE_DTYPE_FP4, RIDGE_DTYPE_FP4, 16, "-nvfp4"},
+    {"fp8", RIDGE_DTYPE_FP8, RIDGE_DTYPE_FP8, 0, "-fp8"},
+    {"int8", RIDGE_DTYPE_INT8, RIDGE_DTYPE_BF16, 0, ""},
+    {"q8_0", RIDGE_DTYPE_INT8, RIDGE_DTYPE_FP16, 32, ""},
+    {"int4 g32", RIDGE_DTYPE_INT4, RIDGE_DTYPE_BF16, 32, ""},
+    {"int4", RIDGE_DTYPE_INT4, RIDGE_DTYPE_BF16, 128, ""},
+    {"q4_", RIDGE_DTYPE_INT4, RIDGE_DTYPE_FP16, 32, ""},
+    {"bf16", RIDGE_DTYPE_BF16, RIDGE_DTYPE_BF16, 0, ""},
+    {"fp16", RIDGE_DTYPE_FP16, RIDGE_DTYPE_FP16, 0, ""},
+    {"f16", RIDGE_DTYPE_FP16, RIDGE_DTYPE_FP16, 0, ""},
+};
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static bool begins(const char *text, const char *word)
+{
+    while (*word != '\0' && lower(*text) == *word) {
+        text++;
+        word++;
+    }
+    return *word == '\0';
+}
+
+static const format_word *find_word(const char *text)
+{
+    for (size_t i = 0; i < RIDGE_COUNT_OF(words); i++) {
+        if (begins(text, words[i].word))
+            return &words[i];
+    }
+    return NULL;
+}
+
+const char *served_formats_variant(const served_run *run)
+{
+    const char *text = run->expert_dtype[0] != '\0' ? run->expert_dtype : run->dtype;
+    const format_word *w = find_word(text);
+    return w == NULL ? "" : w->variant;
+}
+
+/* ---- parts ------------------------------------------------------------------------
+ */
+
+static ridge_dtype wider(ridge_dtype dtype)
+{
+    return dtype == RIDGE_DTYPE_FP16 ? RIDGE_DTYPE_FP16 : RIDGE_DTYPE_BF16;
+}
+
+static bool is_block_scaled(const char *text)
+{
+    return strstr(text, "block") != NULL;
+}
+
+/* The row's word for a model whose checkpoint is wider: all matrices but the head. */
+static void from_word(const format_word *w, ridge_serving_formats *f)
+{
+    f->weight = f->expert = w->weight;
+    f->compute = f->expert_compute = w->compute;
+    f->group = w->group;
+}
+
+/* A checkpoint in the row's format, or one that is wider nowhere. */
+static bool is_own(const ridge_model *model, const format_word *w)
+{
+    return w == NULL ||
+           (model->quant_method != NULL &&
+            ridge_dtype_bytes(w->weight) >= ridge_dtype_bytes(model->weight_dtype));
+}
+
+/* Without a word for it the cache is as the checkpoint has it: those of NVIDIA's
+ * ModelOpt state 8 bits for it, others nothing, and then it is as wide as activations.
+ * @source nvidia-modelopt-2025 */
+static ridge_dtype cache_of(const served_run *run, const ridge_model *model,
+                            const ridge_serving_formats *f)
+{
+    const format_word *w = find_word(run->cache_dtype);
+    const char *method = model->quant_method == NULL ? "" : model->quant_method;
+    if (w != NULL)
+        return w->weight;
+    return strstr(method, "modelopt") != NULL ? RIDGE_DTYPE_FP8 : f->activation;
+}
+
+ridge_status served_formats(ridge_ctx *cx, const served_run *run,
+                            const ridge_model *model, const ridge_chip *chip,
+                            ridge_serving_formats *out)
+{
+    const format_word *w = find_word(run->dtype);
+    if (run->dtype[0] != '\0' && w == NULL) {
+        return ridge_fail(cx, RIDGE_E_NOTFOUND, "the format '%s' is not known",
+                          run->dtype);
+    }
+    ridge_serving_formats f = ridge_serving_formats_of(model, chip);
+    f.activation = f.attention = wider(w == NULL ? model->rest_dtype : w->compute);
+    if (!is_own(model, w))
+        from_word(w, &f);
+    if (w != NULL && is_block_scaled(run->dtype) && f.group == 0)
+        f.group = 128;
+    f.cache = cache_of(run, model, &f);
+    *out = f;
+    return RIDGE_OK;
+}

@@ -1,0 +1,59 @@
+#include "served_price.h"
+
+#include <math.h>
+
+static double per_rank(const priced_part *p, double sequences)
+{
+    return fmax(1, ceil(sequences / (double)p->layout.attention_dp));
+}
+
+ridge_status priced_part_open(ridge_ctx *cx, const served_part *part, priced_part *out)
+{
+    const ridge_engine_room room =
+        ridge_engine_room_on(part->about.engine, part->about.slice->chip);
+    *out = (priced_part){.part = part, .layout = part->layout};
+    if (out->layout.budget_tokens <= 0)
+        out->layout.budget_tokens = room.budget_tokens;
+    if (out->layout.sequences <= 0 || out->layout.sequences > room.sequences)
+        out->layout.sequences = room.sequences;
+    RIDGE_TRY(ridge_serving_desk_open(cx, &part->about, &out->desk));
+    const char *fault = ridge_serving_layout_fault(out->desk, &out->layout);
+    if (fault != NULL)
+        return ridge_fail(cx, RIDGE_E_ARG, "%s", fault);
+    RIDGE_TRY(ridge_serving_memory_find(out->desk, &out->layout, &out->memory));
+    if (!out->memory.fits)
+        return ridge_fail(cx, RIDGE_E_ARG, "does not fit by Ridge's count of memory");
+    return RIDGE_OK;
+}
+
+ridge_status priced_decode(const priced_part *p, double sequences, double context,
+                           ridge_serving_step *out)
+{
+    const ridge_serving_load load = {.decode_sequences = per_rank(p, sequences),
+                                     .decode_context = context};
+    return ridge_serving_step_price(p->desk, &p->layout, &load, out);
+}
+
+ridge_status priced_prompts(const priced_part *p, double prompts, double tokens,
+                            double cached, double *out)
+{
+    const double budget = (double)p->layout.budget_tokens;
+    double left = per_rank(p, prompts) * tokens;
+    double before = cached;
+    *out = 0;
+    while (left > 0) {
+        const double chunk = fmin(left, budget);
+        const double whole = fmax(1, chunk / tokens);
+        ridge_serving_step step;
+        const ridge_serving_load load = {.chunk_tokens = chunk,
+                                         .chunks = whole,
+                                         .chunk_context =
+                                             tokens > budget ? before : cached,
+                                         .finishing = left <= budget ? whole : 0};
+        RIDGE_TRY(ridge_serving_step_price(p->desk, &p->layout, &load, &step));
+        *out += step.expected_s;
+        left -= chunk;
+        before = before + chunk < cached + tokens ? before + chunk : cached;
+    }
+    return RIDGE_OK;
+}

@@ -1,0 +1,144 @@
+/*
+ * What a measured row of serving says, in neutral terms, whether it came as CSV or as a
+ * JSON object; and what follows from it: the case, the layout, the load.
+ */
+#ifndef RIDGE_PLAN_SERVED_RUN_H
+#define RIDGE_PLAN_SERVED_RUN_H
+
+#include "measured_csv.h"
+#include "ridge/plan_serving_validation.h"
+
+/** How requests come. */
+typedef enum served_mode {
+    SERVED_CLOSED,  /* clients that send again as soon as they are answered */
+    SERVED_OPEN,    /* at a rate */
+    SERVED_QUEUE,   /* all at once; the engine chooses how many run */
+    SERVED_BATCH,   /* all at once, in one batch that runs to its last token */
+    SERVED_DECODE,  /* generation alone, from a context of input_tokens */
+    SERVED_PREFILL, /* prompts alone */
+    SERVED_OTHER    /* what is not simulated: mode has its words */
+} served_mode;
+
+/** Degrees of parallelism as a row has them; 0: not stated. */
+typedef struct served_pool {
+    int64_t workers, tp, pp, attention_dp, moe_tp, ep, batch;
+} served_pool;
+
+typedef struct served_run {
+    const char *id, *source;
+    const char *model, *chip, *framework; /* "" where the row is silent */
+    const char *mode_words, *note;
+    int line;
+    int64_t chips, chips_per_node;                  /* 0: not stated */
+    const char *interconnect;                       /* "" */
+    const char *dtype, *expert_dtype, *cache_dtype; /* "" */
+    served_mode mode;
+    bool is_split;     /* prompts and generation on chips of their own */
+    bool is_unsquared; /* see served_pool_unsquare */
+    served_pool
+        pools[2]; /* those of prompts and of generation; else all in the first */
+    double concurrency, request_rate, requests;
+    double input_tokens, output_tokens, cached_tokens; /* of a request */
+    double budget_tokens;
+    int64_t drafted;     /* tokens beyond the first; 0: none named */
+    double weight_bytes; /* of the file of weights; 0: not stated */
+    double measured[RIDGE_SERVING_METRIC_COUNT]; /* 0: not */
+} served_run;
+
+/** Whether a CSV file is of this kind. */
+bool served_csv_is_header(const measured_csv_row *header);
+/** Whether a JSON row is of this kind. */
+bool served_json_is_row(const ridge_node *row);
+
+/** @param source  what such a file is called
+ *  @errors E_PARSE with file:line */
+RIDGE_NODISCARD ridge_status served_run_of_csv(ridge_ctx *cx, const measured_csv *csv,
+                                               const measured_csv_row *header,
+                                               const measured_csv_row *row,
+                                               served_run *out);
+/** @param where  file:line, for messages. @errors E_PARSE */
+RIDGE_NODISCARD ridge_status served_run_of_json(ridge_ctx *cx, ridge_str line,
+                                                const char *where, served_run *out);
+
+/** What a row left open, as text "network, formats". */
+typedef struct served_gaps {
+    ridge_buf text;
+} served_gaps;
+
+void served_assume(served_gaps *gaps, const char *what);
+
+/** What is known of how a row was run beyond what it says. */
+typedef struct served_practice {
+    bool is_known;
+    double shortest_share;      /* lengths are uniform from this share of the stated */
+    double requests_per_client; /* 0: not known */
+    bool has_cache;
+    ridge_dtype cache;
+    int64_t budget_tokens;  /* 0: the engine's */
+    double memory_share;    /* 0: the engine's */
+    double wait_iterations; /* of decoding, before a request is admitted */
+    bool is_async;          /* the engine's form that hides its host */
+} served_practice;
+
+/** One group of chips that works alike: all of them, or those of prompts or of
+ *  generation. */
+typedef struct served_part {
+    ridge_serving_case about;
+    ridge_serving_layout layout;
+    int64_t replicas;
+} served_part;
+
+typedef struct served_deployment {
+    int n; /* 1, or 2: prompts, generation */
+    served_part parts[2];
+    ridge_drafting drafting;
+    const char *engine_name;
+    served_practice practice;
+} served_deployment;
+
+/** The number formats of a model under what a row says of them. @errors E_NOTFOUND */
+RIDGE_NODISCARD ridge_status served_formats(ridge_ctx *cx, const served_run *run,
+                                            const ridge_model *model,
+                                            const ridge_chip *chip,
+                                            ridge_serving_formats *out);
+
+/** What the catalogue calls a checkpoint in the row's format, behind the model's name:
+ *  "-fp8"; "": as the model. Static. */
+const char *served_formats_variant(const served_run *run);
+
+/** The engine that a row names. @errors E_NOTFOUND; E_ARG: it names none */
+RIDGE_NODISCARD ridge_status served_engine_find(ridge_ctx *cx,
+                                                const ridge_catalog *catalog,
+                                                const served_run *run,
+                                                const ridge_engine **out);
+
+/**
+ * aiconfigurator's table has deployments twice, once as "tp 8, ep 8" on 64 chips with
+ * moe_tp 8, or as attention_dp 8, tp 8 with ep 64, and once as measured: 8 chips, ep 8,
+ * to the last digit the same times. Experts whose degrees multiply to the square of tp
+ * or dp say so: what was multiplied with itself is counted once.
+ * @return whether it was
+ */
+bool served_pool_unsquare(served_pool *pool);
+
+/** The degrees of one pool, with what they imply. @errors E_ARG: why they cannot be */
+RIDGE_NODISCARD ridge_status served_layout(ridge_ctx *cx, const served_run *run,
+                                           const served_pool *pool,
+                                           const ridge_model *model,
+                                           ridge_serving_layout *out);
+
+/** Model, chips, engine and layout of a row. @errors E_ARG, E_NOTFOUND: why not */
+RIDGE_NODISCARD ridge_status served_deployment_find(
+    ridge_ctx *cx, const ridge_catalog *catalog, const ridge_library *library,
+    const served_run *run, served_gaps *gaps, served_deployment *out);
+
+/** Predict what the row measured. @errors E_ARG: what does not fit, or is not stated */
+RIDGE_NODISCARD ridge_status served_predict(ridge_ctx *cx, const served_run *run,
+                                            const served_deployment *deployment,
+                                            ridge_serving_row *out);
+
+/** Errors by metric, chip, engine, source. @errors E_NOMEM */
+RIDGE_NODISCARD ridge_status served_summarise(ridge_ctx *cx,
+                                              ridge_serving_validation *v);
+
+#endif

@@ -1,0 +1,218 @@
+/* Rows of measured serving: what CSV and JSON say, which degrees, engines and formats
+ * follow, which practice stands behind them. */
+#include "served_bench.h"
+#include "train_fixture.h"
+
+#include <string.h>
+
+#define HEADER                                                                         \
+    "id,model_path,system,backend,backend_version,precision,mode,isl,osl,concurrency," \
+    "gemm_quant_mode,moe_quant_mode,batch_size,tp_size,pp_size,attention_dp_size,"     \
+    "moe_tp_size,moe_ep_size,prefill_num_workers,prefill_tp_size,decode_num_workers,"  \
+    "decode_tp_size,silicon_ttft_ms,silicon_tpot_ms\n"
+
+static served_run read_csv(ridge_ctx *cx, const char *line)
+{
+    const char *text = ridge_sprintf(ridge_ctx_arena(cx), HEADER "%s\n", line);
+    measured_csv csv = {.path = "rows.csv", .rest = ridge_str_of(text)};
+    measured_csv_row header, row;
+    bool has_row;
+    served_run run;
+    assert_ok(cx, measured_csv_next(cx, &csv, &header, &has_row));
+    assert_true(served_csv_is_header(&header));
+    assert_ok(cx, measured_csv_next(cx, &csv, &row, &has_row));
+    assert_true(has_row);
+    assert_ok(cx, served_run_of_csv(cx, &csv, &header, &row, &run));
+    return run;
+}
+
+static served_run read_json(ridge_ctx *cx, const char *config, const char *measured)
+{
+    served_run run;
+    const char *text = ridge_sprintf(
+        ridge_ctx_arena(cx),
+        "{\"id\": \"a\", \"source\": {\"title\": \"A paper\"}, \"model\": {\"name\": "
+        "\"Llama-3.1-8B\"}, \"hardware\": {\"chip\": \"H100 SXM 80GB\", \"n_chips\": "
+        "4}, \"config\": {%s}, \"measured\": {%s}, \"note\": null}",
+        config, measured);
+    assert_ok(cx, served_run_of_json(cx, ridge_str_of(text), "rows:1", &run));
+    return run;
+}
+
+static void csv_has_degrees_and_times(void **state)
+{
+    ridge_ctx *cx = *state;
+    const served_run run = read_csv(
+        cx, "a,meta-llama/Llama-3.1-70B,h100_sxm,vllm,0.12.0,fp8,agg,1024,512,16,fp8,"
+            "fp8,16,4,1,1,4,1,,,,,121.4,13.19");
+    assert_string_equal(run.framework, "vllm 0.12.0");
+    assert_int_equal(run.pools[0].tp, 4);
+    assert_int_equal(run.chips, 4);
+    assert_false(run.is_split);
+    assert_near(run.concurrency, 16, 0);
+    assert_near(run.measured[RIDGE_SERVING_METRIC_TTFT], 0.1214, 1e-12);
+    assert_near(run.measured[RIDGE_SERVING_METRIC_TPOT], 0.01319, 1e-12);
+}
+
+static void workers_of_prompts_and_of_generation_stand_apart(void **state)
+{
+    ridge_ctx *cx = *state;
+    const served_run run = read_csv(
+        cx, "a,m,b200_sxm,trtllm,,fp8,disagg,1024,1024,64,fp8,fp8,,,,,,,2,4,3,8,9,9");
+    assert_true(run.is_split);
+    assert_int_equal(run.pools[0].workers, 2);
+    assert_int_equal(run.pools[1].tp, 8);
+    assert_int_equal(run.chips, 2 * 4 + 3 * 8);
+}
+
+static void modes_are_told_by_their_words(void **state)
+{
+    ridge_ctx *cx = *state;
+    static const struct {
+        const char *words;
+        served_mode mode;
+    } cases[] = {
+        {"online, closed loop", SERVED_CLOSED},
+        {"online, open loop", SERVED_OPEN},
+        {"offline, all requests at once", SERVED_QUEUE},
+        {"offline max throughput, in-flight batching", SERVED_QUEUE},
+        {"offline static batch", SERVED_BATCH},
+        {"decode from empty context", SERVED_DECODE},
+        {"prefill", SERVED_PREFILL},
+        {"does the run fit in memory", SERVED_OTHER},
+        {"something new", SERVED_OTHER},
+    };
+    for (size_t i = 0; i < RIDGE_COUNT_OF(cases); i++) {
+        const char *config =
+            ridge_sprintf(ridge_ctx_arena(cx), "\"mode\": \"%s\"", cases[i].words);
+        assert_int_equal(read_json(cx, config, "").mode, cases[i].mode);
+    }
+}
+
+static void rates_are_those_of_all_chips(void **state)
+{
+    ridge_ctx *cx = *state;
+    const char *config =
+        "\"mode\": \"offline\", \"input_len\": 100, \"output_len\": 300";
+    const int rate = RIDGE_SERVING_METRIC_THROUGHPUT;
+    assert_near(read_json(cx, config, "\"output_tokens_per_s\": 50").measured[rate], 50,
+                0);
+    assert_near(
+        read_json(cx, config, "\"output_tokens_per_s_per_chip\": 50").measured[rate],
+        200, 0);
+    assert_near(read_json(cx, config, "\"total_tokens_per_s\": 400").measured[rate],
+                300, 1e-12);
+}
+
+static void degrees_multiplied_with_themselves_count_once(void **state)
+{
+    (void)state;
+    served_pool p = {.tp = 64, .moe_tp = 8, .ep = 8};
+    assert_true(served_pool_unsquare(&p));
+    assert_int_equal(p.tp, 8);
+    assert_int_equal(p.ep, 8);
+    p = (served_pool){.tp = 2, .attention_dp = 2, .moe_tp = 1, .ep = 4};
+    assert_true(served_pool_unsquare(&p));
+    assert_int_equal(p.tp, 1);
+    assert_int_equal(p.attention_dp, 2);
+    assert_int_equal(p.ep, 2);
+    p = (served_pool){.tp = 4, .moe_tp = 2, .ep = 2};
+    assert_false(served_pool_unsquare(&p));
+    p = (served_pool){.tp = 8, .moe_tp = 1, .ep = 8};
+    assert_false(served_pool_unsquare(&p));
+}
+
+static void chips_follow_from_degrees(void **state)
+{
+    ridge_ctx *cx = *state;
+    ridge_serving_layout layout;
+    const served_run run = {
+        .chips = 8, .concurrency = 12, .pools = {{.pp = 2, .ep = 2, .workers = 1}}};
+    assert_ok(cx, served_layout(cx, &run, &run.pools[0], train_moe_model(cx), &layout));
+    assert_int_equal(layout.tp, 4);
+    assert_int_equal(layout.ep, 2);
+    assert_int_equal(layout.sequences, 12);
+    const served_run silent = {.concurrency = 12};
+    assert_int_equal(
+        served_layout(cx, &silent, &silent.pools[0], train_moe_model(cx), &layout),
+        RIDGE_E_ARG);
+    fixture_assert_message(cx, "tp is not stated");
+}
+
+static void engines_are_found_by_version(void **state)
+{
+    ridge_ctx *cx = *state;
+    static const struct {
+        const char *framework, *engine;
+    } cases[] = {
+        {"vllm", "vllm-v1"},        {"vllm 0.12.0", "vllm-v1"},
+        {"vLLM 0.6.3", "vllm-v0"},  {"vllm 0.19.0", "vllm-v1-async"},
+        {"vLLM TPU", "vllm-tpu"},   {"TensorRT-LLM 0.14 / Triton", "trtllm"},
+        {"sglang 0.5.9", "sglang"}, {"llama.cpp CUDA", "llama-cpp"},
+    };
+    const ridge_catalog *catalog;
+    assert_ok(cx, ridge_catalog_open(cx, NULL, &catalog));
+    for (size_t i = 0; i < RIDGE_COUNT_OF(cases); i++) {
+        const ridge_engine *engine;
+        const served_run run = {.framework = cases[i].framework};
+        assert_ok(cx, served_engine_find(cx, catalog, &run, &engine));
+        assert_string_equal(engine->name, cases[i].engine);
+    }
+    const ridge_engine *none;
+    const served_run unknown = {.framework = "something else 3"};
+    assert_int_equal(served_engine_find(cx, catalog, &unknown, &none),
+                     RIDGE_E_NOTFOUND);
+}
+
+static void practice_is_that_of_the_bench(void **state)
+{
+    ridge_ctx *cx = *state;
+    served_practice practice;
+    served_run run = read_csv(
+        cx, "a,meta-llama/Llama-3.1-70B,h200_sxm,trtllm,,fp8,agg,1024,1024,4,fp8,fp8,"
+            "4,2,1,1,2,1,,,,,340,12");
+    assert_ok(cx, served_practice_find(cx, &run, "llama-3.1-70b", "h200", &practice));
+    assert_true(practice.is_known);
+    assert_near(practice.shortest_share, 0.8, 0);
+    assert_near(practice.wait_iterations, 20, 0);
+    assert_int_equal(practice.cache, RIDGE_DTYPE_FP8);
+    run.input_tokens = 1000;
+    assert_ok(cx, served_practice_find(cx, &run, "llama-3.1-70b", "h200", &practice));
+    assert_false(practice.is_known);
+    assert_near(practice.shortest_share, 1, 0);
+}
+
+static void malformed_rows_name_their_line(void **state)
+{
+    ridge_ctx *cx = *state;
+    served_run run;
+    static const char *const texts[] = {
+        "[]", "{\"id\": 3}", "{\"id\": \"a\"}",
+        "{\"id\": \"a\", \"source\": {\"title\": \"t\"}, "
+        "\"model\": {}, \"hardware\": []}"};
+    for (size_t i = 0; i < RIDGE_COUNT_OF(texts); i++) {
+        assert_int_equal(
+            served_run_of_json(cx, ridge_str_of(texts[i]), "rows.jsonl:7", &run),
+            RIDGE_E_PARSE);
+        fixture_assert_message(cx, "rows.jsonl:7");
+    }
+}
+
+#define SERVED_TEST(name)                                                              \
+    cmocka_unit_test_setup_teardown(name, fixture_open, fixture_close)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SERVED_TEST(csv_has_degrees_and_times),
+        SERVED_TEST(workers_of_prompts_and_of_generation_stand_apart),
+        SERVED_TEST(modes_are_told_by_their_words),
+        SERVED_TEST(rates_are_those_of_all_chips),
+        SERVED_TEST(degrees_multiplied_with_themselves_count_once),
+        SERVED_TEST(chips_follow_from_degrees),
+        SERVED_TEST(engines_are_found_by_version),
+        SERVED_TEST(practice_is_that_of_the_bench),
+        SERVED_TEST(malformed_rows_name_their_line),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
