@@ -12,8 +12,8 @@ DESTDIR ?=
 preset = cmake --preset $(1) >/dev/null && cmake --build --preset $(1) -j $(JOBS) $(2)
 sources = python3 tools/tree.py --suffix .c --suffix .h
 
-.PHONY: help build demo check check-all asan tsan clang strict bench lint tidy cppcheck \
-	fuzz format fix golden docs install wheel deb clean
+.PHONY: help build demo web check check-all check-web asan tsan clang strict bench lint \
+	tidy cppcheck fuzz format fix golden docs install wheel deb clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1|/p' $(MAKEFILE_LIST) | \
@@ -27,6 +27,14 @@ demo: ## install what is missing, build, and run the main job
 	scripts/install-deps --for demo
 	$(call preset,release)
 	scripts/demo build/release/ridge
+
+web: ## the web page: build/web/index.html, one file that needs no server
+	scripts/install-deps --for web
+	scripts/web-build --jobs $(JOBS)
+
+check-web: ## the web page in a real browser
+	scripts/install-deps --for web
+	scripts/web-check
 
 check: ## sanitised build, quick tests, layout, layers, house rules
 	scripts/install-deps --for check

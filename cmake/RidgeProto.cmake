@@ -3,7 +3,6 @@
 # The messages of a .proto as C of protobuf-c, generated in the build tree; the sources to
 # add are put in `result`, and their folder may then be included.
 find_program(RIDGE_PROTOC_C protoc-c REQUIRED)
-pkg_check_modules(PROTOBUF_C REQUIRED IMPORTED_TARGET libprotobuf-c)
 
 function(ridge_proto result file)
     get_filename_component(noun ${file} NAME_WE)

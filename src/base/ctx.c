@@ -30,7 +30,9 @@ struct ridge_ctx {
 
 ridge_ctx *ridge_ctx_open(void)
 {
-    return ridge_ctx_open_budget((size_t)4 << 30);
+    /* In an address space of 32 bits (a browser's), a third of it. */
+    const uint64_t most = SIZE_MAX / 3, wanted = (uint64_t)4 << 30;
+    return ridge_ctx_open_budget((size_t)(wanted < most ? wanted : most));
 }
 
 ridge_ctx *ridge_ctx_open_budget(size_t budget_bytes)

@@ -200,7 +200,7 @@ static ridge_status read_remat(launch_sheet *s, ridge_knobs *k)
     for (size_t i = 0; i < RIDGE_COUNT_OF(remats); i++) {
         if (strcmp(name, remats[i].name) != 0)
             continue;
-        k->remat = remats[i].remat;
+        k->remat = (int)remats[i].remat;
         if (strcmp(name, "minimal_offloaded") == 0)
             k->offload |= RIDGE_OFFLOAD_ACTIVATIONS;
         if (remats[i].note != NULL) {

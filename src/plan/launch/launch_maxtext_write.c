@@ -312,7 +312,7 @@ static void fill_batch(launch_draft *d)
     snprintf(text, sizeof text, "%.10g", share);
     if (!ridge_parse_double(ridge_str_of(text), &back) ||
         floor(back * chips) != (double)seqs)
-        snprintf(text, sizeof text, "%.17g", nextafter(share, INFINITY));
+        snprintf(text, sizeof text, "%.17g", nextafter(share, HUGE_VAL));
     launch_draft_text(d, LAUNCH_LOCAL_BATCH,
                       ridge_str_dup(ridge_ctx_arena(d->cx), ridge_str_of(text)));
     launch_draft_i64(d, LAUNCH_ACCUMULATION, is_piped ? 1 : d->microbatches);

@@ -1,0 +1,41 @@
+// Each page in a real browser, from a disk and offline.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { accessFaults, openBrowser, openTab } from './browser.mjs';
+
+let browser;
+before(async () => {
+  browser = await openBrowser();
+});
+after(() => browser?.close());
+
+const PAGES = [
+  ['#/model', 'Model', 'Parameters by part'],
+  ['#/hardware', 'Hardware', 'NVIDIA H100'],
+];
+
+for (const [hash, title, shown] of PAGES) {
+  test(`${hash} shows its answer, without complaints and requests`, async () => {
+    const tab = await openTab(browser, hash);
+    await tab.getByRole('heading', { level: 1, name: title }).waitFor();
+    await tab.getByText(shown).first().waitFor();
+    assert.deepEqual(tab.complaints, []);
+    assert.deepEqual(tab.asked, []);
+    await tab.context().close();
+  });
+  for (const colorScheme of ['light', 'dark']) {
+    test(`${hash} is accessible in ${colorScheme}`, async () => {
+      const tab = await openTab(browser, hash, { colorScheme });
+      await tab.getByText(shown).first().waitFor();
+      assert.deepEqual(await accessFaults(tab), []);
+      await tab.context().close();
+    });
+  }
+  test(`${hash} fits a phone`, async () => {
+    const tab = await openTab(browser, hash, { viewport: { width: 360, height: 740 } });
+    await tab.getByText(shown).first().waitFor();
+    const overflow = await tab.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    assert.ok(overflow <= 0, `${overflow} pixels too wide`);
+    await tab.context().close();
+  });
+}
