@@ -56,3 +56,6 @@ ridge_test(unit launch_torchtitan LAYER plan SOURCES ${launch_fixture})
 ridge_test(unit launch_export LAYER plan SOURCES ${launch_fixture})
 ridge_test(unit launch_names LAYER plan SOURCES ${launch_fixture})
 ridge_fuzz(launch LAYER plan)
+
+set(service_fixture ${train_fixture} ${CMAKE_SOURCE_DIR}/tests/support/invented_server.c)
+ridge_test(diff service_brute LAYER plan SOURCES ${service_fixture} TIMEOUT 120)

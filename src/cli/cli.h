@@ -105,6 +105,7 @@ extern const cli_verb cli_verb_collective;
 extern const cli_verb cli_verb_shard;
 extern const cli_verb cli_verb_size;
 extern const cli_verb cli_verb_train;
+extern const cli_verb cli_verb_serve;
 extern const cli_verb cli_verb_run;
 extern const cli_verb cli_verb_calibrate;
 extern const cli_verb cli_verb_explain;

@@ -8,10 +8,9 @@
 static const struct {
     const char *text;
     double seconds;
-} units[] = {
-    {"s", 1},     {"min", 60},        {"m", 60},        {"h", 3600},
-    {"d", 86400}, {"w", 7 * 86400.0}, {"y", 31557600.0} /* a Julian year */
-};
+} units[] = {{"s", 1},     {"min", 60},        {"m", 60},         {"h", 3600},
+             {"d", 86400}, {"w", 7 * 86400.0}, {"y", 31557600.0}, /* a Julian year */
+             {"ms", 1e-3}, {"us", 1e-6}};
 
 ridge_status ridge_duration_parse(ridge_ctx *cx, const char *text, double *seconds)
 {

@@ -1,0 +1,148 @@
+/*
+ * ridge serve: the best deployments of a model on a slice, under goals.
+ */
+#include "serve_options.h"
+
+#include "ridge/report_service.h"
+
+#include <math.h>
+
+static ridge_status find(cli_run *run, ridge_service_request *r,
+                         ridge_service_result *result)
+{
+    ridge_progress progress = cli_progress(run);
+    r->progress = &progress;
+    const ridge_status st = ridge_service_search(run->cx, r, result);
+    ridge_progress_end(&progress);
+    r->progress = NULL;
+    return st;
+}
+
+static ridge_status write_plan(cli_run *run, const ridge_service_view *v)
+{
+    const char *path = cli_option_text(run, "plan");
+    ridge_buf text;
+    if (path == NULL || v->result->n_layouts == 0)
+        return RIDGE_OK;
+    ridge_buf_init(&text, ridge_ctx_arena(run->cx));
+    RIDGE_TRY(ridge_json_write(
+        run->cx,
+        ridge_service_plan_to_json(run->cx, v->request, v->model_name,
+                                   serve_draft_name(run), &v->result->layouts[0]),
+        &text));
+    return ridge_file_write(run->cx, path, (ridge_str){text.p, text.n});
+}
+
+static ridge_status write_svg(cli_run *run, const ridge_service_view *v)
+{
+    const char *path = cli_option_text(run, "svg");
+    ridge_buf text;
+    if (path == NULL)
+        return RIDGE_OK;
+    ridge_buf_init(&text, ridge_ctx_arena(run->cx));
+    ridge_service_write_svg(run->cx, v, &text);
+    return ridge_file_write(run->cx, path, (ridge_str){text.p, text.n});
+}
+
+static int show(cli_run *run, const ridge_service_view *v)
+{
+    ridge_buf text;
+    ridge_buf_init(&text, ridge_ctx_arena(run->cx));
+    if (run->html_path) {
+        ridge_service_write_html(run->cx, v, &text);
+        const int code = cli_emit_html(run, &text);
+        if (code)
+            return code;
+        ridge_buf_init(&text, ridge_ctx_arena(run->cx));
+    }
+    if (run->is_json) {
+        ridge_json *object = cli_json_begin(run);
+        ridge_service_write_json(run->cx, v, object);
+        return cli_emit_json(run, object);
+    }
+    ridge_service_write_text(run->cx, v, run->has_colour, &text);
+    return cli_emit_text(run, &text);
+}
+
+static int run_serve(cli_run *run)
+{
+    ridge_service_request request;
+    ridge_service_result *result =
+        ridge_new(ridge_ctx_arena(run->cx), ridge_service_result, 1);
+    ridge_price price;
+    if (result == NULL || serve_request(run, &request, &price) != RIDGE_OK)
+        return cli_fail(run);
+    if (find(run, &request, result) != RIDGE_OK)
+        return cli_fail(run);
+    const ridge_service_view view = {
+        .model_name = run->args[0],
+        .request = &request,
+        .result = result,
+        .price = request.usd_per_chip_hour > 0 ? &price : NULL,
+        .has_front = cli_option_text(run, "front") != NULL};
+    if (write_plan(run, &view) != RIDGE_OK || write_svg(run, &view) != RIDGE_OK)
+        return cli_fail(run);
+    const int code = show(run, &view);
+    return code ? code : result->n_layouts == 0 ? 1 : 0;
+}
+
+static const cli_option options[] = {
+    {"on", "SLICE", "chips and their shape: v5e:4x4, h100:1x8, b200:9x8"},
+    {"prompt", "P", "tokens of a prompt (1024)"},
+    {"output", "G", "tokens of an answer (256)"},
+    {"cached", "N", "tokens of the prompt found in the prefix cache (0)"},
+    {"context", "S",
+     "tokens in the cache of every decoding sequence (those of P and G)"},
+    {"slo", "GOALS", "ttft=500ms,tpot=30ms,e2e=20s,p99: at most, at a percentile"},
+    {"for", "AIM", "throughput (default), cost, chips (with --rate), latency"},
+    {"rate", "R", "requests a second that the service takes"},
+    {"engine", "NAME",
+     "vllm-v1, sglang, trtllm, jetstream, ... (vllm-tpu on TPUs, else vllm-v1)"},
+    {"skew", "X", "exponent of a power law of expert loads (0: equal but for chance)"},
+    {"draft", "KIND", "speculation: mtp, eagle, medusa, ngram, model:NAME"},
+    {"accept", "A", "chance that a drafted token is accepted: 0.8, or 0.9,0.8,0.7"},
+    {"price", "PRICE", "dollars a chip-hour, or a listed price: 2.5, aws, spot"},
+    {"top", "K", "deployments to show (5)"},
+    {"front", NULL, "show which deployments trade latency for throughput and cost"},
+    {"plan", "FILE", "write the best deployment as a plan"},
+    {"svg", "FILE", "write the chart of the front"},
+    {NULL, NULL, NULL}};
+
+const cli_verb cli_verb_serve = {
+    .name = "serve",
+    .summary = "the best serving layouts: TTFT, TPOT, throughput, cost per token",
+    .synopsis = "MODEL [KNOB=VALUE ...]",
+    .detail =
+        "MODEL is a name of the catalogue, a Hugging Face config.json, or its folder.\n"
+        "\n"
+        "The search covers servers of every size that divides the slice, cut over tp,\n"
+        "pp, ep and attention_dp, ways to cut the cache, token budgets of an "
+        "iteration,\n"
+        "batches, depths of drafts, and pools: servers that prefill and decode, or\n"
+        "prefill servers that send caches to decode servers, in every ratio. A knob\n"
+        "fixes one choice:\n"
+        "  tp= pp= ep= attention_dp= servers=    degrees (prefill_tp=, decode_tp=, "
+        "...:\n"
+        "      of one pool)\n"
+        "  kv_cut=heads|batch|sequence  gathered=0|1  "
+        "mode=aggregated|disaggregated|any\n"
+        "  batch=    decoding sequences of an attention rank's iteration\n"
+        "  budget=   tokens of an iteration    depth=    of drafts\n"
+        "  weights= experts= compute= cache= activations=    formats: bf16, fp8, "
+        "int8,\n"
+        "      int4, fp4; any (weights, cache): all are searched\n"
+        "\n"
+        "Without --slo and --rate a request begins when another ends. With a "
+        "percentile\n"
+        "or a rate requests come at random, and queues count.\n"
+        "\n"
+        "Exit code 1: no deployment keeps the goals; the answer says which bound "
+        "forbids\n"
+        "them.",
+    .example = "ridge serve llama-3-70b --on v5e:4x4 --prompt 8192 --output 512",
+    .options = options,
+    .min_args = 1,
+    .max_args = 1,
+    .takes_knobs = true,
+    .run = run_serve,
+};

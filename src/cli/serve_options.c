@@ -1,0 +1,161 @@
+#include "serve_options.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *default_engine(const ridge_chip *chip)
+{
+    return chip->kind == RIDGE_CHIP_TPU ? "vllm-tpu" : "vllm-v1";
+}
+
+static ridge_status read_engine(cli_run *run, const ridge_chip *chip,
+                                const ridge_engine **out)
+{
+    const ridge_catalog *catalog;
+    const char *name = cli_option_text(run, "engine");
+    RIDGE_TRY(cli_catalog(run, &catalog));
+    return ridge_engine_find(run->cx, catalog,
+                             name == NULL ? default_engine(chip) : name, out);
+}
+
+static ridge_status read_work(cli_run *run, ridge_service_work *w)
+{
+    RIDGE_TRY(cli_option_count(run, "prompt", 1024, &w->prompt_tokens));
+    RIDGE_TRY(cli_option_count(run, "output", 256, &w->output_tokens));
+    RIDGE_TRY(cli_option_count(run, "cached", 0, &w->cached_tokens));
+    return cli_option_count(run, "context", 0, &w->context_tokens);
+}
+
+/* ---- speculation ----------------------------------------------------------------- */
+
+const char *serve_draft_name(const cli_run *run)
+{
+    const char *text = cli_option_text(run, "draft");
+    return text != NULL && strncmp(text, "model:", 6) == 0 ? text + 6 : NULL;
+}
+
+static ridge_status read_kind(cli_run *run, const char *text, ridge_draft *d)
+{
+    if (serve_draft_name(run) != NULL) {
+        d->kind = RIDGE_DRAFT_MODEL;
+        return cli_model(run, serve_draft_name(run), &d->model);
+    }
+    for (int i = RIDGE_DRAFT_MEDUSA; i <= RIDGE_DRAFT_NGRAM; i++) {
+        if (strcmp(text, ridge_draft_kind_text((ridge_draft_kind)i)) == 0) {
+            d->kind = (ridge_draft_kind)i;
+            return RIDGE_OK;
+        }
+    }
+    return ridge_fail(run->cx, RIDGE_E_ARG,
+                      "--draft '%.40s': use mtp, eagle, medusa, ngram or model:NAME",
+                      text);
+}
+
+/* One chance for all positions, or one each; the last stands for those behind it. */
+static ridge_status read_accept(cli_run *run, const char *text, ridge_draft *d)
+{
+    ridge_str rest = ridge_str_of(text);
+    int n = 0;
+    double v = 0;
+    while (rest.p != NULL && n < RIDGE_DRAFT_DEPTH_MAX) {
+        const ridge_str item = ridge_str_trim(ridge_str_cut(&rest, ','));
+        if (!ridge_parse_fraction(item, &v) || !(v <= 1))
+            return ridge_fail(run->cx, RIDGE_E_ARG,
+                              "--accept '%.40s': expected chances of 0 to 1, as in 0.8 "
+                              "or 0.9,0.8,0.7",
+                              text);
+        d->accept[n++] = v;
+    }
+    for (; n < RIDGE_DRAFT_DEPTH_MAX; n++)
+        d->accept[n] = v;
+    return RIDGE_OK;
+}
+
+static ridge_status read_draft(cli_run *run, ridge_service_knobs *knobs)
+{
+    const char *kind = cli_option_text(run, "draft");
+    const char *accept = cli_option_text(run, "accept");
+    if (kind == NULL && accept == NULL)
+        return RIDGE_OK;
+    if (kind == NULL || accept == NULL)
+        return ridge_fail(
+            run->cx, RIDGE_E_ARG,
+            "--draft and --accept go together: how tokens are drafted, and "
+            "how many are accepted: --draft eagle --accept 0.8");
+    RIDGE_TRY(read_kind(run, kind, &knobs->draft));
+    return read_accept(run, accept, &knobs->draft);
+}
+
+/* ---- the whole ------------------------------------------------------------------- */
+
+static ridge_status read_aims(cli_run *run, ridge_service_request *r)
+{
+    const char *slo = cli_option_text(run, "slo");
+    const char *aim = cli_option_text(run, "for");
+    r->goals = ridge_service_goals_none();
+    if (slo != NULL && ridge_service_goals_parse(run->cx, slo, &r->goals) != RIDGE_OK) {
+        ridge_ctx_note(run->cx, "--slo");
+        return RIDGE_E_ARG;
+    }
+    RIDGE_TRY(cli_option_count(run, "rate", 0, &r->requests_per_s));
+    if (cli_option_text(run, "rate") != NULL && !(r->requests_per_s > 0))
+        return ridge_fail(run->cx, RIDGE_E_ARG,
+                          "--rate: expected requests a second above 0");
+    r->aim =
+        r->requests_per_s > 0 ? RIDGE_SERVICE_AIM_CHIPS : RIDGE_SERVICE_AIM_THROUGHPUT;
+    return aim == NULL ? RIDGE_OK : ridge_service_aim_parse(run->cx, aim, &r->aim);
+}
+
+static ridge_status read_price(cli_run *run, const ridge_chip *chip,
+                               ridge_service_request *r, ridge_price *price)
+{
+    const char *text = cli_option_text(run, "price");
+    if (text == NULL && chip->n_prices == 0)
+        return RIDGE_OK;
+    const ridge_status st =
+        ridge_price_choose(run->cx, chip, text == NULL ? "" : text, price);
+    if (st != RIDGE_OK) {
+        ridge_ctx_note(run->cx, "--price");
+        return st;
+    }
+    r->usd_per_chip_hour = price->usd_per_chip_hour;
+    return RIDGE_OK;
+}
+
+static ridge_status read_knobs(cli_run *run, ridge_service_request *r)
+{
+    r->knobs = ridge_service_knobs_free();
+    for (int i = 0; i < run->n_knobs; i++)
+        RIDGE_TRY(ridge_service_knobs_set(run->cx, &r->knobs, run->knobs[i].key,
+                                          run->knobs[i].value));
+    RIDGE_TRY(read_draft(run, &r->knobs));
+    return ridge_service_knobs_close(run->cx, r->model, r->slice->chip, &r->knobs);
+}
+
+ridge_status serve_request_on(cli_run *run, const ridge_slice *slice,
+                              ridge_service_request *out, ridge_price *price)
+{
+    double top;
+    ridge_service_request r = {.slice = slice};
+    RIDGE_TRY(cli_model(run, run->args[0], &r.model));
+    RIDGE_TRY(read_engine(run, slice->chip, &r.engine));
+    RIDGE_TRY(read_work(run, &r.work));
+    RIDGE_TRY(read_aims(run, &r));
+    RIDGE_TRY(read_price(run, slice->chip, &r, price));
+    RIDGE_TRY(cli_option_count(run, "skew", 0, &r.expert_skew));
+    RIDGE_TRY(cli_option_count(run, "top", 5, &top));
+    if (top < 1 || top > RIDGE_SERVICE_TOP_MAX || floor(top) != top)
+        return ridge_fail(run->cx, RIDGE_E_ARG, "--top: expected 1 to %d",
+                          RIDGE_SERVICE_TOP_MAX);
+    r.top = (int)top;
+    RIDGE_TRY(read_knobs(run, &r));
+    *out = r;
+    return RIDGE_OK;
+}
+
+ridge_status serve_request(cli_run *run, ridge_service_request *out, ridge_price *price)
+{
+    const ridge_slice *slice;
+    RIDGE_TRY(cli_slice(run, &slice));
+    return serve_request_on(run, slice, out, price);
+}

@@ -1,0 +1,337 @@
+/* Options, fronts, refusals and rankings: the order in which they come does not change
+ * what they hold. */
+#include "service_choice.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- options --------------------------------------------------------------------- */
+
+static bool option_beats(const service_option *a, const service_option *b)
+{
+    return a->chips == b->chips && a->format == b->format &&
+           a->requests_per_s >= b->requests_per_s && a->latency_s <= b->latency_s &&
+           a->latency_quantile_s <= b->latency_quantile_s &&
+           a->transfer_bytes_per_s >= b->transfer_bytes_per_s &&
+           a->transfer_s <= b->transfer_s;
+}
+
+bool service_options_add(ridge_arena *arena, service_options *set,
+                         const service_option *option)
+{
+    int kept = 0;
+    for (int i = 0; i < set->n; i++) {
+        if (option_beats(&set->of[i], option))
+            return true;
+    }
+    for (int i = 0; i < set->n; i++) {
+        if (!option_beats(option, &set->of[i]))
+            set->of[kept++] = set->of[i];
+    }
+    set->n = kept;
+    if (set->n == set->cap) {
+        const int cap = set->cap == 0 ? 32 : 2 * set->cap;
+        service_option *grown = ridge_new(arena, service_option, (size_t)cap);
+        if (grown == NULL)
+            return false;
+        for (int i = 0; i < set->n; i++)
+            grown[i] = set->of[i];
+        set->of = grown;
+        set->cap = cap;
+    }
+    set->of[set->n++] = *option;
+    return true;
+}
+
+/* ---- fronts ---------------------------------------------------------------------- */
+
+static double slow_s(const service_point *p, bool is_cost)
+{
+    return is_cost ? p->e2e_s : p->tpot_s;
+}
+
+static bool point_beats(const service_point *a, const service_point *b, bool is_cost)
+{
+    return slow_s(a, is_cost) <= slow_s(b, is_cost) &&
+           a->tokens_per_s_per_chip >= b->tokens_per_s_per_chip;
+}
+
+bool service_points_add(ridge_arena *arena, service_points *set,
+                        const service_point *point, bool is_cost)
+{
+    int kept = 0;
+    for (int i = 0; i < set->n; i++) {
+        if (point_beats(&set->of[i], point, is_cost))
+            return true;
+    }
+    for (int i = 0; i < set->n; i++) {
+        if (!point_beats(point, &set->of[i], is_cost))
+            set->of[kept++] = set->of[i];
+    }
+    set->n = kept;
+    if (set->n == set->cap) {
+        const int cap = set->cap == 0 ? 32 : 2 * set->cap;
+        service_point *grown = ridge_new(arena, service_point, (size_t)cap);
+        if (grown == NULL)
+            return false;
+        for (int i = 0; i < set->n; i++)
+            grown[i] = set->of[i];
+        set->of = grown;
+        set->cap = cap;
+    }
+    set->of[set->n++] = *point;
+    return true;
+}
+
+/* On a front more tokens a chip are slower: one order for both. */
+static int by_rate(const void *left, const void *right)
+{
+    const service_point *a = left;
+    const service_point *b = right;
+    if (a->tokens_per_s_per_chip != b->tokens_per_s_per_chip)
+        return a->tokens_per_s_per_chip > b->tokens_per_s_per_chip ? -1 : 1;
+    return a->order - b->order;
+}
+
+void service_points_thin(service_points *set, bool is_cost, int most)
+{
+    (void)is_cost;
+    qsort(set->of, (size_t)set->n, sizeof *set->of, by_rate);
+    if (set->n <= most)
+        return;
+    for (int i = 0; i < most; i++)
+        set->of[i] = set->of[(int64_t)i * (set->n - 1) / (most - 1)];
+    set->n = most;
+}
+
+/* ---- refusals -------------------------------------------------------------------- */
+
+static bool is_same_reason(const ridge_service_refusal *a, ridge_service_fit fit,
+                           const char *why)
+{
+    return a->fit == fit && strcmp(a->why, why) == 0;
+}
+
+/* The last place gathers what has no place of its own. */
+static ridge_service_refusal *place_of(service_tally *t, ridge_service_fit fit,
+                                       const char *why)
+{
+    for (int i = 0; i < t->n; i++) {
+        if (is_same_reason(&t->of[i], fit, why))
+            return &t->of[i];
+    }
+    if (t->n == RIDGE_SERVICE_REFUSAL_MAX) {
+        ridge_service_refusal *last = &t->of[t->n - 1];
+        last->fit = RIDGE_SERVICE_FIT_LAYOUT;
+        last->why = ridge_service_fit_text(RIDGE_SERVICE_FIT_LAYOUT);
+        return last;
+    }
+    t->of[t->n] = (ridge_service_refusal){.fit = fit, .why = why};
+    return &t->of[t->n++];
+}
+
+void service_tally_add(service_tally *tally, ridge_service_fit fit, const char *why,
+                       const ridge_serving_layout *layout, double nearest)
+{
+    ridge_service_refusal *r =
+        place_of(tally, fit, why == NULL ? ridge_service_fit_text(fit) : why);
+    if (r->n == 0)
+        r->example = *layout;
+    if (r->n == 0 || nearest < r->nearest)
+        r->nearest = nearest;
+    r->n++;
+}
+
+void service_tally_merge(service_tally *to, const service_tally *from)
+{
+    for (int i = 0; i < from->n; i++) {
+        const ridge_service_refusal *f = &from->of[i];
+        ridge_service_refusal *r = place_of(to, f->fit, f->why);
+        if (r->n == 0)
+            r->example = f->example;
+        if (r->n == 0 || f->nearest < r->nearest)
+            r->nearest = f->nearest;
+        r->n += f->n;
+    }
+}
+
+static int by_number(const void *left, const void *right)
+{
+    const ridge_service_refusal *a = left;
+    const ridge_service_refusal *b = right;
+    if (a->n != b->n)
+        return a->n > b->n ? -1 : 1;
+    return a->fit != b->fit ? (int)a->fit - (int)b->fit : strcmp(a->why, b->why);
+}
+
+void service_tally_sort(service_tally *tally)
+{
+    qsort(tally->of, (size_t)tally->n, sizeof *tally->of, by_number);
+}
+
+/* ---- what comes nearest ---------------------------------------------------------- */
+
+static double excess_of(const ridge_service_request *r, const ridge_service_price *p)
+{
+    double excess = 0;
+    for (int i = 0; i < RIDGE_SERVICE_LATENCY_COUNT; i++) {
+        const double ratio =
+            service_score_judged_s(r, p, (ridge_service_latency)i) / r->goals.most_s[i];
+        excess = fmax(excess, ratio);
+    }
+    return excess;
+}
+
+/* Of as little the one that serves more. */
+static bool is_nearer(double a, double b, const ridge_service_price *of_a,
+                      const ridge_service_price *of_b)
+{
+    return a < b ||
+           (a == b && of_a->tokens_per_s_per_chip > of_b->tokens_per_s_per_chip);
+}
+
+void service_nearest_add(const ridge_service_request *r, service_nearest *n,
+                         const ridge_service_price *p)
+{
+    if (p->requests_per_s <= 0)
+        return;
+    const double excess = excess_of(r, p);
+    if (!n->has_all || is_nearer(excess, n->excess, p, &n->all)) {
+        n->has_all = true;
+        n->excess = excess;
+        n->all = *p;
+    }
+    if (!n->has_most || p->requests_per_s > n->most.requests_per_s) {
+        n->has_most = true;
+        n->most = *p;
+    }
+    for (int i = 0; i < RIDGE_SERVICE_LATENCY_COUNT; i++) {
+        const ridge_service_latency which = (ridge_service_latency)i;
+        if (!n->has_least[i] ||
+            is_nearer(service_score_judged_s(r, p, which),
+                      service_score_judged_s(r, &n->least[i], which), p,
+                      &n->least[i])) {
+            n->has_least[i] = true;
+            n->least[i] = *p;
+        }
+    }
+}
+
+void service_nearest_merge(const ridge_service_request *r, service_nearest *to,
+                           const service_nearest *from)
+{
+    if (from->has_all)
+        service_nearest_add(r, to, &from->all);
+    if (from->has_most)
+        service_nearest_add(r, to, &from->most);
+    for (int i = 0; i < RIDGE_SERVICE_LATENCY_COUNT; i++) {
+        if (from->has_least[i])
+            service_nearest_add(r, to, &from->least[i]);
+    }
+}
+
+/* ---- rankings -------------------------------------------------------------------- */
+
+static bool is_same_cut(const ridge_serving_layout *a, const ridge_serving_layout *b)
+{
+    return a->tp == b->tp && a->pp == b->pp && a->ep == b->ep &&
+           a->attention_dp == b->attention_dp && a->kv_cut == b->kv_cut &&
+           a->is_weight_gathered == b->is_weight_gathered &&
+           a->formats.weight == b->formats.weight &&
+           a->formats.cache == b->formats.cache && a->draft.kind == b->draft.kind &&
+           a->draft.depth == b->draft.depth;
+}
+
+bool service_choice_is_alike(const ridge_service_choice *a,
+                             const ridge_service_choice *b)
+{
+    if (a->mode != b->mode || a->n_pools != b->n_pools)
+        return false;
+    for (int i = 0; i < a->n_pools; i++) {
+        if (!is_same_cut(&a->pools[i].layout, &b->pools[i].layout))
+            return false;
+    }
+    return true;
+}
+
+static int order_of(double a, double b)
+{
+    return fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b)) ? 0 : a < b ? -1 : 1;
+}
+
+static double number_of(ridge_service_aim aim, const ridge_service_price *p)
+{
+    switch (aim) {
+    case RIDGE_SERVICE_AIM_THROUGHPUT:
+        return -p->tokens_per_s_per_chip;
+    case RIDGE_SERVICE_AIM_COST:
+        return p->usd_per_million_tokens;
+    case RIDGE_SERVICE_AIM_CHIPS:
+        return p->paid_chips;
+    case RIDGE_SERVICE_AIM_LATENCY:
+        break;
+    }
+    return p->latency_s[RIDGE_SERVICE_E2E];
+}
+
+/* Any order will do that is one. */
+static int compare_pools(const ridge_service_pool *a, const ridge_service_pool *b)
+{
+    const ridge_serving_layout *x = &a->layout;
+    const ridge_serving_layout *y = &b->layout;
+    const int64_t left[] = {x->tp,          x->pp,          x->ep,
+                            x->draft.depth, (int)x->kv_cut, x->is_weight_gathered,
+                            a->servers,     x->sequences,   x->budget_tokens};
+    const int64_t right[] = {y->tp,          y->pp,          y->ep,
+                             y->draft.depth, (int)y->kv_cut, y->is_weight_gathered,
+                             b->servers,     y->sequences,   y->budget_tokens};
+    for (size_t i = 0; i < RIDGE_COUNT_OF(left); i++) {
+        if (left[i] != right[i])
+            return left[i] < right[i] ? -1 : 1;
+    }
+    return 0;
+}
+
+/* Of equal latencies the cheaper, otherwise the faster; then the simpler. */
+static int compare(ridge_service_aim aim, const ridge_service_price *a,
+                   const ridge_service_price *b)
+{
+    int order = order_of(number_of(aim, a), number_of(aim, b));
+    if (order == 0)
+        order = order_of(-a->tokens_per_s_per_chip, -b->tokens_per_s_per_chip);
+    if (order == 0)
+        order =
+            order_of(a->latency_s[RIDGE_SERVICE_E2E], b->latency_s[RIDGE_SERVICE_E2E]);
+    if (order == 0)
+        order = a->choice.n_pools - b->choice.n_pools;
+    if (order == 0)
+        order = order_of((double)a->chips, (double)b->chips);
+    for (int i = 0; order == 0 && i < a->choice.n_pools; i++)
+        order = compare_pools(&a->choice.pools[i], &b->choice.pools[i]);
+    return order;
+}
+
+bool ridge_service_is_better(ridge_service_aim aim, const ridge_service_price *a,
+                             const ridge_service_price *b)
+{
+    return compare(aim, a, b) < 0;
+}
+
+void service_ranking_insert(service_ranking *r, const ridge_service_price *price)
+{
+    int at = 0;
+    while (at < r->n && !service_choice_is_alike(&r->prices[at].choice, &price->choice))
+        at++;
+    if (at == r->n && r->n < r->top) {
+        r->n++;
+    } else {
+        if (at == r->n)
+            at = r->top - 1;
+        if (compare(r->aim, price, &r->prices[at]) >= 0)
+            return;
+    }
+    for (; at > 0 && compare(r->aim, price, &r->prices[at - 1]) < 0; at--)
+        r->prices[at] = r->prices[at - 1];
+    r->prices[at] = *price;
+}

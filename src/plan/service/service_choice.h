@@ -1,0 +1,94 @@
+/* What a search keeps of the deployments that it scores. Layer-internal. */
+#ifndef RIDGE_PLAN_SERVICE_CHOICE_H
+#define RIDGE_PLAN_SERVICE_CHOICE_H
+
+#include "service_score.h"
+#include "service_space.h"
+
+/** A pool of servers of one layout at one batch, for deployments of two pools. */
+typedef struct service_option {
+    int format; /* caches are sent between layouts of the same alone */
+    ridge_serving_layout layout;
+    int64_t chips;
+    double batch;
+    double requests_per_s;          /* most of one server */
+    double latency_s;               /* of its phase, in the mean, without waiting */
+    double latency_quantile_s;      /* at the goals' quantile; the mean without one */
+    double tpot_s, tpot_quantile_s; /* decode */
+    double cache_use;
+    double transfer_bytes;       /* of a request's cache */
+    double transfer_bytes_per_s; /* of the server's chips of one request; 0: none */
+    double transfer_s;           /* of a transfer, beside its bytes */
+    double transfer_ranks;       /* that send or receive at once */
+} service_option;
+
+typedef struct service_options {
+    int n, cap;
+    service_option *of;
+} service_options;
+
+/** A deployment of the fronts. */
+typedef struct service_point {
+    ridge_service_choice choice;
+    double tpot_s, e2e_s, tokens_per_s_per_chip;
+    int order; /* of the search: settles ties */
+} service_point;
+
+typedef struct service_points {
+    int n, cap;
+    service_point *of;
+} service_points;
+
+/** Keep an option unless another of as many chips does at least as many requests no
+ * slower; forget those that it beats. @return false: no memory */
+bool service_options_add(ridge_arena *arena, service_options *set,
+                         const service_option *option);
+
+/** Keep a point unless another has no longer a TPOT (or, is_cost, time to the last
+ * token) and no fewer tokens/s a chip. @return false: no memory */
+bool service_points_add(ridge_arena *arena, service_points *set,
+                        const service_point *point, bool is_cost);
+
+/** The most tokens/s a chip first, @p most of them evenly spread over the front. */
+void service_points_thin(service_points *set, bool is_cost, int most);
+
+/** What was refused, by reason. */
+typedef struct service_tally {
+    int n;
+    ridge_service_refusal of[RIDGE_SERVICE_REFUSAL_MAX];
+} service_tally;
+
+/** Count a refusal. @param why  NULL: the fit's own words; borrowed. @param nearest
+ * how far it is from doing, less is nearer */
+void service_tally_add(service_tally *tally, ridge_service_fit fit, const char *why,
+                       const ridge_serving_layout *layout, double nearest);
+void service_tally_merge(service_tally *to, const service_tally *from);
+/** Most first. */
+void service_tally_sort(service_tally *tally);
+
+/** What comes nearest to goals, whether it keeps them or not. */
+typedef struct service_nearest {
+    bool has_all, has_most, has_least[RIDGE_SERVICE_LATENCY_COUNT];
+    double excess; /* largest ratio of a latency to its goal */
+    ridge_service_price all, most, least[RIDGE_SERVICE_LATENCY_COUNT];
+} service_nearest;
+
+void service_nearest_add(const ridge_service_request *request, service_nearest *nearest,
+                         const ridge_service_price *price);
+void service_nearest_merge(const ridge_service_request *request, service_nearest *to,
+                           const service_nearest *from);
+
+/** The best few, one of each layout (or pair of layouts). */
+typedef struct service_ranking {
+    int n, top;
+    ridge_service_aim aim;
+    ridge_service_price *prices;
+} service_ranking;
+
+void service_ranking_insert(service_ranking *ranking, const ridge_service_price *price);
+
+/** Whether two deployments differ in batches, budgets and servers alone. */
+bool service_choice_is_alike(const ridge_service_choice *a,
+                             const ridge_service_choice *b);
+
+#endif

@@ -1,0 +1,276 @@
+#include "service_space.h"
+
+#include "divisors.h"
+
+#include <math.h>
+
+enum { BATCH_MOST_PLACES = 8 * 21 };
+
+typedef struct builder {
+    ridge_ctx *cx;
+    const ridge_service_request *request;
+    bool has_experts;
+    int64_t kv_heads; /* least of any layer */
+    service_space *space;
+} builder;
+
+/* Depths of drafts that are searched; a chain, or a tree as wide as told. */
+static const int64_t depths[] = {0, 1, 2, 3, 4, 5, 6, 8};
+
+static const double budgets_tried[] = {512, 1024, 2048, 4096, 8192, 16384};
+
+/* ---- batches and budgets --------------------------------------------------------- */
+
+double service_space_batch(int place)
+{
+    if (place < 8)
+        return place + 1;
+    const int octave = (place - 8) / 8;
+    const int eighth = (place - 8) % 8 + 1;
+    return (double)((8 + eighth) * ((int64_t)1 << (octave > 20 ? 20 : octave)));
+}
+
+/* What the engine does unasked is tried too. Whole prompts need room for one. */
+int service_space_budgets(const ridge_service_request *r,
+                          double out[SERVICE_BUDGET_MAX])
+{
+    const ridge_engine_room room = ridge_engine_room_on(r->engine, r->slice->chip);
+    const double own = (double)room.budget_tokens;
+    int n = 0;
+    if (r->knobs.budget_tokens > 0) {
+        out[0] = (double)r->knobs.budget_tokens;
+        return 1;
+    }
+    if (!r->engine->is_chunked) {
+        out[0] = fmax(own, r->work.prompt_tokens);
+        return 1;
+    }
+    bool has_own = own <= 0;
+    for (size_t i = 0; i < RIDGE_COUNT_OF(budgets_tried); i++) {
+        if (!has_own && own <= budgets_tried[i]) {
+            has_own = true;
+            if (own < budgets_tried[i])
+                out[n++] = own;
+        }
+        out[n++] = budgets_tried[i];
+    }
+    if (!has_own)
+        out[n++] = own;
+    return n;
+}
+
+int64_t service_space_servers(const ridge_service_request *r, ridge_service_role role,
+                              int64_t chips)
+{
+    const int64_t there = r->slice->chips / chips;
+    const int64_t asked = r->knobs.pools[role].servers;
+    return asked == 0 ? there : asked <= there ? asked : 0;
+}
+
+/* ---- layouts --------------------------------------------------------------------- */
+
+static bool add(builder *b, const service_layout *l)
+{
+    service_space *s = b->space;
+    if (s->n == s->cap) {
+        const int cap = s->cap == 0 ? 256 : 2 * s->cap;
+        service_layout *grown =
+            ridge_new(ridge_ctx_arena(b->cx), service_layout, (size_t)cap);
+        if (grown == NULL)
+            return false;
+        for (int i = 0; i < s->n; i++)
+            grown[i] = s->layouts[i];
+        s->layouts = grown;
+        s->cap = cap;
+    }
+    s->layouts[s->n++] = *l;
+    return true;
+}
+
+static bool is_free_or(int64_t knob, int64_t value)
+{
+    return knob == 0 || knob == value;
+}
+
+static bool is_flag(int knob, int value, int unasked)
+{
+    return knob == RIDGE_SERVICE_FREE ? value == unasked : knob == value;
+}
+
+/* Whether a pool's knobs allow a layout. Cuts of the cache that heads already make are
+ * no layouts of their own; weights are gathered where prompts alone are served. */
+static bool is_wanted(const builder *b, ridge_service_role role,
+                      const ridge_serving_layout *l)
+{
+    const ridge_service_pool_knobs *k = &b->request->knobs.pools[role];
+    const bool is_cut = l->kv_cut != RIDGE_KV_CUT_HEADS;
+    const bool is_prefill = role == RIDGE_SERVICE_ROLE_PREFILL;
+    if (!is_free_or(k->tp, l->tp) || !is_free_or(k->pp, l->pp) ||
+        !is_free_or(k->ep, l->ep) || !is_free_or(k->attention_dp, l->attention_dp))
+        return false;
+    if (k->attention_dp == 0 && l->attention_dp > 1 && !b->has_experts)
+        return false;
+    if (k->kv_cut == RIDGE_SERVICE_FREE) {
+        if (is_cut && (l->tp <= b->kv_heads || is_prefill))
+            return false;
+    } else if (k->kv_cut != (int)l->kv_cut) {
+        return false;
+    }
+    if (is_prefill && k->is_gathered == RIDGE_SERVICE_FREE)
+        return !l->is_weight_gathered || l->tp > 1;
+    return is_flag(k->is_gathered, l->is_weight_gathered, 0);
+}
+
+/* A server takes part of the slice; of two pools each leaves room for the other. */
+static bool has_room(const builder *b, ridge_service_role role, int64_t chips)
+{
+    const ridge_service_request *r = b->request;
+    if (service_space_servers(r, role, chips) == 0)
+        return false;
+    return role == RIDGE_SERVICE_ROLE_BOTH || chips < r->slice->chips;
+}
+
+static bool is_role_wanted(const builder *b, int role)
+{
+    const ridge_service_request *r = b->request;
+    const bool is_two = role != RIDGE_SERVICE_ROLE_BOTH;
+    if (is_two && r->work.output_tokens <= 1)
+        return false;
+    if (r->knobs.mode == RIDGE_SERVICE_MODE_ANY)
+        return true;
+    return is_two == (r->knobs.mode == RIDGE_SERVICE_MODE_DISAGGREGATED);
+}
+
+/* Drafting is for decoding: prefill servers have none. */
+static bool set_roles(const builder *b, service_layout *l)
+{
+    const int64_t chips = ridge_serving_layout_chips(&l->layout);
+    bool is_any = false;
+    for (int role = 0; role < RIDGE_SERVICE_ROLE_COUNT; role++) {
+        const ridge_service_role of = (ridge_service_role)role;
+        l->is_for[role] = is_role_wanted(b, role) && has_room(b, of, chips) &&
+                          is_wanted(b, of, &l->layout);
+        if (of == RIDGE_SERVICE_ROLE_PREFILL && l->layout.draft.depth > 0)
+            l->is_for[role] = false;
+        is_any = is_any || l->is_for[role];
+    }
+    return is_any;
+}
+
+static bool add_drafts(builder *b, service_layout *l)
+{
+    const ridge_service_knobs *k = &b->request->knobs;
+    for (size_t i = 0; i < RIDGE_COUNT_OF(depths); i++) {
+        const bool is_fixed = k->depth != RIDGE_SERVICE_FREE;
+        const int64_t depth = is_fixed ? k->depth : depths[i];
+        l->layout.draft = k->draft;
+        l->layout.draft.depth = depth;
+        l->layout.draft.nodes = k->draft.nodes > 0 && is_fixed ? k->draft.nodes : depth;
+        if (depth == 0)
+            l->layout.draft = (ridge_draft){.kind = RIDGE_DRAFT_NONE};
+        if (set_roles(b, l) && !add(b, l))
+            return false;
+        if (is_fixed || k->draft.kind == RIDGE_DRAFT_NONE)
+            return true;
+    }
+    return true;
+}
+
+/* Every format, cut of the cache, and weights that stay or are gathered. */
+static bool add_variants(builder *b, service_layout *l)
+{
+    const ridge_service_knobs *k = &b->request->knobs;
+    for (int f = 0; f < k->n_formats; f++) {
+        l->format = f;
+        l->layout.formats = k->formats[f];
+        for (int v = 0; v < 6; v++) {
+            l->layout.kv_cut = (ridge_kv_cut)(v % 3);
+            l->layout.is_weight_gathered = v >= 3;
+            if (!add_drafts(b, l))
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool add_experts(builder *b, service_layout *l, const divisors *ways)
+{
+    for (int i = 0; i < ways->n; i++) {
+        l->layout.ep = ways->values[i];
+        if (l->layout.ep > 1 && !b->has_experts)
+            break;
+        if (!add_variants(b, l))
+            return false;
+    }
+    return true;
+}
+
+static bool add_server(builder *b, int64_t chips)
+{
+    ridge_arena *arena = ridge_ctx_arena(b->cx);
+    divisors stages;
+    if (!divisors_of(arena, chips, &stages))
+        return false;
+    for (int i = 0; i < stages.n; i++) {
+        divisors ways;
+        service_layout l = {.layout.pp = stages.values[i]};
+        if (l.layout.pp > b->request->model->layer_count)
+            break;
+        if (!divisors_of(arena, chips / l.layout.pp, &ways))
+            return false;
+        for (int j = 0; j < ways.n; j++) {
+            l.layout.tp = ways.values[j];
+            l.layout.attention_dp = chips / l.layout.pp / l.layout.tp;
+            if (!add_experts(b, &l, &ways))
+                return false;
+        }
+    }
+    return true;
+}
+
+static void read_model(builder *b)
+{
+    const ridge_model *m = b->request->model;
+    b->kv_heads = INT64_MAX;
+    for (int i = 0; i < m->n_layers; i++) {
+        const ridge_mixer *x = &m->layers[i].mixer;
+        b->has_experts = b->has_experts || m->layers[i].ffn.kind == RIDGE_FFN_MOE;
+        const int64_t heads = x->kind == RIDGE_MIXER_MLA ? 1 : x->kv_heads;
+        if ((x->kind == RIDGE_MIXER_MLA || x->kind == RIDGE_MIXER_ATTENTION) &&
+            heads < b->kv_heads)
+            b->kv_heads = heads;
+    }
+}
+
+/* Servers of knobs that say all degrees may have other numbers of chips. */
+static int64_t chips_asked(const ridge_service_pool_knobs *k)
+{
+    return k->tp > 0 && k->pp > 0 && k->attention_dp > 0
+               ? k->tp * k->pp * k->attention_dp
+               : 0;
+}
+
+ridge_status service_space_build(ridge_ctx *cx, const ridge_service_request *request,
+                                 service_space *out)
+{
+    builder b = {.cx = cx, .request = request, .space = out};
+    const int64_t chips = request->slice->chips;
+    divisors sizes;
+    *out = (service_space){.n = 0};
+    read_model(&b);
+    if (!divisors_of(ridge_ctx_arena(cx), chips, &sizes))
+        return ridge_fail_nomem(cx);
+    for (int i = 0; i < sizes.n; i++) {
+        if (!add_server(&b, sizes.values[i]))
+            return ridge_fail_nomem(cx);
+    }
+    for (int role = 0; role < RIDGE_SERVICE_ROLE_COUNT; role++) {
+        const int64_t asked = chips_asked(&request->knobs.pools[role]);
+        bool is_new = asked > 0 && asked <= chips && chips % asked != 0;
+        for (int before = 0; before < role; before++)
+            is_new = is_new && chips_asked(&request->knobs.pools[before]) != asked;
+        if (is_new && !add_server(&b, asked))
+            return ridge_fail_nomem(cx);
+    }
+    return RIDGE_OK;
+}

@@ -1,0 +1,244 @@
+/*
+ * The steady state in closed form: see docs/design/serving-search.md.
+ */
+#include "steady_state.h"
+
+#include <math.h>
+
+/* Counts that come out of divisions are whole within it. */
+static const double EDGE = 1e-9;
+
+enum { PAD_LEAST = 16 };
+
+/* ---- iterations ------------------------------------------------------------------ */
+
+/* Prompt tokens that one iteration takes beside decoding sequences. */
+static double room_tokens(const steady_case *c, double batch)
+{
+    const ridge_engine *e = c->engine;
+    const double prompt = c->work->prompt_tokens - c->work->cached_tokens;
+    const bool has_decoding = e->batching == RIDGE_BATCHING_MIXED;
+    const double room = c->budget_tokens - (has_decoding ? batch * c->verified : 0);
+    return e->is_chunked ? room : fmax(prompt, room);
+}
+
+static double chunk_limit(const steady_case *c, double room)
+{
+    const double most = (double)c->engine->chunk_tokens;
+    return c->engine->is_chunked && most > 0 ? fmin(room, most) : room;
+}
+
+static double decode_context(const ridge_service_work *w)
+{
+    return w->context_tokens > 0 ? w->context_tokens
+                                 : w->prompt_tokens + w->output_tokens / 2;
+}
+
+/* Some engines run prompts in buckets: powers of two from PAD_LEAST on. */
+static double padded(const steady_case *c, double tokens)
+{
+    if (!c->engine->pads_prompts)
+        return tokens;
+    double bucket = PAD_LEAST;
+    while (bucket < tokens)
+        bucket *= 2;
+    return bucket;
+}
+
+/* Chunks of equal length, at the mean of what lies before them. */
+static void set_chunks(const steady_case *c, double room, double arrivals,
+                       steady_shape *out)
+{
+    const double prompt = c->work->prompt_tokens - c->work->cached_tokens;
+    out->chunks = ceil(prompt / chunk_limit(c, room) - EDGE);
+    const double chunk = padded(c, prompt / out->chunks);
+    const double most = (double)c->engine->prompts;
+    out->most = fmax(1, floor(room / chunk + EDGE));
+    if (most > 0)
+        out->most = fmin(out->most, most);
+    out->prompts = fmin(fmax(1, arrivals * out->chunks), out->most);
+    out->prefill_weight = arrivals * out->chunks / out->prompts;
+    out->prefill = (ridge_serving_load){
+        .chunk_tokens = chunk * out->prompts,
+        .chunks = out->prompts,
+        .chunk_context = c->work->cached_tokens + (prompt - prompt / out->chunks) / 2,
+        .finishing = out->prompts / out->chunks};
+}
+
+static bool is_mixed(const steady_case *c)
+{
+    return c->role == RIDGE_SERVICE_ROLE_BOTH &&
+           c->engine->batching == RIDGE_BATCHING_MIXED;
+}
+
+/* Iterations of prompts alone: nothing decodes beside them. */
+static void shape_prefill(const steady_case *c, double batch, steady_shape *out)
+{
+    set_chunks(c, room_tokens(c, 0), batch, out);
+    out->prompts = fmin(fmax(1, batch), out->most);
+    out->prefill.chunk_tokens *= out->prompts / out->prefill.chunks;
+    out->prefill.finishing = out->prompts / out->chunks;
+    out->prefill.chunks = out->prompts;
+    out->decode_weight = 0;
+    out->prefill_weight = 1;
+    out->is_saturated = batch > out->most * (1 + EDGE);
+}
+
+void steady_shape_of(const steady_case *c, double batch, steady_shape *out)
+{
+    const ridge_engine_batching batching = c->engine->batching;
+    *out = (steady_shape){.decode_weight = 1};
+    if (c->role != RIDGE_SERVICE_ROLE_PREFILL)
+        out->iterations = (c->work->output_tokens - 1) / c->yield;
+    if (out->iterations <= 0) {
+        shape_prefill(c, batch, out);
+        return;
+    }
+    out->decode = (ridge_serving_load){.decode_sequences = fmax(1, batch),
+                                       .decode_context = decode_context(c->work)};
+    if (c->role == RIDGE_SERVICE_ROLE_DECODE)
+        return;
+    const double room = room_tokens(c, batch);
+    const double arrivals = batch / out->iterations;
+    out->is_saturated = room < 1;
+    if (out->is_saturated)
+        return;
+    set_chunks(c, room, batching == RIDGE_BATCHING_STATIC ? batch : arrivals, out);
+    out->prefill_weight = arrivals * out->chunks / out->prompts;
+    if (!is_mixed(c))
+        return;
+    out->prefill.decode_sequences = out->decode.decode_sequences;
+    out->prefill.decode_context = out->decode.decode_context;
+    out->is_saturated = out->prefill_weight > 1 + EDGE;
+    out->prefill_weight = fmin(1, out->prefill_weight);
+    out->decode_weight = 1 - out->prefill_weight;
+}
+
+double steady_yield(const double *accept, int64_t n)
+{
+    double yield = 1;
+    double all = 1;
+    for (int64_t i = 0; i < n; i++) {
+        all *= accept[i];
+        yield += all;
+    }
+    return yield;
+}
+
+/* ---- waiting --------------------------------------------------------------------- */
+
+double steady_normal_quantile(double p)
+{
+    const double t = sqrt(-2 * log(1 - p));
+    return t - (2.515517 + t * (0.802853 + t * 0.010328)) /
+                   (1 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
+}
+
+double steady_queue_s(bool is_open, double use, double service_s, double servers,
+                      double quantile)
+{
+    if (!is_open) /* the server is found busy with half of its work before it */
+        return fmin(1, use) * service_s / 2 / servers;
+    if (use >= 1)
+        return (double)INFINITY;
+    const double scale = service_s / (2 * (1 - use) * servers);
+    if (quantile <= 0)
+        return use * scale;
+    return use > 1 - quantile ? scale * log(use / (1 - quantile)) : 0;
+}
+
+double steady_batch_quantile(const steady_case *c, double batch)
+{
+    if (!c->is_open || c->quantile <= 0)
+        return batch;
+    return batch + steady_normal_quantile(c->quantile) * sqrt(batch * 2 / 3);
+}
+
+double steady_slots(const steady_case *c, double batch)
+{
+    if (!c->is_open)
+        return batch;
+    const double seldom = fmax(0.99, c->quantile);
+    return batch + steady_normal_quantile(seldom) * sqrt(batch);
+}
+
+double steady_cache_bytes(const steady_case *c, const ridge_serving_memory *memory,
+                          double slots, double prefilling, bool is_reserved)
+{
+    const ridge_service_work *w = c->work;
+    const double block = (double)memory->block_tokens;
+    const double longest =
+        w->context_tokens > 0 ? w->context_tokens : w->prompt_tokens + w->output_tokens;
+    const double whole = block * ceil(longest / block);
+    const double spread =
+        w->context_tokens > 0
+            ? 0
+            : 3 * sqrt(slots * w->output_tokens * w->output_tokens / 12);
+    const double paged =
+        slots * (decode_context(w) + (w->context_tokens > 0 ? 0 : block / 2)) + spread;
+    const double decoding = is_reserved ? slots * whole : fmin(slots * whole, paged);
+    const double tokens = decoding + prefilling * w->prompt_tokens;
+    return c->stages * (tokens * memory->cache_bytes_per_token +
+                        (slots + prefilling) * memory->state_bytes);
+}
+
+/* ---- times ----------------------------------------------------------------------- */
+
+/* Until the iteration under way ends: half of it, of long ones more often. */
+static double residual_s(const steady_case *c, const steady_shape *s, double decode_s,
+                         double prefill_s)
+{
+    const double mean = s->decode_weight * decode_s + s->prefill_weight * prefill_s;
+    const double square = s->decode_weight * decode_s * decode_s +
+                          s->prefill_weight * prefill_s * prefill_s;
+    return mean > 0 ? square / (2 * mean) / c->stages : 0;
+}
+
+/* Prompts wait for prompts: for the room of iterations that also decode, for
+ * iterations of their own otherwise. */
+static void set_use(const steady_case *c, const steady_shape *s, double batch,
+                    double prefill_s, steady_times *out)
+{
+    const double capacity = s->most / s->chunks; /* prompts an iteration */
+    out->service_s = prefill_s / capacity / c->stages;
+    if (s->iterations <= 0) {
+        out->use = fmin(1, batch / s->most);
+    } else if (is_mixed(c)) {
+        out->use = batch / s->iterations / capacity;
+    } else {
+        out->use = s->prefill_weight * prefill_s / out->iteration_s;
+    }
+}
+
+static void set_waits(const steady_case *c, const steady_shape *s, double decode_s,
+                      double prefill_s, steady_times *out)
+{
+    out->queue_s = steady_queue_s(c->is_open, out->use, out->service_s, 1, 0);
+    out->residual_s = residual_s(c, s, decode_s, prefill_s);
+    if (c->quantile <= 0)
+        return;
+    out->queue_quantile_s =
+        steady_queue_s(c->is_open, out->use, out->service_s, 1, c->quantile);
+    out->residual_quantile_s = fmax(decode_s, prefill_s) / c->stages;
+}
+
+void steady_times_of(const steady_case *c, const steady_shape *s, double batch,
+                     double decode_s, double prefill_s, steady_times *out)
+{
+    const double ranks = c->attention_ranks * c->stages;
+    *out = (steady_times){.iteration_s = s->decode_weight * decode_s +
+                                         s->prefill_weight * prefill_s,
+                          .prefill_s = s->chunks * prefill_s};
+    if (s->iterations > 0) {
+        const bool is_static = c->engine->batching == RIDGE_BATCHING_STATIC;
+        out->requests_per_s = ranks * batch / (s->iterations * out->iteration_s);
+        out->tpot_s = (is_static ? decode_s : out->iteration_s) / c->yield;
+        out->decode_s = s->iterations * c->yield * out->tpot_s;
+    } else {
+        out->requests_per_s = ranks * batch / (s->chunks * prefill_s);
+    }
+    if (c->role == RIDGE_SERVICE_ROLE_DECODE)
+        return;
+    set_use(c, s, batch, prefill_s, out);
+    set_waits(c, s, decode_s, prefill_s, out);
+}

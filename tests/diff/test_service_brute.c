@@ -1,0 +1,189 @@
+/*
+ * The search against brute force: every layout, batch, budget and number of servers of
+ * small invented machines is scored on its own, and the best must be the search's
+ * first. The space is enumerated here in another way, with every whole batch.
+ */
+#include "invented_server.h"
+
+#include "service_finish.h"
+#include "service_search.h"
+
+#include <math.h>
+
+enum { PROBLEMS = 300, BATCH_MOST = 40 };
+
+typedef struct brute {
+    const invented_problem *problem;
+    service_source source;
+    bool has_best;
+    ridge_service_price best;
+    int64_t tried;
+} brute;
+
+static void try_choice(brute *b, const ridge_service_choice *c)
+{
+    const ridge_service_request *r = &b->problem->request;
+    ridge_service_price p;
+    assert_int_equal(service_finish_price(b->problem->cx, &b->source, r, c, &p),
+                     RIDGE_OK);
+    b->tried++;
+    if (p.fit == RIDGE_SERVICE_FIT_OK &&
+        (!b->has_best || ridge_service_is_better(r->aim, &p, &b->best))) {
+        b->has_best = true;
+        b->best = p;
+    }
+}
+
+static bool is_tried(double batch)
+{
+    for (int i = 0; service_space_batch(i) <= batch; i++) {
+        if (service_space_batch(i) == batch)
+            return true;
+    }
+    return false;
+}
+
+/* Batches between those of the grid are searched where one is the last that does. */
+static void try_batches(brute *b, const ridge_serving_layout *l, int64_t servers)
+{
+    for (int batch = 1; batch <= BATCH_MOST; batch++) {
+        ridge_service_choice c = {.mode = RIDGE_SERVICE_MODE_AGGREGATED, .n_pools = 1};
+        c.pools[0] = (ridge_service_pool){RIDGE_SERVICE_ROLE_BOTH, *l, servers, batch};
+        try_choice(b, &c);
+    }
+}
+
+static void try_pair(brute *b, const ridge_serving_layout *p, int64_t n_p,
+                     const ridge_serving_layout *d, int64_t n_d)
+{
+    for (int batch = 1; batch <= BATCH_MOST; batch++) {
+        ridge_service_choice c = {.mode = RIDGE_SERVICE_MODE_DISAGGREGATED,
+                                  .n_pools = 2};
+        c.pools[0] = (ridge_service_pool){RIDGE_SERVICE_ROLE_PREFILL, *p, n_p, 1};
+        c.pools[1] = (ridge_service_pool){RIDGE_SERVICE_ROLE_DECODE, *d, n_d, batch};
+        if (is_tried(batch))
+            try_choice(b, &c);
+    }
+}
+
+static void try_pairs(brute *b, const ridge_serving_layout *p,
+                      const ridge_serving_layout *d, int64_t chips)
+{
+    const int64_t of_p = ridge_serving_layout_chips(p);
+    const int64_t of_d = ridge_serving_layout_chips(d);
+    for (int64_t x = 1; x * of_p < chips; x++) {
+        for (int64_t y = 1; x * of_p + y * of_d <= chips; y++) {
+            for (int batch = 1; batch <= BATCH_MOST; batch++) {
+                ridge_service_choice c = {.mode = RIDGE_SERVICE_MODE_DISAGGREGATED,
+                                          .n_pools = 2};
+                c.pools[0] = (ridge_service_pool){RIDGE_SERVICE_ROLE_PREFILL, *p, x, 1};
+                c.pools[1] =
+                    (ridge_service_pool){RIDGE_SERVICE_ROLE_DECODE, *d, y, batch};
+                if (is_tried(batch))
+                    try_choice(b, &c);
+            }
+        }
+    }
+}
+
+enum { LAYOUTS_MOST = 512 };
+
+/* Chips of a server, ways of tp and attention, stages, by trying all numbers. */
+static int list_layouts(const invented_problem *p, ridge_serving_layout *out)
+{
+    const int64_t chips = p->slice.chips;
+    const bool has_experts = p->request.model->layers[0].ffn.kind == RIDGE_FFN_MOE;
+    int n = 0;
+    for (int64_t tp = 1; tp <= chips; tp++) {
+        for (int64_t dp = 1; dp <= (has_experts ? chips : 1); dp++) {
+            for (int64_t pp = 1; pp <= chips && pp <= 4; pp++) {
+                if (tp * dp * pp > chips || chips % (tp * dp * pp) != 0)
+                    continue;
+                const int64_t all = tp * dp;
+                out[n++] =
+                    (ridge_serving_layout){.tp = tp,
+                                           .pp = pp,
+                                           .ep = 1,
+                                           .attention_dp = dp,
+                                           .formats = p->request.knobs.formats[0]};
+                if (has_experts && all > 1) {
+                    out[n] = out[n - 1];
+                    out[n++].ep = all;
+                }
+                assert_true(n < LAYOUTS_MOST - 2);
+            }
+        }
+    }
+    return n;
+}
+
+static void try_all(brute *b)
+{
+    static ridge_serving_layout layouts[LAYOUTS_MOST];
+    const invented_problem *p = b->problem;
+    const ridge_service_mode mode = p->request.knobs.mode;
+    double budgets[SERVICE_BUDGET_MAX];
+    const int n_budgets = service_space_budgets(&p->request, budgets);
+    const int n = list_layouts(p, layouts);
+    for (int i = 0; i < n; i++) {
+        const int64_t servers =
+            p->slice.chips / ridge_serving_layout_chips(&layouts[i]);
+        for (int k = 0; k < n_budgets && mode != RIDGE_SERVICE_MODE_DISAGGREGATED;
+             k++) {
+            layouts[i].budget_tokens = (int64_t)budgets[k];
+            try_batches(b, &layouts[i], servers);
+        }
+    }
+    for (int i = 0; i < n && mode != RIDGE_SERVICE_MODE_AGGREGATED; i++) {
+        for (int j = 0; j < n; j++) {
+            layouts[i].budget_tokens = (int64_t)budgets[0];
+            layouts[j].budget_tokens = (int64_t)budgets[0];
+            if (p->request.work.output_tokens > 1)
+                try_pairs(b, &layouts[i], &layouts[j], p->slice.chips);
+        }
+    }
+}
+
+/* The search also tries larger batches and budgets in pools: it may be better. */
+static void compare(const invented_problem *p, uint64_t seed)
+{
+    brute b = {.problem = p};
+    ridge_service_result found;
+    assert_int_equal(invented_source_open(p->cx, &p->request, &b.source), RIDGE_OK);
+    try_all(&b);
+    assert_int_equal(
+        service_search_run(p->cx, &p->request, invented_source_open, &found), RIDGE_OK);
+    if (b.has_best && found.n_layouts == 0)
+        fail_msg("seed %d: brute force finds a deployment", (int)seed);
+    if (b.has_best &&
+        ridge_service_is_better(p->request.aim, &b.best, &found.layouts[0]))
+        fail_msg("seed %d: %g tokens/s a chip, %g s by brute force; %g, %g found",
+                 (int)seed, b.best.tokens_per_s_per_chip,
+                 b.best.latency_s[RIDGE_SERVICE_E2E],
+                 found.layouts[0].tokens_per_s_per_chip,
+                 found.layouts[0].latency_s[RIDGE_SERVICE_E2E]);
+    const ridge_service_choice *c = &found.layouts[0].choice;
+    const bool is_within =
+        found.n_layouts > 0 && c->n_pools == 1 && c->pools[0].batch <= BATCH_MOST;
+    if (is_within && !b.has_best)
+        fail_msg("seed %d: the search finds what brute force does not", (int)seed);
+}
+
+static void search_is_no_worse_than_brute_force(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= PROBLEMS; seed++) {
+        invented_problem p;
+        ridge_ctx *cx = ridge_ctx_open();
+        invented_problem_open(cx, seed, &p);
+        compare(&p, seed);
+        ridge_ctx_close(cx);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(search_is_no_worse_than_brute_force)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
