@@ -72,17 +72,8 @@ static void try_pairs(brute *b, const ridge_serving_layout *p,
     const int64_t of_p = ridge_serving_layout_chips(p);
     const int64_t of_d = ridge_serving_layout_chips(d);
     for (int64_t x = 1; x * of_p < chips; x++) {
-        for (int64_t y = 1; x * of_p + y * of_d <= chips; y++) {
-            for (int batch = 1; batch <= BATCH_MOST; batch++) {
-                ridge_service_choice c = {.mode = RIDGE_SERVICE_MODE_DISAGGREGATED,
-                                          .n_pools = 2};
-                c.pools[0] = (ridge_service_pool){RIDGE_SERVICE_ROLE_PREFILL, *p, x, 1};
-                c.pools[1] =
-                    (ridge_service_pool){RIDGE_SERVICE_ROLE_DECODE, *d, y, batch};
-                if (is_tried(batch))
-                    try_choice(b, &c);
-            }
-        }
+        for (int64_t y = 1; x * of_p + y * of_d <= chips; y++)
+            try_pair(b, p, x, d, y);
     }
 }
 

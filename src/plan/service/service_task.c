@@ -40,6 +40,13 @@ static bool add_point(task *t, const ridge_service_price *p)
     return true;
 }
 
+/* A goal that is missed says more than a batch that is too large. */
+static void refuse(task *t, ridge_service_fit fit)
+{
+    if (t->found->refused < RIDGE_SERVICE_FIT_TTFT || fit >= RIDGE_SERVICE_FIT_TTFT)
+        t->found->refused = fit;
+}
+
 static void take(task *t, const ridge_service_price *p)
 {
     const ridge_service_aim aim = t->desk->request->aim;
@@ -47,7 +54,7 @@ static void take(task *t, const ridge_service_price *p)
     if (service_score_is_real(p))
         service_nearest_add(t->desk->request, &t->found->nearest, p);
     if (p->fit != RIDGE_SERVICE_FIT_OK) {
-        t->found->refused = p->fit;
+        refuse(t, p->fit);
         return;
     }
     t->is_any = true;
@@ -166,7 +173,7 @@ static bool run_pool(task *t, ridge_service_role role, double budget_before)
         t->found->priced++;
         const ridge_service_fit fit = service_pair_option(&t->server, batch, &option);
         if (fit != RIDGE_SERVICE_FIT_OK) {
-            t->found->refused = fit;
+            refuse(t, fit);
             return true;
         }
         t->is_any = true;
