@@ -231,3 +231,21 @@ ridge_status ridge_model_load(ridge_ctx *cx, const ridge_library *library,
         return ridge__config_read_path(cx, name_or_path, out);
     return fail_unknown(cx, library, name_or_path);
 }
+
+const char *ridge_library_hub_name(ridge_ctx *cx, const ridge_library *library,
+                                   const char *name)
+{
+    const ridge__entry *entry = NULL;
+    ridge_node root;
+    if (find_entry(cx, library, name, &entry) != RIDGE_OK || entry == NULL ||
+        ridge__entry_parse(cx, entry, &root) != RIDGE_OK)
+        return NULL;
+    const ridge_node aliases = ridge_json_get(&root, "aliases");
+    for (size_t i = 0; i < ridge_json_size(aliases); i++) {
+        const char *alias;
+        if (ridge_json_text(ridge_json_at(&aliases, i), &alias) &&
+            strchr(alias, '/') != NULL)
+            return alias;
+    }
+    return NULL;
+}

@@ -138,6 +138,16 @@ static void bad_entries_say_where(void **state)
     assert_ok(cx, ridge_model_load(cx, library, "llama3-8b", &m));
 }
 
+static void the_hub_has_names_of_its_own(void **state)
+{
+    ridge_ctx *cx = *state;
+    const ridge_library *library = open_library(cx, NULL);
+    assert_string_equal(ridge_library_hub_name(cx, library, "deepseek-v3"),
+                        "deepseek-ai/DeepSeek-V3");
+    assert_null(ridge_library_hub_name(cx, library, "chinchilla-70b"));
+    assert_null(ridge_library_hub_name(cx, library, "no-such-model"));
+}
+
 int main(void)
 {
     unsetenv("HOME");
@@ -149,6 +159,8 @@ int main(void)
         cmocka_unit_test(path_to_a_config_or_its_folder),
         cmocka_unit_test(folder_adds_and_overrides),
         cmocka_unit_test(bad_entries_say_where),
+        cmocka_unit_test_setup_teardown(the_hub_has_names_of_its_own, fixture_open,
+                                        fixture_close),
     };
     return cmocka_run_group_tests(tests, fixture_open, fixture_close);
 }

@@ -39,7 +39,18 @@
     X(OPTIMIZER_OFFLOAD) X(OFFLOAD_FRACTION) X(WEIGHTS_OFFLOAD) X(PRECISION_AWARE)       \
     X(FIRST_MOMENT) X(SECOND_MOMENT) X(MOMENTUM) X(EP_OVERLAP) X(NO_PP_OVERLAP)          \
     X(GROUPED_GEMM) X(DISPATCHER) X(NO_GRAD_FUSION) X(CHECKPOINT_FORMAT)                 \
-    X(SPEC) X(BASE)
+    X(SPEC) X(BASE)                                                                      \
+    /* serving */                                                                        \
+    X(ATTENTION_DP) X(HAS_ATTENTION_DP) X(EXPERT_PARALLEL) X(KV_SPLIT) X(KV_BATCH)       \
+    X(SEQUENCES) X(BUDGET) X(CONTEXT) X(PROMPT) X(CACHE_BLOCK) X(MEMORY_SHARE)           \
+    X(CACHE_DTYPE) X(CACHE_QUANT) X(QUANT) X(QUANT_LOADED) X(PREFIX_CACHE)               \
+    X(NO_PREFIX_CACHE) X(CHUNKED) X(NO_CHUNKED) X(CHUNK) X(NO_GRAPHS) X(GRAPH_SEQS)      \
+    X(DRAFT_METHOD) X(DRAFT_MODEL) X(DRAFT_DEPTH) X(DRAFT_NODES) X(DRAFT_WIDTH)          \
+    X(DRAFT_LOOKUP) X(DRAFT_JSON)                                                        \
+    X(KV_CONNECTOR) X(KV_ROLE) X(KV_JSON) X(ROLE) X(TRANSFER)                            \
+    X(NODES) X(NODE_RANK) X(HEAD_ADDRESS) X(LAUNCHED_BY) X(SHARDING_JSON) X(SCAN)        \
+    X(WEIGHTS_PATH) X(TOKENIZER) X(PORT) X(EVICTION) X(OVERLAP) X(NO_OVERLAP)\
+    X(DRAFT_LAYERS) X(RANKS_LOCAL) X(RANKS_BY)
 /* clang-format on */
 
 typedef enum launch_field {
@@ -69,5 +80,10 @@ extern const launch_option launch_megatron_options[];
 extern const launch_option launch_bridge_options[];
 extern const launch_option launch_maxtext_options[];
 extern const launch_option launch_torchtitan_options[];
+extern const launch_option server_vllm_options[];
+extern const launch_option server_vllm_tpu_options[];
+extern const launch_option server_sglang_options[];
+extern const launch_option server_trtllm_options[];
+extern const launch_option server_maxtext_options[];
 
 #endif

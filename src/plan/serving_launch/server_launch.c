@@ -1,0 +1,140 @@
+/* Servers of a text as one deployment: alike ones joined, roles and chips checked. */
+#include "server_read.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const size_t FILE_BYTES_MOST = (size_t)4 << 20;
+
+static ridge_status check_chips(ridge_ctx *cx, const char *file,
+                                const ridge_serving_launch_query *query,
+                                ridge_serving_launch *launch)
+{
+    ridge_deployment *d = &launch->deployment;
+    const double chips = ridge_deployment_chips(d);
+    d->slice = query->slice;
+    if (query->slice == NULL || chips <= (double)query->slice->chips)
+        return RIDGE_OK;
+    return ridge_fail(cx, RIDGE_E_ARG,
+                      "%s: it runs on %g chips, %s has %" PRId64
+                      ": choose another slice",
+                      file, chips, query->slice->text, query->slice->chips);
+}
+
+static ridge_status check_roles(ridge_ctx *cx, const char *file,
+                                const ridge_deployment *d)
+{
+    const ridge_serving_role a = d->pools[0].role;
+    const ridge_serving_role b = d->pools[1].role;
+    const bool is_pair = d->n_pools == 2 && a != b && a != RIDGE_SERVING_WHOLE &&
+                         b != RIDGE_SERVING_WHOLE;
+    if (is_pair || (d->n_pools == 1 && a == RIDGE_SERVING_WHOLE))
+        return RIDGE_OK;
+    if (d->n_pools == 1) {
+        return ridge_fail(cx, RIDGE_E_ARG,
+                          "%s: a server that %s: give the command of its partner as "
+                          "well",
+                          file,
+                          a == RIDGE_SERVING_PREFILL ? "computes prompts alone"
+                                                     : "decodes alone");
+    }
+    return ridge_fail(cx, RIDGE_E_ARG,
+                      "%s: two servers that are not one for prompts and one that "
+                      "decodes: read one at a time",
+                      file);
+}
+
+/* Servers that repeat one before are more of it. */
+static bool is_repeat(const server_command *a, const server_command *b)
+{
+    if (a->launcher != b->launcher || a->role != b->role)
+        return false;
+    for (int i = 0; i < a->settings.n || i < b->settings.n; i++) {
+        if (i >= a->settings.n || i >= b->settings.n)
+            return false;
+        const launch_setting *x = &a->settings.all[i];
+        const launch_setting *y = &b->settings.all[i];
+        if (strcmp(x->name, y->name) != 0)
+            return false;
+        const bool is_place = launch_name_is(x->name, "port") ||
+                              launch_name_is(x->name, "host") ||
+                              launch_name_is(x->name, "node-rank");
+        if (!is_place && strcmp(x->value == NULL ? "" : x->value,
+                                y->value == NULL ? "" : y->value) != 0)
+            return false;
+    }
+    return true;
+}
+
+static void join_repeats(server_commands *servers)
+{
+    int n = 0;
+    for (int i = 0; i < servers->n; i++) {
+        int k = 0;
+        while (k < n && !is_repeat(&servers->all[k], &servers->all[i]))
+            k++;
+        if (k == n) {
+            servers->all[n++] = servers->all[i];
+            continue;
+        }
+        server_command *first = &servers->all[k];
+        const int64_t more = servers->all[i].replicas;
+        first->replicas =
+            (first->replicas > 0 ? first->replicas : 1) + (more > 0 ? more : 1);
+    }
+    servers->n = n;
+}
+
+static ridge_status parse(ridge_ctx *cx, ridge_str text, const char *file,
+                          const ridge_serving_launch_query *query, bool may_open,
+                          ridge_serving_launch *out)
+{
+    server_commands *servers = ridge_new(ridge_ctx_arena(cx), server_commands, 1);
+    ridge_serving_launch launch = {.path = file};
+    if (servers == NULL)
+        return ridge_fail_nomem(cx);
+    RIDGE_TRY(server_commands_read(cx, text, file, may_open, servers));
+    if (servers->n == 0 && memchr(text.p, ':', text.n) != NULL)
+        RIDGE_TRY(server_yaml_read(cx, text, file, servers));
+    join_repeats(servers);
+    if (servers->n == 0) {
+        return ridge_fail(cx, RIDGE_E_PARSE,
+                          "%s: no server is started in it: give vllm serve, "
+                          "sglang.launch_server, trtllm-serve or maxengine_server with "
+                          "options, or their yaml",
+                          file);
+    }
+    if (servers->n > 2) {
+        return ridge_fail(cx, RIDGE_E_ARG,
+                          "%s: %d unlike servers: read one, or one for prompts and one "
+                          "that decodes",
+                          file, servers->n);
+    }
+    for (int i = 0; i < servers->n; i++)
+        RIDGE_TRY(server_pool_add(cx, &servers->all[i], query, &launch));
+    RIDGE_TRY(check_roles(cx, file, &launch.deployment));
+    RIDGE_TRY(check_chips(cx, file, query, &launch));
+    *out = launch;
+    return RIDGE_OK;
+}
+
+ridge_status ridge_serving_launch_parse(ridge_ctx *cx, ridge_str text, const char *file,
+                                        const ridge_serving_launch_query *query,
+                                        ridge_serving_launch *out)
+{
+    return parse(cx, text, file, query, false, out);
+}
+
+ridge_status ridge_serving_launch_read(ridge_ctx *cx, const char *file_or_text,
+                                       const ridge_serving_launch_query *query,
+                                       ridge_serving_launch *out)
+{
+    ridge_str text = ridge_str_of(file_or_text);
+    const char *copy = ridge_str_dup(ridge_ctx_arena(cx), text);
+    if (copy == NULL)
+        return ridge_fail_nomem(cx);
+    if (strchr(file_or_text, ' ') != NULL && !ridge_path_exists(file_or_text))
+        return parse(cx, ridge_str_of(copy), "command line", query, true, out);
+    RIDGE_TRY(ridge_file_read(cx, file_or_text, FILE_BYTES_MOST, &text));
+    return parse(cx, text, copy, query, true, out);
+}

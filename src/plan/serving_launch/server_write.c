@@ -1,0 +1,117 @@
+/* A deployment to the text of its engine: pools in turn, under the notes of all. */
+#include "server_draft.h"
+
+#include "launch_sheet.h"
+
+#include <string.h>
+
+static const struct {
+    const char *text, *engine, *what;
+} launchers[] = {
+#define LAUNCHER_ROW(name, text, engine, what) {text, engine, what},
+    RIDGE_SERVING_LAUNCHER_LIST(LAUNCHER_ROW)
+#undef LAUNCHER_ROW
+};
+
+const char *ridge_serving_launcher_text(ridge_serving_launcher launcher)
+{
+    return launchers[launcher].text;
+}
+
+const char *ridge_serving_launcher_what(ridge_serving_launcher launcher)
+{
+    return launchers[launcher].what;
+}
+
+const char *ridge_serving_launcher_engine(ridge_serving_launcher launcher)
+{
+    return launchers[launcher].engine;
+}
+
+ridge_status ridge_serving_launcher_parse(ridge_ctx *cx, const char *text,
+                                          ridge_serving_launcher *out)
+{
+    const char *names[RIDGE_SERVING_LAUNCHER_COUNT];
+    for (int i = 0; i < RIDGE_SERVING_LAUNCHER_COUNT; i++) {
+        names[i] = launchers[i].text;
+        if (strcmp(text, names[i]) == 0) {
+            *out = (ridge_serving_launcher)i;
+            return RIDGE_OK;
+        }
+    }
+    const char *hint = ridge_suggestion(ridge_ctx_scratch(cx), text, names,
+                                        RIDGE_SERVING_LAUNCHER_COUNT);
+    return ridge_fail(cx, RIDGE_E_ARG,
+                      "unknown serving engine '%.60s': use vllm, vllm-yaml, vllm-tpu, "
+                      "sglang, trtllm, jetstream or maxtext%s%s",
+                      text, hint[0] == '\0' ? "" : "; ", hint);
+}
+
+double ridge_deployment_chips(const ridge_deployment *deployment)
+{
+    double chips = 0;
+    for (int i = 0; i < deployment->n_pools; i++) {
+        const ridge_serving_pool *p = &deployment->pools[i];
+        chips += (double)p->replicas * (double)ridge_serving_layout_chips(&p->layout);
+    }
+    return chips;
+}
+
+typedef struct writer {
+    ridge_status (*write)(server_draft *); /* one pool */
+    void (*put_front)(server_draft *);     /* what hands requests to two pools on */
+} writer;
+
+static const writer writers[RIDGE_SERVING_LAUNCHER_COUNT] = {
+    [RIDGE_SERVING_LAUNCHER_VLLM] = {server_vllm_write, server_vllm_put_front},
+    [RIDGE_SERVING_LAUNCHER_VLLM_YAML] = {server_vllm_write, NULL},
+    [RIDGE_SERVING_LAUNCHER_VLLM_TPU] = {server_vllm_write, server_vllm_put_front},
+    [RIDGE_SERVING_LAUNCHER_SGLANG] = {server_sglang_write, server_sglang_put_front},
+    [RIDGE_SERVING_LAUNCHER_TRTLLM] = {server_trtllm_write, server_trtllm_put_front},
+    [RIDGE_SERVING_LAUNCHER_JETSTREAM] = {server_maxtext_write, NULL},
+    [RIDGE_SERVING_LAUNCHER_MAXTEXT] = {server_maxtext_write, NULL},
+};
+
+static void put_heading(const ridge_deployment *d, ridge_launch_text *out)
+{
+    ridge_buf *b = &out->text;
+    ridge_buf_printf(b, "# %s on %s, planned by ridge " RIDGE_VERSION ".\n",
+                     d->model_name, d->slice == NULL ? "its chips" : d->slice->text);
+    for (int i = 0; i < out->notes.n; i++)
+        ridge_buf_printf(b, "# %s\n", out->notes.text[i]);
+}
+
+static void note_router(const ridge_deployment *d, server_draft *draft)
+{
+    if (d->n_pools == 1 && d->pools[0].replicas > 1)
+        launch_draft_note(&draft->sheet, "a router that is yours to add spreads "
+                                         "requests over the servers");
+}
+
+ridge_status ridge_serving_launch_write(ridge_ctx *cx, ridge_serving_launcher launcher,
+                                        const ridge_deployment *deployment,
+                                        ridge_launch_text *out)
+{
+    ridge_launch_text body = {0};
+    server_draft draft = {0};
+    const writer *w = &writers[launcher];
+    ridge_buf_init(&body.text, ridge_ctx_arena(cx));
+    if (deployment->n_pools > 1 && w->put_front == NULL) {
+        return ridge_fail(cx, RIDGE_E_ARG,
+                          "%s writes one server: plan without disaggregated pools",
+                          ridge_serving_launcher_text(launcher));
+    }
+    for (int i = 0; i < deployment->n_pools; i++) {
+        RIDGE_TRY(server_draft_open(cx, launcher, deployment, i, &body, &draft));
+        ridge_buf_puts(&body.text, i > 0 ? "\n" : "");
+        RIDGE_TRY(w->write(&draft));
+    }
+    note_router(deployment, &draft);
+    if (deployment->n_pools > 1)
+        w->put_front(&draft);
+    ridge_buf_init(&out->text, ridge_ctx_arena(cx));
+    out->notes = body.notes;
+    put_heading(deployment, out);
+    ridge_buf_add(&out->text, (ridge_str){ridge_buf_text(&body.text), body.text.n});
+    return out->text.is_short || body.text.is_short ? ridge_fail_nomem(cx) : RIDGE_OK;
+}

@@ -1,0 +1,392 @@
+/* Serving engines' commands: what is written comes back as it was; existing ones are
+ * read; what an engine lacks is refused; what is wrong names its line. */
+#include "server_fixture.h"
+
+#include <string.h>
+
+enum {
+    VLLM = RIDGE_SERVING_LAUNCHER_VLLM,
+    YAML = RIDGE_SERVING_LAUNCHER_VLLM_YAML,
+    VTPU = RIDGE_SERVING_LAUNCHER_VLLM_TPU,
+    SGL = RIDGE_SERVING_LAUNCHER_SGLANG,
+    TRT = RIDGE_SERVING_LAUNCHER_TRTLLM,
+    JET = RIDGE_SERVING_LAUNCHER_JETSTREAM,
+    MAX = RIDGE_SERVING_LAUNCHER_MAXTEXT
+};
+
+/* clang-format off */
+static const struct {
+    int launcher;
+    server_case c;
+} rounds[] = {
+    {VLLM, {"llama-3-70b", "h100:8", .tp = 8, .sequences = 256, .budget_tokens = 8192, .longest_tokens = 8192}},
+    {VLLM, {"llama-3-70b", "h100:8", .replicas = 2, .tp = 4, .sequences = 128, .budget_tokens = 2048, .longest_tokens = 4096, .weight = "fp8", .cache = "fp8"}},
+    {VLLM, {"llama-3-70b", "h100:2x8", .tp = 8, .pp = 2, .sequences = 64, .budget_tokens = 4096, .longest_tokens = 8192}},
+    {VLLM, {"llama-3-70b", "h100:2x8", .replicas = 2, .tp = 8, .sequences = 64, .budget_tokens = 4096, .longest_tokens = 8192, .weight = "int4"}},
+    {VLLM, {"llama-3-70b", "h100:2x8", .tp = 16, .kv_cut = RIDGE_KV_CUT_SEQUENCE, .sequences = 64, .budget_tokens = 4096, .longest_tokens = 8192}},
+    {VLLM, {"deepseek-v3", "h200:8", .tp = 8, .ep = 8, .sequences = 256, .budget_tokens = 8192, .longest_tokens = 16384, .cache = "fp8", .draft = RIDGE_DRAFT_MTP, .depth = 1}},
+    {VLLM, {"deepseek-v3", "h200:2x8", .tp = 1, .ep = 16, .attention_dp = 16, .sequences = 1024, .budget_tokens = 4096, .longest_tokens = 16384}},
+    {VLLM, {"deepseek-v3", "h200:2x8", .replicas = 2, .tp = 2, .ep = 1, .attention_dp = 4, .sequences = 512, .budget_tokens = 4096, .longest_tokens = 16384}},
+    {VLLM, {"gpt-oss-120b", "h100:1", .sequences = 64, .budget_tokens = 8192, .longest_tokens = 32768}},
+    {VLLM, {"qwen3-32b", "h100:2", .tp = 2, .sequences = 32, .budget_tokens = 2048, .longest_tokens = 8192, .draft = RIDGE_DRAFT_EAGLE, .depth = 3}},
+    {VLLM, {"qwen3-32b", "h100:2", .tp = 2, .sequences = 32, .budget_tokens = 2048, .longest_tokens = 8192, .draft = RIDGE_DRAFT_NGRAM, .depth = 5}},
+    {VLLM, {"llama-3-70b", "h100:8", .tp = 8, .sequences = 32, .budget_tokens = 2048, .longest_tokens = 8192, .draft = RIDGE_DRAFT_MODEL, .depth = 5}},
+    {VLLM, {"llama-3-70b", "h100:8", .tp = 8, .sequences = 32, .budget_tokens = 2048, .longest_tokens = 8192, .draft = RIDGE_DRAFT_MEDUSA, .depth = 4}},
+    {YAML, {"llama-3-70b", "h100:8", .tp = 8, .sequences = 256, .budget_tokens = 8192, .longest_tokens = 8192, .weight = "fp8", .draft = RIDGE_DRAFT_EAGLE, .depth = 3}},
+    {VTPU, {"llama-3-70b", "v6e:2x4", .tp = 8, .sequences = 256, .budget_tokens = 1024, .longest_tokens = 8192}},
+    {VTPU, {"qwen3-235b-a22b", "v6e:4x4", .tp = 4, .ep = 16, .attention_dp = 4, .sequences = 256, .budget_tokens = 1024, .longest_tokens = 8192}},
+    {SGL, {"llama-3-70b", "h100:8", .tp = 8, .sequences = 256, .budget_tokens = 8192, .longest_tokens = 8192, .cache = "fp8"}},
+    {SGL, {"llama-3-70b", "h100:8", .replicas = 4, .tp = 2, .sequences = 256, .budget_tokens = 4096, .longest_tokens = 8192, .weight = "int8"}},
+    {SGL, {"deepseek-v3", "h100:4x8", .tp = 1, .ep = 32, .attention_dp = 32, .sequences = 4096, .budget_tokens = 1024, .longest_tokens = 8192, .draft = RIDGE_DRAFT_MTP, .depth = 3}},
+    {SGL, {"deepseek-v3", "h200:8", .tp = 2, .ep = 4, .attention_dp = 4, .sequences = 512, .budget_tokens = 2048, .longest_tokens = 8192}},
+    {SGL, {"llama-3-70b", "h100:8", .tp = 8, .sequences = 32, .budget_tokens = 8192, .longest_tokens = 8192, .draft = RIDGE_DRAFT_EAGLE, .depth = 5, .nodes = 31}},
+    {SGL, {"llama-3-70b", "h100:8", .tp = 8, .sequences = 32, .budget_tokens = 8192, .longest_tokens = 8192, .draft = RIDGE_DRAFT_MODEL, .depth = 4}},
+    {TRT, {"llama-3-70b", "b200:8", .tp = 8, .pp = 1, .sequences = 256, .budget_tokens = 8192, .longest_tokens = 8192, .weight = "fp8", .cache = "fp8"}},
+    {TRT, {"deepseek-r1-nvfp4", "b200:8", .tp = 1, .ep = 8, .attention_dp = 8, .sequences = 2048, .budget_tokens = 8192, .longest_tokens = 8192, .cache = "fp8", .draft = RIDGE_DRAFT_MTP, .depth = 3}},
+    {TRT, {"llama-3.1-405b", "h100:2x8", .tp = 8, .pp = 2, .sequences = 64, .budget_tokens = 8192, .longest_tokens = 8192, .draft = RIDGE_DRAFT_EAGLE, .depth = 3}},
+    {TRT, {"llama-3-70b", "b200:8", .tp = 8, .sequences = 16, .budget_tokens = 8192, .longest_tokens = 8192, .draft = RIDGE_DRAFT_NGRAM, .depth = 4}},
+    {JET, {"llama-2-70b", "v5e:4x4", .tp = 16, .kv_cut = RIDGE_KV_CUT_BATCH, .sequences = 240, .budget_tokens = 1024, .longest_tokens = 2048, .prompt_tokens = 1024, .cache = "int8"}},
+    {JET, {"mixtral-8x7b", "v5e:2x4", .tp = 2, .ep = 4, .attention_dp = 4, .sequences = 96, .budget_tokens = 512, .longest_tokens = 2048, .prompt_tokens = 512, .weight = "int8"}},
+    {MAX, {"llama-2-70b", "v5e:4x4", .tp = 16, .kv_cut = RIDGE_KV_CUT_SEQUENCE, .sequences = 32, .budget_tokens = 1024, .longest_tokens = 4096, .prompt_tokens = 1024, .weight = "int8", .cache = "int8"}},
+};
+/* clang-format on */
+
+static void written_and_read_back_it_is_the_same(void **state)
+{
+    for (size_t i = 0; i < RIDGE_COUNT_OF(rounds); i++) {
+        ridge_serving_launch back;
+        server_fixture_round_trip(*state, (ridge_serving_launcher)rounds[i].launcher,
+                                  &rounds[i].c, 1, &back);
+    }
+}
+
+static void two_pools_come_back(void **state)
+{
+    static const server_case dense[] = {
+        {"llama-3-70b", "h100:4x8", RIDGE_SERVING_PREFILL, .replicas = 2, .tp = 4,
+         .sequences = 16, .budget_tokens = 16384, .longest_tokens = 8192},
+        {"llama-3-70b", "h100:4x8", RIDGE_SERVING_DECODE, .replicas = 3, .tp = 8,
+         .sequences = 256, .budget_tokens = 512, .longest_tokens = 8192}};
+    static const server_case sparse[] = {
+        {"deepseek-v3", "h200:6x8", RIDGE_SERVING_PREFILL, .replicas = 2, .tp = 1,
+         .ep = 8, .attention_dp = 8, .sequences = 64, .budget_tokens = 16384,
+         .longest_tokens = 8192, .draft = RIDGE_DRAFT_MTP, .depth = 2},
+        {"deepseek-v3", "h200:6x8", RIDGE_SERVING_DECODE, .tp = 1, .ep = 32,
+         .attention_dp = 32, .sequences = 4096, .budget_tokens = 512,
+         .longest_tokens = 8192, .draft = RIDGE_DRAFT_MTP, .depth = 2}};
+    static const int launchers[] = {VLLM, SGL, TRT};
+    for (size_t i = 0; i < RIDGE_COUNT_OF(launchers); i++) {
+        ridge_serving_launch back;
+        const ridge_serving_launcher l = (ridge_serving_launcher)launchers[i];
+        server_fixture_round_trip(*state, l, dense, 2, &back);
+        server_fixture_round_trip(*state, l, sparse, 2, &back);
+    }
+}
+
+/* ---- names ----------------------------------------------------------------------- */
+
+static bool is_listed(ridge_str names, ridge_str name)
+{
+    while (names.p != NULL) {
+        if (ridge_str_equal(ridge_str_trim(ridge_str_cut(&names, '\n')), name))
+            return true;
+    }
+    return false;
+}
+
+/* The name that a line sets: "--name value \\", "name: value", "name=value". */
+static ridge_str name_of(ridge_str line)
+{
+    size_t from = 0;
+    size_t to = 0;
+    if (line.n > 1 && line.p[0] == '-' && line.p[1] == '-')
+        from = to = 2;
+    while (to < line.n && strchr(" :=", line.p[to]) == NULL)
+        to++;
+    const bool is_setting = from > 0 || (to < line.n && line.p[to] != ' ');
+    return (ridge_str){line.p + from, is_setting ? to - from : 0};
+}
+
+static void written_names_are_names_that_engines_know(void **state)
+{
+    static const char *const lists[] = {
+        [VLLM] = "vllm",          [YAML] = "vllm",  [VTPU] = "vllm",
+        [SGL] = "sglang",         [TRT] = "trtllm", [JET] = "maxtext-serving",
+        [MAX] = "maxtext-serving"};
+    ridge_ctx *cx = *state;
+    for (size_t i = 0; i < RIDGE_COUNT_OF(rounds); i++) {
+        ridge_launch_text text;
+        ridge_str names;
+        const ridge_serving_launcher l = (ridge_serving_launcher)rounds[i].launcher;
+        const ridge_deployment d = server_fixture_deployment(cx, l, &rounds[i].c, 1);
+        const char *path =
+            ridge_sprintf(ridge_ctx_arena(cx), "%s/support/launch-names/%s.txt",
+                          RIDGE_TEST_DIR, lists[l]);
+        assert_ok(cx, ridge_file_read(cx, path, 1 << 20, &names));
+        assert_ok(cx, ridge_serving_launch_write(cx, l, &d, &text));
+        ridge_str rest = {ridge_buf_text(&text.text), text.text.n};
+        while (rest.p != NULL) {
+            const ridge_str line = ridge_str_trim(ridge_str_cut(&rest, '\n'));
+            const bool is_other =
+                line.n == 0 || line.p[0] == '#' || strncmp(line.p, "replicas=", 9) == 0;
+            const ridge_str name = is_other ? (ridge_str){NULL, 0} : name_of(line);
+            if (name.n > 0 && !is_listed(names, name)) {
+                print_message("%.*s is in no list of %s\n", (int)name.n, name.p,
+                              lists[l]);
+                fail();
+            }
+        }
+    }
+}
+
+/* ---- what engines lack ----------------------------------------------------------- */
+
+static void what_an_engine_lacks_is_refused(void **state)
+{
+    /* clang-format off */
+    static const struct {
+        int launcher;
+        const char *message;
+        server_case c;
+    } cases[] = {
+        {VLLM, "deals experts over all 8 ranks", {"deepseek-v3", "h200:8", .tp = 8, .ep = 4, .sequences = 8, .budget_tokens = 64}},
+        {VLLM, "plan with attention_dp=1 and more replicas", {"llama-3-70b", "h100:8", .tp = 4, .attention_dp = 2, .sequences = 8, .budget_tokens = 64}},
+        {VLLM, "does not cut a cache by sequences", {"llama-3-70b", "h100:2x8", .tp = 16, .kv_cut = RIDGE_KV_CUT_BATCH, .sequences = 8, .budget_tokens = 64}},
+        {VLLM, "no cache in int8", {"llama-3-70b", "h100:8", .tp = 8, .sequences = 8, .budget_tokens = 64, .cache = "int8"}},
+        {VLLM, "no quantisation to weights in int8", {"llama-3-70b", "h100:8", .tp = 8, .sequences = 8, .budget_tokens = 64, .weight = "int8"}},
+        {VLLM, "drafts chains: plan with nodes=4", {"llama-3-70b", "h100:8", .tp = 8, .sequences = 8, .budget_tokens = 64, .draft = RIDGE_DRAFT_EAGLE, .depth = 4, .nodes = 16}},
+        {VTPU, "makes 4 attention ranks of 16 chips", {"qwen3-235b-a22b", "v6e:4x4", .tp = 8, .ep = 16, .attention_dp = 2, .sequences = 8, .budget_tokens = 64}},
+        {SGL, "has no Medusa heads", {"llama-3-70b", "h100:8", .tp = 8, .sequences = 8, .budget_tokens = 64, .draft = RIDGE_DRAFT_MEDUSA, .depth = 4}},
+        {TRT, "plan with tp=1 attention_dp=8", {"deepseek-v3", "h200:8", .tp = 2, .ep = 8, .attention_dp = 4, .sequences = 8, .budget_tokens = 64}},
+        {TRT, "cuts a cache by heads", {"llama-3-70b", "h100:2x8", .tp = 16, .kv_cut = RIDGE_KV_CUT_SEQUENCE, .sequences = 8, .budget_tokens = 64}},
+        {JET, "drafts no tokens", {"llama-2-70b", "v5e:4x4", .tp = 16, .sequences = 16, .budget_tokens = 64, .draft = RIDGE_DRAFT_NGRAM, .depth = 4}},
+        {JET, "serves without stages", {"llama-2-70b", "v5e:4x4", .tp = 8, .pp = 2, .sequences = 16, .budget_tokens = 64}},
+        {JET, "has no model qwen2.5-7b by name", {"qwen2.5-7b", "v5e:4x4", .tp = 4, .sequences = 16, .budget_tokens = 64}},
+    };
+    /* clang-format on */
+    for (size_t i = 0; i < RIDGE_COUNT_OF(cases); i++) {
+        ridge_launch_text text;
+        const ridge_serving_launcher l = (ridge_serving_launcher)cases[i].launcher;
+        const ridge_deployment d = server_fixture_deployment(*state, l, &cases[i].c, 1);
+        assert_int_equal(ridge_serving_launch_write(*state, l, &d, &text), RIDGE_E_ARG);
+        fixture_assert_message(*state, cases[i].message);
+    }
+}
+
+static void other_engines_shares_are_not_written(void **state)
+{
+    ridge_ctx *cx = *state;
+    ridge_launch_text text;
+    const server_case c = {
+        "llama-3-70b",         "h100:8", .tp = 8, .sequences = 8, .budget_tokens = 64,
+        .longest_tokens = 4096};
+    ridge_deployment d =
+        server_fixture_deployment(cx, RIDGE_SERVING_LAUNCHER_VLLM, &c, 1);
+    assert_ok(cx,
+              ridge_serving_launch_write(cx, RIDGE_SERVING_LAUNCHER_SGLANG, &d, &text));
+    assert_true(server_fixture_has(&text.notes, "planned for vllm-v1"));
+    assert_null(strstr(ridge_buf_text(&text.text), "mem-fraction-static"));
+}
+
+/* ---- existing commands ----------------------------------------------------------- */
+
+static void a_command_line_is_read(void **state)
+{
+    ridge_ctx *cx = *state;
+    ridge_serving_launch l;
+    assert_ok(cx,
+              server_fixture_parse(
+                  cx, "h100:8", "command line",
+                  "vllm serve meta-llama/Llama-3.1-70B-Instruct -tp 4 -dp 2 "
+                  "--max-model-len 32k --kv-cache-dtype fp8 "
+                  "--gpu_memory_utilization=0.95 --host 0.0.0.0 "
+                  "--no-enable-prefix-caching --frobnicate 7 --cpu-offload-gb 10 "
+                  "--speculative-config '{\"method\": \"eagle3\", \"model\": \"x/y\","
+                  " \"num_speculative_tokens\": 3}'",
+                  &l));
+    const ridge_serving_pool *p = &l.deployment.pools[0];
+    assert_string_equal(l.format, "vllm serve command");
+    assert_string_equal(l.deployment.model->name, "llama-3.1-70b");
+    assert_int_equal(p->layout.tp, 4);
+    assert_int_equal(p->replicas, 2);
+    assert_int_equal(p->layout.attention_dp, 1);
+    assert_int_equal(p->layout.formats.cache, RIDGE_DTYPE_FP8);
+    assert_int_equal(p->layout.draft.kind, RIDGE_DRAFT_EAGLE);
+    assert_int_equal(p->layout.draft.depth, 3);
+    assert_near(l.deployment.longest_tokens, 32000, 0);
+    assert_near(l.deployment.engine->memory_share, 0.95, 1e-12);
+    assert_false(l.deployment.engine->has_prefix_cache);
+    assert_int_equal(p->layout.sequences, 1024);
+    assert_int_equal(p->layout.budget_tokens, 8192);
+    assert_true(server_fixture_has(&l.unknown, "frobnicate is not known"));
+    assert_int_equal(l.unknown.n, 1);
+    assert_true(server_fixture_has(&l.differing, "cpu-offload-gb 10"));
+    assert_true(server_fixture_has(&l.assumed, "max-num-seqs 1024, of vllm-v1"));
+}
+
+static void a_pods_lists_are_read(void **state)
+{
+    ridge_ctx *cx = *state;
+    ridge_serving_launch l;
+    assert_ok(
+        cx, server_fixture_parse(
+                cx, "tpu7x:2x2x2", "pod.yaml",
+                "spec:\n  containers:\n  - name: a\n    image: vllm/vllm-tpu:1\n"
+                "    command: [\"vllm\", \"serve\"]\n    args:\n"
+                "    - --host=0.0.0.0\n    - --model=Qwen/Qwen3-235B-A22B\n"
+                "    - --tensor-parallel-size=8\n    - --kv-cache-dtype=fp8\n"
+                "    - --max-num-seqs=64\n    - --max-num-batched-tokens=1024\n"
+                "    - --enable-expert-parallel\n    - --block-size=256\n"
+                "    - '--additional-config={\"sharding\": {\"sharding_strategy\": "
+                "{\"enable_dp_attention\": true}}}'\n"
+                "    env:\n    - name: X\n      value: \"--tensor-parallel-size=9\"\n",
+                &l));
+    const ridge_serving_layout *p = &l.deployment.pools[0].layout;
+    assert_int_equal(l.launcher, RIDGE_SERVING_LAUNCHER_VLLM_TPU);
+    assert_int_equal(p->tp, 2); /* 4 KV heads in fp8: two a page */
+    assert_int_equal(p->attention_dp, 4);
+    assert_int_equal(p->ep, 8);
+    assert_int_equal(p->sequences, 256);
+    assert_int_equal(l.deployment.engine->block_tokens, 256);
+    assert_int_equal(l.unknown.n, 0);
+}
+
+static void scripts_and_files_are_read(void **state)
+{
+    ridge_ctx *cx = *state;
+    ridge_serving_launch l;
+    assert_ok(cx,
+              server_fixture_parse(
+                  cx, NULL, "run.sh",
+                  "#!/bin/bash\nMODEL=deepseek-ai/DeepSeek-V3\nTP=16\n"
+                  "python3 -m sglang.launch_server --model-path $MODEL \\\n"
+                  "  --tp $TP --dp 2 --enable-dp-attention --ep-size 16 \\\n"
+                  "  --speculative-algorithm EAGLE --speculative-num-steps 3 \\\n"
+                  "  --speculative-eagle-topk 1 --speculative-num-draft-tokens 4 \\\n"
+                  "  --chunked-prefill-size 8192 --max-running-requests 128 \\\n"
+                  "  --trust-remote-code > log.txt 2>&1 &\nsleep 100\n"
+                  "curl http://localhost:30000 --data --tp 3\n",
+                  &l));
+    const ridge_serving_layout *p = &l.deployment.pools[0].layout;
+    assert_int_equal(p->tp, 8);
+    assert_int_equal(p->attention_dp, 2);
+    assert_int_equal(p->ep, 16);
+    assert_int_equal(p->budget_tokens, 4096);
+    assert_int_equal(p->sequences, 128);
+    assert_int_equal(p->draft.kind, RIDGE_DRAFT_MTP);
+    assert_int_equal(l.unknown.n, 0);
+    assert_ok(cx, server_fixture_parse(cx, NULL, "values.yaml",
+                                       "model:\n  name: deepseek-ai/DeepSeek-R1\n"
+                                       "  tp_size: 8\n  pp_size: 2\nvllm:\n"
+                                       "  replicaCount: 1\n  serverArgs:\n"
+                                       "    max-model-len: 32768\n"
+                                       "    max-num-seqs: 128\n"
+                                       "    gpu-memory-utilization: 0.85\n"
+                                       "    disable-log-requests: True\n",
+                                       &l));
+    assert_int_equal(l.deployment.pools[0].layout.pp, 2);
+    assert_string_equal(l.format, "Helm values");
+    assert_ok(cx, server_fixture_parse(
+                      cx, NULL, "disagg.yaml",
+                      "hostname: localhost\nport: 8000\nbackend: pytorch\n"
+                      "model: meta-llama/Llama-3.1-70B\nmax_num_tokens: 8192\n"
+                      "context_servers:\n  num_instances: 2\n"
+                      "  tensor_parallel_size: 2\n  urls: [\"localhost:8001\"]\n"
+                      "generation_servers:\n  num_instances: 1\n"
+                      "  tensor_parallel_size: 4\n  max_batch_size: 96\n"
+                      "  kv_cache_config:\n    dtype: fp8\n",
+                      &l));
+    assert_int_equal(l.deployment.n_pools, 2);
+    assert_int_equal(l.deployment.pools[0].role, RIDGE_SERVING_PREFILL);
+    assert_int_equal(l.deployment.pools[0].replicas, 2);
+    assert_int_equal(l.deployment.pools[1].layout.tp, 4);
+    assert_int_equal(l.deployment.pools[1].layout.sequences, 96);
+    assert_int_equal(l.deployment.pools[1].layout.budget_tokens, 8192);
+    assert_int_equal(l.deployment.pools[1].layout.formats.cache, RIDGE_DTYPE_FP8);
+}
+
+static void commands_again_are_more_servers(void **state)
+{
+    ridge_ctx *cx = *state;
+    ridge_serving_launch l;
+    assert_ok(cx, server_fixture_parse(
+                      cx, NULL, "two.sh",
+                      "CUDA_VISIBLE_DEVICES=0 vllm serve llama-3-8b --port 8000 &\n"
+                      "CUDA_VISIBLE_DEVICES=1 vllm serve llama-3-8b --port 8001 &\n",
+                      &l));
+    assert_int_equal(l.deployment.n_pools, 1);
+    assert_int_equal(l.deployment.pools[0].replicas, 2);
+}
+
+static void what_is_wrong_names_its_line(void **state)
+{
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {"echo hello", "a.sh: no server is started in it"},
+        {"vllm serve\n", "a.sh: no server is started"},
+        {"\nvllm serve --tensor-parallel-size 8\n", "a.sh:2: the model is not stated"},
+        {"vllm serve no-such-model-x", "a.sh:1: model: unknown model"},
+        {"vllm serve llama-3-8b \\\n -tp zero", "a.sh:2: tp: 'zero' is no number"},
+        {"vllm serve llama-3-8b -tp 16", "it runs on 16 chips, h100:1x8 has 8"},
+        {"vllm serve llama-3-8b --kv-cache-dtype q3",
+         "a.sh:1: kv-cache-dtype: 'q3' is no format of a cache"},
+        {"vllm serve llama-3-8b --speculative-config '{broken'",
+         "a.sh:1: speculative-config: no JSON object with num_speculative_tokens"},
+        {"vllm serve llama-3-8b --speculative-config "
+         "'{\"method\": \"ngram\", \"num_speculative_tokens\": 99}'",
+         "expected 1 to 32"},
+        {"vllm serve llama-3-8b --kv-transfer-config '{\"kv_role\": \"kv_producer\"}'",
+         "give the command of its partner as well"},
+        {"vllm serve llama-3-8b -tp 4 --decode-context-parallel-size 3",
+         "3 does not divide the 4 ranks that share 8 KV heads"},
+        {"vllm serve llama-3-8b & vllm serve llama-3-70b -tp 2 &\n",
+         "two models, llama-3-8b and llama-3-70b"},
+        {"trtllm-serve llama-3-8b --config nowhere.yaml",
+         "a.sh:1: nowhere.yaml is not part of the text"},
+        {"trtllm-serve deepseek-v3 --tp_size 8 --ep_size 3",
+         "3 does not divide the 8 chips of a stage"},
+        {"replicas=many\nvllm serve llama-3-8b", "a.sh:1: replicas=many"},
+        {"python -m sglang.launch_server --model llama-3-8b --tp 4 --dp 3 "
+         "--enable-dp-attention",
+         "3 does not divide tp-size 4"},
+        {"python -m MaxText.maxengine_server base.yml model_name=llama2-7b "
+         "ici_fsdp_parallelism=1 ici_tensor_parallelism=3 "
+         "ici_autoregressive_parallelism=-1",
+         "do not divide 8 chips"},
+    };
+    for (size_t i = 0; i < RIDGE_COUNT_OF(cases); i++) {
+        ridge_serving_launch l;
+        assert_int_not_equal(
+            server_fixture_parse(*state, "h100:8", "a.sh", cases[i].text, &l),
+            RIDGE_OK);
+        fixture_assert_message(*state, cases[i].message);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(written_and_read_back_it_is_the_same,
+                                        fixture_open, fixture_close),
+        cmocka_unit_test_setup_teardown(two_pools_come_back, fixture_open,
+                                        fixture_close),
+        cmocka_unit_test_setup_teardown(written_names_are_names_that_engines_know,
+                                        fixture_open, fixture_close),
+        cmocka_unit_test_setup_teardown(what_an_engine_lacks_is_refused, fixture_open,
+                                        fixture_close),
+        cmocka_unit_test_setup_teardown(other_engines_shares_are_not_written,
+                                        fixture_open, fixture_close),
+        cmocka_unit_test_setup_teardown(a_command_line_is_read, fixture_open,
+                                        fixture_close),
+        cmocka_unit_test_setup_teardown(a_pods_lists_are_read, fixture_open,
+                                        fixture_close),
+        cmocka_unit_test_setup_teardown(scripts_and_files_are_read, fixture_open,
+                                        fixture_close),
+        cmocka_unit_test_setup_teardown(commands_again_are_more_servers, fixture_open,
+                                        fixture_close),
+        cmocka_unit_test_setup_teardown(what_is_wrong_names_its_line, fixture_open,
+                                        fixture_close),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
