@@ -34,7 +34,7 @@ typedef struct ridge_kernel {
     ridge_part part;              /* of the first operation */
     bool is_head;
     ridge_matmul product; /* PRODUCT: formats as the program stores them, in bf16 */
-    int weight;           /* PRODUCT: tensor of the first weight; -1: none */
+    int operand, weight;  /* PRODUCT: its left tensor, and its first weight; -1: none */
     double bytes; /* STREAM, SCAN: read and written; EXCHANGE: V as cost.h has it */
     double vector_flops;       /* STREAM */
     double state_bytes;        /* SCAN: of the caches that it writes */

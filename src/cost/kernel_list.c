@@ -29,6 +29,7 @@ static void read_product(const ridge_partition *p, const ridge__fused *group,
     const ridge_tensor *tensors = p->program->tensors;
     const ridge_operation *o = &p->program->ops[group->ops[0]];
     out->kind = RIDGE_KERNEL_PRODUCT;
+    out->operand = all.a;
     out->product = (ridge_matmul){.batch = all.batch,
                                   .m = all.m,
                                   .k = all.k,
@@ -129,6 +130,7 @@ static void block_list(kernel_list *l, int block)
                             .n_ops = group.n,
                             .part = program->ops[i].part,
                             .is_head = program->ops[i].is_head,
+                            .operand = -1,
                             .weight = -1};
         for (int g = 0; g < group.n; g++) {
             k->ops[g] = group.ops[g];

@@ -19,7 +19,7 @@ typedef struct cutting {
     ridge_serving_desk *desk;
     serving_cut *out;
     const ridge_partition *partition;
-    const ridge_kernel *one, *two; /* at both numbers of rows */
+    ridge_kernel *one, *two; /* at both numbers of rows; n_ops 0: part of another */
     int n;
     bool is_prefill;
 } cutting;
@@ -51,6 +51,42 @@ static bool enlarge(ridge_serving_desk *desk, const ridge_partition *small,
     return true;
 }
 
+static ridge_status list_kernels(ridge_serving_desk *desk, const ridge_partition *p,
+                                 ridge_kernel **out, int *n)
+{
+    const ridge_kernel *list;
+    RIDGE_TRY(ridge_kernels_list(desk->cx, p, &list, n));
+    *out = ridge_new(ridge_ctx_arena(desk->cx), ridge_kernel, (size_t)*n + 1);
+    if (*out == NULL)
+        return ridge_fail_nomem(desk->cx);
+    memcpy(*out, list, (size_t)*n * sizeof **out);
+    return RIDGE_OK;
+}
+
+static bool is_of_one_product(const ridge_kernel *a, const ridge_kernel *b)
+{
+    return a->kind == RIDGE_KERNEL_PRODUCT && b->kind == RIDGE_KERNEL_PRODUCT &&
+           a->n_ops > 0 && b->n_ops > 0 && a->block == b->block &&
+           a->operand == b->operand && a->part == b->part && a->weight >= 0 &&
+           b->weight >= 0 && a->product.batch <= 1 && b->product.batch <= 1 &&
+           !(a->product.k < b->product.k) && !(a->product.k > b->product.k);
+}
+
+/* Engines keep the weights that meet one array side by side, wherever a layer asks for
+ * their products: queries, keys, values and gates; the low ranks of a latent. */
+static void join_products(cutting *c)
+{
+    for (int i = 0; i < c->n; i++) {
+        for (int j = i + 1; j < c->n; j++) {
+            if (!is_of_one_product(&c->one[i], &c->one[j]))
+                continue;
+            c->one[i].product.n += c->one[j].product.n;
+            c->two[i].product.n += c->two[j].product.n;
+            c->one[j].n_ops = 0;
+        }
+    }
+}
+
 static ridge_status cut_program(ridge_serving_desk *desk, const ridge_program *program,
                                 int64_t tp, cutting *c)
 {
@@ -67,11 +103,12 @@ static ridge_status cut_program(ridge_serving_desk *desk, const ridge_program *p
     int n_two;
     if (larger == NULL || !enlarge(desk, c->partition, larger, &two))
         return ridge_fail_nomem(desk->cx);
-    RIDGE_TRY(ridge_kernels_list(desk->cx, c->partition, &c->one, &c->n));
-    RIDGE_TRY(ridge_kernels_list(desk->cx, &two, &c->two, &n_two));
+    RIDGE_TRY(list_kernels(desk, c->partition, &c->one, &c->n));
+    RIDGE_TRY(list_kernels(desk, &two, &c->two, &n_two));
     if (n_two != c->n)
         return ridge_fail(desk->cx, RIDGE_E_INTERNAL,
                           "kernels change with the rows: %d and %d", c->n, n_two);
+    join_products(c);
     return RIDGE_OK;
 }
 
@@ -364,6 +401,8 @@ static void read_blocks(const cutting *c)
     for (int i = 0; i < c->n; i++) {
         const ridge_kernel *k = &c->one[i];
         const ridge_layer *layer = layer_of(c, k);
+        if (k->n_ops == 0)
+            continue;
         if (layer != NULL && layer->is_encoder && c->desk->compact->n_layers > 1 &&
             c->is_prefill)
             continue; /* of another stack */

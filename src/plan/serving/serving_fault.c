@@ -5,7 +5,6 @@
  */
 #include "serving_bench.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define FAULT(desk, ...) ridge_sprintf(ridge_ctx_arena((desk)->cx), __VA_ARGS__)
@@ -40,30 +39,14 @@ static const char *degree_fault(ridge_serving_desk *desk, const ridge_serving_la
 
 /* ---- tp -------------------------------------------------------------------------- */
 
-static void list_tp(const ridge_serving_desk *desk, ridge_tp_verdict verdict, char *out,
-                    size_t room)
-{
-    size_t n = 0;
-    out[0] = 0;
-    for (int64_t tp = 1; tp <= 128 && n + 8 < room; tp++) {
-        if (ridge_model_tp(desk->model, tp) == verdict)
-            n += (size_t)snprintf(out + n, room - n, "%s%lld", n > 0 ? ", " : "",
-                                  (long long)tp);
-    }
-}
-
 static const char *tp_fault(ridge_serving_desk *desk, const ridge_serving_layout *l)
 {
     const ridge_tp_verdict verdict = ridge_model_tp(desk->model, l->tp);
     if (l->is_weight_gathered || verdict == RIDGE_TP_OK ||
         verdict == RIDGE_TP_REPLICATES_KV)
         return NULL;
-    char whole[160], copied[160];
-    list_tp(desk, RIDGE_TP_OK, whole, sizeof whole);
-    list_tp(desk, RIDGE_TP_REPLICATES_KV, copied, sizeof copied);
-    return FAULT(desk, "tp=%lld: %s; possible are %s%s%s", (long long)l->tp,
-                 ridge_model_tp_text(ridge_ctx_arena(desk->cx), desk->model, l->tp),
-                 whole, copied[0] != 0 ? ", with copies of KV heads " : "", copied);
+    return FAULT(desk, "tp=%lld: %s", (long long)l->tp,
+                 ridge_model_tp_text(ridge_ctx_arena(desk->cx), desk->model, l->tp));
 }
 
 /* ---- experts --------------------------------------------------------------------- */
