@@ -113,7 +113,8 @@ typedef struct ridge_chip {
     double peak_flops_per_s[RIDGE_DTYPE_COUNT]; /* dense, matrix unit */
     double vector_flops_per_s;                  /* fp32 vector unit, FMA as two */
 
-    double hbm_bytes;
+    double hbm_bytes;     /* as it is sold */
+    double visible_bytes; /* of it what the driver tells programs; 0: not known */
     double hbm_bytes_per_s;
 
     double fast_bytes;       /* VMEM of the chip, or shared memory over all SMs */

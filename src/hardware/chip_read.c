@@ -29,6 +29,7 @@ static const double matmul_default = 0.75;
 #define NUMBER_LIST(X)                              \
     X(vector_flops_per_s,    REAL,  1e6, 1e17, true)  \
     X(hbm_bytes,             REAL,  1e6, 1e15, true)  \
+    X(visible_bytes,         REAL,  1e6, 1e15, false) \
     X(hbm_bytes_per_s,       REAL,  1e6, 1e16, true)  \
     X(fast_bytes,            REAL,  1,   1e13, false) \
     X(fast_bytes_per_s,      REAL,  1e6, 1e18, false) \

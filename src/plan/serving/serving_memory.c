@@ -30,12 +30,18 @@ static double row_bytes(const serving_bench *b, const ridge_layer *layer)
            ridge_dtype_bytes(b->layout->formats.activation);
 }
 
-/* Logits of a full batch: gathered in 16 bits, then twice in 32. */
+/* Bytes of a logit while a full batch samples: gathered in 16 bits, in 32, and its
+ * probability; engines that measure their peak do so with a nucleus, which sorts: values,
+ * 64-bit places, cumulated probabilities, a mask. @source vllm-source-2025 */
+enum { LOGIT_BYTES = 2 + 4 + 4, SORTED_BYTES = LOGIT_BYTES + 4 + 8 + 4 + 1 };
+
 static double logits_bytes(const serving_bench *b)
 {
+    const bool is_profiled = b->desk->about.engine->memory == RIDGE_MEMORY_ALL;
     const double rows = fmin((double)b->layout->budget_tokens,
                              (double)b->layout->sequences / b->ranks * b->verified);
-    return rows * (double)b->desk->model->vocab * (2 + 2 * 4);
+    return rows * (double)b->desk->model->vocab *
+           (is_profiled ? (double)SORTED_BYTES : (double)LOGIT_BYTES);
 }
 
 static double activation_bytes(const serving_bench *b, const serving_stage *stage)
@@ -66,11 +72,18 @@ static double draft_bytes(const serving_bench *b)
     return serving_draft_params(b->desk->model, d) * 2 / tp;
 }
 
+/* What programs can have of HBM. */
+static double hbm_of(const serving_bench *b)
+{
+    const ridge_chip *chip = b->desk->chip;
+    return chip->visible_bytes > 0 ? chip->visible_bytes : chip->hbm_bytes;
+}
+
 /* Bytes for pages, as the engine's own share is meant. */
 static double cache_room(const serving_bench *b, const ridge_serving_memory *m)
 {
     const ridge_engine *e = b->desk->about.engine;
-    const double hbm = b->desk->chip->hbm_bytes;
+    const double hbm = hbm_of(b);
     const double held = m->weights + m->draft + m->reserve;
     switch (e->memory) {
     case RIDGE_MEMORY_ALL:
@@ -86,8 +99,7 @@ static double cache_room(const serving_bench *b, const ridge_serving_memory *m)
 static double total_room(const serving_bench *b)
 {
     const ridge_engine *e = b->desk->about.engine;
-    return e->memory == RIDGE_MEMORY_ALL ? e->memory_share * b->desk->chip->hbm_bytes
-                                         : b->desk->chip->hbm_bytes;
+    return (e->memory == RIDGE_MEMORY_ALL ? e->memory_share : 1) * hbm_of(b);
 }
 
 static void add_kept(const serving_bench *b, const serving_stage *stage,
