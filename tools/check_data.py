@@ -29,6 +29,7 @@ RANGES = {
     "peak": (1e11, 1e17),
     "vector_flops_per_s": (1e11, 1e16),
     "hbm_bytes": (1e9, 1e13),
+    "visible_bytes": (1e9, 1e13),
     "hbm_bytes_per_s": (5e10, 1e14),
     "fast_bytes": (1e6, 1e10),
     "fast_bytes_per_s": (1e11, 1e16),
@@ -80,7 +81,8 @@ WHOLE = {"cores", "matmul_units", "matmul_rows", "matmul_cols", "tile_m", "tile_
          "lane_count", "sublane_count"}
 
 CHIP_NUMBERS = [
-    "vector_flops_per_s", "hbm_bytes", "hbm_bytes_per_s", "fast_bytes",
+    "vector_flops_per_s", "hbm_bytes", "visible_bytes", "hbm_bytes_per_s",
+    "fast_bytes",
     "fast_bytes_per_s", "l2_bytes", "l2_bytes_per_s", "register_bytes", "cores",
     "matmul_units", "matmul_rows", "matmul_cols", "tile_m", "tile_n", "lane_count",
     "sublane_count", "clock_hz", "boost_clock_hz", "power_watts", "pcie_bytes_per_s",

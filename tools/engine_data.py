@@ -4,7 +4,7 @@ ENGINE_CHOICES = {"batching": ("mixed", "prefill", "static"),
                   "preemption": ("recompute", "swap", "reserve"),
                   "victim": ("latest", "shortest"), "memory": ("all", "static", "free")}
 ENGINE_FLAGS = ("is_chunked", "has_prefix_cache", "keeps_order", "pads_prompts",
-                "is_slotted", "is_host_hidden")
+                "is_slotted", "is_hybrid", "is_host_hidden")
 ENGINE_COUNTS = {"prompts": (0, 1e6), "block_tokens": (1, 1e6), "budget_tokens": (1, 1e9),
                  "chunk_tokens": (0, 1e9), "sequences": (1, 1e6)}
 ENGINE_NUMBERS = {"watermark": (0, 0.5), "reserve_share": (0, 1),
@@ -12,7 +12,7 @@ ENGINE_NUMBERS = {"watermark": (0, 0.5), "reserve_share": (0, 1),
                   "reserve_tokens": (1, 1e9), "memory_share": (0.05, 1),
                   "reserve_bytes": (0, 1e11), "host_s": (0, 1),
                   "host_sequence_s": (0, 1e-2), "request_s": (0, 10),
-                  "graph_sequences": (0, 1e6)}
+                  "graph_sequences": (0, 1e6), "launch_s": (0, 1e-3)}
 
 
 def check_count(check, path, key, value, bounds):

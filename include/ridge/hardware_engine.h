@@ -72,6 +72,8 @@ typedef struct ridge_engine {
                               were freed, cached or not: vLLM; else cached ones last */
     bool pads_prompts;     /* to powers of two, 16 and more: JetStream */
     bool is_slotted;       /* a sequence takes room for the longest: JetStream */
+    bool is_hybrid;        /* layers with windows give pages back; else all keep as
+                              much as those without */
     int64_t prompts;       /* most in an iteration; 0: any */
     int64_t block_tokens;  /* of a page of the cache */
     int64_t budget_tokens; /* of an iteration: max_num_batched_tokens */
@@ -106,6 +108,7 @@ typedef struct ridge_engine {
     bool is_host_hidden;    /* the host prepares the next iteration behind the chip */
     double graph_sequences; /* largest batch of decoding captured as one graph; 0: each
                                kernel is launched */
+    double launch_s;        /* of its host for a kernel that is not captured; 0: none */
     const ridge_fact *facts;
     size_t n_facts;
 } ridge_engine;

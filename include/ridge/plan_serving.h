@@ -187,12 +187,20 @@ typedef struct ridge_serving_memory {
     double cache;                 /* what is left for pages */
     double draft;                 /* weights of a drafting model */
     double total;                 /* of HBM that the engine may take */
-    double cache_bytes_per_token; /* unified pages: what one more token of a sequence
-                                     takes */
+    double cache_bytes_per_token; /* all layers keep it: as engines print it */
     double state_bytes;           /* of a sequence, whatever its length */
     int64_t block_tokens;
-    int64_t blocks; /* of an attention rank, as the engine counts and prints them */
-    bool fits;      /* a sequence of the longest length has room */
+    int64_t blocks; /* of an attention rank, as the engine counts and prints them: all
+                       layers keep all tokens */
+    /* Where layers with windows give theirs back, pages are of the others alone; what
+     * windows and states hold counts as pages of the sequence. Else pages are blocks.
+     */
+    double page_bytes;        /* on one chip */
+    int64_t page_tokens;      /* block_tokens; the longest where no layer grows */
+    int64_t pages;            /* of an attention rank */
+    int64_t sequence_pages;   /* of a sequence, beside those of its tokens */
+    double longest_sequences; /* of the longest length that have room at once */
+    bool fits;                /* one of them has */
 } ridge_serving_memory;
 
 /* ---- prices ---------------------------------------------------------------------- */

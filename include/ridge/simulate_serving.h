@@ -84,6 +84,8 @@ typedef struct ridge_serving_speed {
     int64_t stages;          /* of a pipeline; 1: none */
     int64_t blocks;          /* pages of the cache of an attention rank */
     int64_t block_tokens;
+    int64_t sequence_blocks; /* that a sequence holds beside those of its tokens: its
+                                windows and states */
     double block_bytes; /* of a page, on all chips of an attention rank: for swaps and
                            transfers */
     double swap_bytes_per_s;     /* of an attention rank to the host; 0: no swap */

@@ -25,13 +25,17 @@ static expert_load expert_load_find(const ridge_experts *op)
 {
     const double k = op->experts_per_token;
     const double local = op->experts / op->ways;
-    double sum = 0;
-    for (double i = 1; i <= op->experts; i++)
-        sum += pow(i, -op->skew);
-    double hit = 0;
-    for (double i = 1; i <= op->experts; i++) {
-        const double share = fmin(1, k * pow(i, -op->skew) / sum);
-        hit += 1 - pow(1 - share, op->tokens);
+    double sum = op->experts;
+    double hit = op->experts * (1 - pow(1 - fmin(1, k / sum), op->tokens));
+    if (op->skew > 0) {
+        sum = 0;
+        hit = 0;
+        for (double i = 1; i <= op->experts; i++)
+            sum += pow(i, -op->skew);
+        for (double i = 1; i <= op->experts; i++) {
+            const double share = fmin(1, k * pow(i, -op->skew) / sum);
+            hit += 1 - pow(1 - share, op->tokens);
+        }
     }
     const double first = fmin(1 / k, 1 / sum);
     const double mean = (local - 1) * (1 - first) / fmax(1, op->experts - 1);

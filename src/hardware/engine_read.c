@@ -6,10 +6,10 @@
  * whole); aliases; the choices batching (mixed, prefill, static), preemption
  * (recompute, swap, reserve), victim (latest, shortest), memory (all, static, free);
  * the flags is_chunked, has_prefix_cache, keeps_order, pads_prompts, is_slotted,
- * is_host_hidden; facts of the other fields of ridge_engine under their names; limits
- * (an array of {chips, below_bytes, budget_tokens, sequences}); cache_line; rules
- * {source, date, note}: where the choices and flags are written. An unknown member is
- * an error.
+ * is_hybrid, is_host_hidden; facts of the other fields of ridge_engine under their
+ * names; limits (an array of {chips, below_bytes, budget_tokens, sequences});
+ * cache_line; rules {source, date, note}: where the choices and flags are written. An
+ * unknown member is an error.
  */
 #include "engine_read.h"
 
@@ -33,7 +33,8 @@ static const char *const members[] = {"name",          "full_name",
                                       "reserve_steps", "reserve_tokens",
                                       "memory_share",  "reserve_bytes",
                                       "host_s",        "host_sequence_s",
-                                      "request_s",     "graph_sequences"};
+                                      "request_s",     "graph_sequences",
+                                      "launch_s",      "is_hybrid"};
 
 static const struct {
     fact_spec spec;
@@ -50,6 +51,7 @@ static const struct {
     {{"host_sequence_s", 0, 1e-2}, offsetof(ridge_engine, host_sequence_s)},
     {{"request_s", 0, 10}, offsetof(ridge_engine, request_s)},
     {{"graph_sequences", 0, 1e6}, offsetof(ridge_engine, graph_sequences)},
+    {{"launch_s", 0, 1e-3}, offsetof(ridge_engine, launch_s)},
 };
 
 static const struct {
@@ -72,6 +74,7 @@ static const struct {
     {"keeps_order", offsetof(ridge_engine, keeps_order)},
     {"pads_prompts", offsetof(ridge_engine, pads_prompts)},
     {"is_slotted", offsetof(ridge_engine, is_slotted)},
+    {"is_hybrid", offsetof(ridge_engine, is_hybrid)},
     {"is_host_hidden", offsetof(ridge_engine, is_host_hidden)},
 };
 

@@ -51,7 +51,7 @@ double serving_verified_rows(const ridge_draft *draft);
 /** What rows cost, whatever their sequences. */
 typedef struct serving_rows {
     double dense_s, vector_s, experts_s, tp_s, ep_s, pp_s;
-    double kernels; /* launched */
+    double launch_s; /* of the host, beyond the others */
 } serving_rows;
 
 /** @param rows  of all attention ranks together */
@@ -60,14 +60,13 @@ serving_rows serving_rows_price(const serving_bench *b, double rows);
 /** Their sum, with what launches add. */
 double serving_rows_total_s(const serving_bench *b, double rows);
 
-/** Unembedding and sampling. @param sampled  rows of all ranks. @param kernels  out */
-double serving_head_price(const serving_bench *b, double sampled, double *kernels);
+/** Unembedding and sampling. @param sampled  rows of all ranks. */
+double serving_head_price(const serving_bench *b, double sampled);
 
 /** What the layers of one mixer read and compute. */
 typedef struct serving_scores {
     double s;          /* attention, or the state's work */
     double exchange_s; /* of a cut cache */
-    double kernels;
 } serving_scores;
 
 /** Of one iteration's decoding sequences of a rank. @param context  of each */
@@ -78,7 +77,7 @@ serving_scores serving_decode_price(const serving_bench *b, const serving_mixer 
 serving_scores serving_chunk_price(const serving_bench *b, const serving_mixer *m,
                                    double tokens, double before);
 /** Of an iteration that has chunks: what each layer's call costs beside its work. */
-double serving_chunk_call_s(const serving_bench *b, double *kernels);
+double serving_chunk_call_s(const serving_bench *b);
 
 /** Tokens of the source that cross-attention meets. */
 double serving_source_tokens(const serving_bench *b);

@@ -86,6 +86,12 @@ typedef struct serving_cut {
 
 enum { SERVING_CUT_MOST = 64 };
 
+/** Tables of a class of caches, and what they depend on. */
+typedef struct serving_planes {
+    serving_key key;
+    ridge_plane_table decode, prefill;
+} serving_planes;
+
 struct ridge_serving_desk {
     ridge_ctx *cx;
     ridge_serving_case about;
@@ -99,6 +105,8 @@ struct ridge_serving_desk {
     ridge_weight (*weights)[RIDGE_WEIGHT_MAX]; /* [n_layers] */
     int *n_weights;
     serving_memo memo;
+    int n_planes, cap_planes;
+    serving_planes *planes;
     ridge_serving_desk *draft; /* of a drafting model; NULL until it is wanted */
 };
 

@@ -67,8 +67,7 @@ static double layer_pass_s(const serving_bench *b, double sequences, double cont
 
 static double chained_s(const serving_bench *b, double sequences, double context)
 {
-    double kernels;
-    const double head_s = serving_head_price(b, sequences * b->ranks, &kernels);
+    const double head_s = serving_head_price(b, sequences * b->ranks);
     return (double)b->layout->draft.depth *
            (layer_pass_s(b, sequences, context) + head_s);
 }
@@ -87,9 +86,8 @@ static double medusa_s(const serving_bench *b, double sequences)
                                .weight = RIDGE_DTYPE_BF16,
                                .output = RIDGE_DTYPE_BF16,
                                .compute = RIDGE_DTYPE_BF16};
-    double kernels;
     return ridge_matmul_cost(b->desk->chip, &maps, RIDGE_MEMORY_HBM).expected_s +
-           depth * serving_head_price(b, sequences * b->ranks, &kernels);
+           depth * serving_head_price(b, sequences * b->ranks);
 }
 
 /* ---- another model --------------------------------------------------------------- */

@@ -75,18 +75,61 @@ static double exchange_s(const serving_bench *b, const ridge_ffn *ffn, double ro
     return fmin(gathered, sent);
 }
 
+static serving_price price_of(const serving_bench *b, double rows)
+{
+    serving_price p = {{0}};
+    for (int i = 0; i < b->cut->n_moe; i++) {
+        const serving_moe *moe = &b->cut->moe[i];
+        p.of[0] += moe->count * serving_experts_cost(b, moe->ffn, rows).expected_s;
+        p.of[1] += moe->count * (EXPERT_KERNELS + (b->ranks > 1 ? 2 : 0));
+    }
+    return p;
+}
+
+static double price_exchanges(const serving_bench *b, double rows)
+{
+    double s = 0;
+    for (int i = 0; i < b->cut->n_moe; i++)
+        s += b->cut->moe[i].count * exchange_s(b, b->cut->moe[i].ffn, rows);
+    return s;
+}
+
+static double exchanges_s(const serving_bench *b, double rows)
+{
+    const ridge_serving_layout *l = b->layout;
+    serving_memo *memo = &b->desk->memo;
+    const serving_key key = {.of = {SERVING_KEY_EXPERTS + 1, l->tp << 32 | l->pp,
+                                    l->ep << 32 | l->attention_dp, l->placement,
+                                    b->formats_key},
+                             .at = {rows}};
+    if (b->ranks <= 1)
+        return 0;
+    const serving_price *known = serving_memo_find(memo, &key);
+    if (known != NULL)
+        return known->of[0];
+    const serving_price price = {{price_exchanges(b, rows)}};
+    serving_memo_put(ridge_ctx_arena(b->desk->cx), memo, &key, &price);
+    return price.of[0];
+}
+
 double serving_experts_price(const serving_bench *b, double rows, double *ep_s,
                              double *kernels)
 {
-    double s = 0;
+    serving_memo *memo = &b->desk->memo;
+    const serving_key key = {.of = {SERVING_KEY_EXPERTS, b->formats_key, b->layout->ep,
+                                    (int64_t)b->expert_width, b->ranks > 1},
+                             .at = {rows}};
     *ep_s = *kernels = 0;
-    if (rows <= 0)
+    if (rows <= 0 || b->cut->n_moe == 0)
         return 0;
-    for (int i = 0; i < b->cut->n_moe; i++) {
-        const serving_moe *moe = &b->cut->moe[i];
-        s += moe->count * serving_experts_cost(b, moe->ffn, rows).expected_s;
-        *ep_s += moe->count * exchange_s(b, moe->ffn, rows);
-        *kernels += moe->count * (EXPERT_KERNELS + (b->ranks > 1 ? 2 : 0));
+    *ep_s = exchanges_s(b, rows);
+    const serving_price *known = serving_memo_find(memo, &key);
+    if (known != NULL) {
+        *kernels = known->of[1];
+        return known->of[0];
     }
-    return s;
+    const serving_price price = price_of(b, rows);
+    serving_memo_put(ridge_ctx_arena(b->desk->cx), memo, &key, &price);
+    *kernels = price.of[1];
+    return price.of[0];
 }

@@ -39,9 +39,24 @@ static const char *degree_fault(ridge_serving_desk *desk, const ridge_serving_la
 
 /* ---- tp -------------------------------------------------------------------------- */
 
+typedef ridge_tp_verdict verdict_fn(const ridge_model *model, int64_t ways);
+
+/* Verdicts do not change: each is found once. */
+static ridge_tp_verdict verdict_of(ridge_serving_desk *desk, verdict_fn *f,
+                                   int64_t ways)
+{
+    const serving_key key = {.of = {SERVING_KEY_FAULT, ways, f == ridge_model_tp}};
+    const serving_price *known = serving_memo_find(&desk->memo, &key);
+    if (known != NULL)
+        return (ridge_tp_verdict)known->of[0];
+    const serving_price price = {{(double)f(desk->model, ways)}};
+    serving_memo_put(ridge_ctx_arena(desk->cx), &desk->memo, &key, &price);
+    return (ridge_tp_verdict)price.of[0];
+}
+
 static const char *tp_fault(ridge_serving_desk *desk, const ridge_serving_layout *l)
 {
-    const ridge_tp_verdict verdict = ridge_model_tp(desk->model, l->tp);
+    const ridge_tp_verdict verdict = verdict_of(desk, ridge_model_tp, l->tp);
     if (l->is_weight_gathered || verdict == RIDGE_TP_OK ||
         verdict == RIDGE_TP_REPLICATES_KV)
         return NULL;
@@ -68,11 +83,11 @@ bool serving_pads_experts(const ridge_model *model)
     return model->quant_method != NULL && strstr(model->quant_method, "mxfp4") != NULL;
 }
 
-static bool is_width_legal(const ridge_model *model, int64_t width)
+static bool is_width_legal(ridge_serving_desk *desk, int64_t width)
 {
-    const ridge_tp_verdict verdict = ridge_model_expert_tp(model, width);
+    const ridge_tp_verdict verdict = verdict_of(desk, ridge_model_expert_tp, width);
     return verdict == RIDGE_TP_OK ||
-           (verdict == RIDGE_TP_BLOCK && serving_pads_experts(model));
+           (verdict == RIDGE_TP_BLOCK && serving_pads_experts(desk->model));
 }
 
 static const char *expert_fault(ridge_serving_desk *desk, const ridge_serving_layout *l)
@@ -92,7 +107,7 @@ static const char *expert_fault(ridge_serving_desk *desk, const ridge_serving_la
                      (long long)l->ep, (long long)chips);
     const char *fault = expert_count_fault(desk, l->ep);
     const int64_t width = chips / l->ep;
-    if (fault == NULL && !is_width_legal(desk->model, width))
+    if (fault == NULL && !is_width_legal(desk, width))
         fault = FAULT(desk,
                       "each expert would be cut %lld ways, which its width or the "
                       "blocks of its format do not allow: raise ep",

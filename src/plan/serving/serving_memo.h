@@ -6,6 +6,9 @@
 
 enum { SERVING_KEY_WORDS = 6, SERVING_VALUES = 8 };
 
+/** Kinds of prices begin at these numbers, a hundred for each file. */
+enum { SERVING_KEY_ROWS = 100, SERVING_KEY_EXPERTS = 200, SERVING_KEY_FAULT = 300 };
+
 /** What a price is of: a kind, and numbers. */
 typedef struct serving_key {
     int64_t of[SERVING_KEY_WORDS];

@@ -31,8 +31,8 @@ static double row_bytes(const serving_bench *b, const ridge_layer *layer)
 }
 
 /* Bytes of a logit while a full batch samples: gathered in 16 bits, in 32, and its
- * probability; engines that measure their peak do so with a nucleus, which sorts: values,
- * 64-bit places, cumulated probabilities, a mask. @source vllm-source-2025 */
+ * probability; engines that measure their peak do so with a nucleus, which sorts:
+ * values, 64-bit places, cumulated probabilities, a mask. @source vllm-source-2025 */
 enum { LOGIT_BYTES = 2 + 4 + 4, SORTED_BYTES = LOGIT_BYTES + 4 + 8 + 4 + 1 };
 
 static double logits_bytes(const serving_bench *b)
@@ -102,16 +102,86 @@ static double total_room(const serving_bench *b)
     return (e->memory == RIDGE_MEMORY_ALL ? e->memory_share : 1) * hbm_of(b);
 }
 
-static void add_kept(const serving_bench *b, const serving_stage *stage,
-                     ridge_serving_memory *m)
+/* ---- pages ----------------------------------------------------------------------- */
+
+/* What a stage's layers keep of one sequence. */
+typedef struct stage_kept {
+    double token_bytes; /* all layers keep it */
+    double grow_bytes;  /* of a token that windows have left */
+    double fixed_bytes; /* of windows that are full, and states */
+    double state_bytes;
+} stage_kept;
+
+static stage_kept kept_of(const serving_bench *b, const serving_stage *stage)
 {
+    const double longest = b->desk->about.longest_tokens;
+    stage_kept all = {0};
     for (int k = 0; k < b->desk->model->n_layers; k++) {
-        if (stage->layers[k] <= 0)
+        const double layers = stage->layers[k];
+        if (layers <= 0)
             continue;
         const serving_kept kept = serving_layer_kept(b, k);
-        m->cache_bytes_per_token += stage->layers[k] * kept.token_bytes;
-        m->state_bytes += stage->layers[k] * kept.state_bytes;
+        const double window = fmin(longest, kept.window);
+        all.token_bytes += layers * kept.token_bytes;
+        all.grow_bytes += layers * kept.grow_bytes;
+        all.state_bytes += layers * kept.state_bytes;
+        all.fixed_bytes +=
+            layers * (kept.state_bytes + window * (kept.token_bytes - kept.grow_bytes));
     }
+    return all;
+}
+
+static int64_t whole(double x)
+{
+    return x < 9e15 ? (int64_t)floor(fmax(0, x)) : (int64_t)9e15;
+}
+
+/* All layers alike: a page holds block_tokens tokens of each. States are set aside for
+ * every sequence that may run. */
+static void unified_pages(const serving_bench *b, const stage_kept *kept,
+                          bool is_bounded, ridge_serving_memory *m)
+{
+    const double states =
+        is_bounded ? 0 : kept->state_bytes * (double)b->layout->sequences / b->ranks;
+    const double block = kept->token_bytes * (double)m->block_tokens;
+    m->blocks = block > 0 ? whole((m->cache - states) / block) : 0;
+    m->page_bytes = block;
+    m->page_tokens = m->block_tokens;
+    m->pages = m->blocks;
+    m->sequence_pages = 0;
+}
+
+/* Pages of the layers that keep everything; where there are none a sequence is a page.
+ */
+static void hybrid_pages(const serving_bench *b, const stage_kept *kept,
+                         ridge_serving_memory *m)
+{
+    if (kept->grow_bytes > 0) {
+        m->page_bytes = kept->grow_bytes * (double)m->block_tokens;
+        m->sequence_pages = (int64_t)ceil(kept->fixed_bytes / m->page_bytes);
+    } else {
+        m->page_tokens = (int64_t)ceil(b->desk->about.longest_tokens);
+        m->page_bytes = kept->fixed_bytes;
+    }
+    m->pages = m->page_bytes > 0 ? whole(m->cache / m->page_bytes) : 0;
+}
+
+static void pages_find(const serving_bench *b, const serving_stage *stage,
+                       ridge_serving_memory *m)
+{
+    const stage_kept kept = kept_of(b, stage);
+    const bool is_bounded = kept.fixed_bytes > 0 &&
+                            (b->desk->about.engine->is_hybrid || kept.token_bytes <= 0);
+    m->cache_bytes_per_token = kept.token_bytes;
+    m->state_bytes = kept.state_bytes;
+    unified_pages(b, &kept, is_bounded, m);
+    if (is_bounded)
+        hybrid_pages(b, &kept, m);
+    const double longest =
+        ceil(b->desk->about.longest_tokens / (double)m->page_tokens) +
+        (double)m->sequence_pages;
+    m->longest_sequences = (double)m->pages / longest;
+    m->fits = m->longest_sequences >= 1;
 }
 
 static ridge_serving_memory stage_memory(const serving_bench *b, int64_t s)
@@ -124,16 +194,8 @@ static ridge_serving_memory stage_memory(const serving_bench *b, int64_t s)
                               .draft = draft_bytes(b),
                               .total = total_room(b),
                               .block_tokens = e->block_tokens};
-    add_kept(b, &stage, &m);
-    m.cache = cache_room(b, &m);
-    const double states = m.state_bytes * (double)b->layout->sequences / b->ranks;
-    const double block = m.cache_bytes_per_token * (double)m.block_tokens;
-    const double left = m.cache - states;
-    if (left > 0)
-        m.blocks = block > 0 ? (int64_t)floor(left / block) : INT64_MAX;
-    m.cache = fmax(0, m.cache);
-    const double longest = ceil(b->desk->about.longest_tokens / (double)m.block_tokens);
-    m.fits = left > 0 && (double)m.blocks >= longest;
+    m.cache = fmax(0, cache_room(b, &m));
+    pages_find(b, &stage, &m);
     return m;
 }
 
@@ -146,7 +208,7 @@ ridge_status ridge_serving_memory_find(ridge_serving_desk *desk,
     ridge_serving_memory fullest = {0};
     for (int64_t s = 0; s < layout->pp; s++) {
         const ridge_serving_memory m = stage_memory(&b, s);
-        if (s == 0 || m.blocks < fullest.blocks)
+        if (s == 0 || m.longest_sequences < fullest.longest_sequences)
             fullest = m;
     }
     *out = fullest;

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-enum { KEY_ROWS = 1, KEY_HEAD };
+enum { KEY_LOCAL = SERVING_KEY_ROWS, KEY_EXCHANGES, KEY_HEAD };
 
 /* ---- kernels --------------------------------------------------------------------- */
 
@@ -52,18 +52,6 @@ static double kernel_s(const serving_bench *b, const serving_kernel *k, double r
     return ridge_matmul_cost(b->desk->chip, &p, RIDGE_MEMORY_HBM).expected_s;
 }
 
-static void add_part(serving_rows *out, ridge_serving_part part, double s)
-{
-    if (part == RIDGE_SERVING_PART_DENSE)
-        out->dense_s += s;
-    else if (part == RIDGE_SERVING_PART_EXPERTS)
-        out->experts_s += s;
-    else if (part == RIDGE_SERVING_PART_TP)
-        out->tp_s += s;
-    else
-        out->vector_s += s;
-}
-
 /* ---- weights that come to the rows ----------------------------------------------- */
 
 /* Every rank gathers each layer's weights while it computes the layer before; what it
@@ -84,61 +72,130 @@ static double gather_s(const serving_bench *b, const serving_rows *rows)
     return fmax(0, s - rows->dense_s - rows->vector_s);
 }
 
-/* ---- rows ------------------------------------------------------------------------ */
+/* ---- launches ---------------------------------------------------------------------
+ */
 
-static serving_rows price_rows(const serving_bench *b, double rows)
+/* Kernels of a layer's scores: the call, and what stores keys and values. */
+enum { SCORE_KERNELS = 2 };
+
+/* What is not captured is launched by the host, one kernel after another; the chip
+ * waits when it is the quicker of the two. */
+static double launch_s(const serving_bench *b, double rows, double kernels,
+                       double busy_s)
 {
-    serving_rows out = {0};
-    const bool is_gathered = b->layout->is_weight_gathered;
-    double each = rows / b->ranks; /* of an attention rank */
-    if (is_gathered)
-        each /= (double)b->layout->tp;
-    for (int i = 0; i < b->cut->n_kernels; i++) {
-        const serving_kernel *k = &b->cut->kernels[i];
-        add_part(&out, k->part, k->count * kernel_s(b, k, each));
-        out.kernels += k->is_joined ? 0 : k->count;
-    }
-    double ep_s, kernels;
-    out.experts_s += serving_experts_price(b, rows, &ep_s, &kernels);
-    out.ep_s = ep_s;
-    out.kernels += kernels;
-    if (is_gathered)
-        out.tp_s += gather_s(b, &out);
-    out.pp_s = serving_send_s(b, rows / b->ranks);
-    return out;
+    const ridge_engine *e = b->desk->about.engine;
+    if (e->graph_sequences > 0 && rows <= e->graph_sequences)
+        return 0;
+    for (int i = 0; i < b->cut->n_mixers; i++)
+        kernels += SCORE_KERNELS * b->cut->mixers[i].count;
+    return fmax(0, kernels * e->launch_s - busy_s);
 }
 
-static serving_key key_of(const serving_bench *b, int kind, double at)
+static double busy_s(const serving_rows *r)
+{
+    return r->dense_s + r->vector_s + r->experts_s + r->tp_s + r->ep_s + r->pp_s;
+}
+
+/* ---- rows ------------------------------------------------------------------------ */
+
+/* What is the same for all layouts of a tp and formats: no exchanges, no experts. */
+typedef struct local_rows {
+    double dense_s, vector_s, router_s, kernels;
+} local_rows;
+
+static local_rows price_local(const serving_bench *b, double rows)
+{
+    local_rows r = {0};
+    for (int i = 0; i < b->cut->n_kernels; i++) {
+        const serving_kernel *k = &b->cut->kernels[i];
+        r.kernels += k->is_joined ? 0 : k->count;
+        if (k->kind == RIDGE_KERNEL_EXCHANGE)
+            continue;
+        const double s = k->count * kernel_s(b, k, rows);
+        if (k->part == RIDGE_SERVING_PART_DENSE)
+            r.dense_s += s;
+        else if (k->part == RIDGE_SERVING_PART_EXPERTS)
+            r.router_s += s;
+        else
+            r.vector_s += s;
+    }
+    return r;
+}
+
+static local_rows local_of(const serving_bench *b, double rows)
+{
+    serving_memo *memo = &b->desk->memo;
+    const serving_key key = {.of = {KEY_LOCAL, b->formats_key, b->cut->tp},
+                             .at = {rows}};
+    const serving_price *known = serving_memo_find(memo, &key);
+    if (known != NULL)
+        return (local_rows){known->of[0], known->of[1], known->of[2], known->of[3]};
+    const local_rows r = price_local(b, rows);
+    const serving_price price = {{r.dense_s, r.vector_s, r.router_s, r.kernels}};
+    serving_memo_put(ridge_ctx_arena(b->desk->cx), memo, &key, &price);
+    return r;
+}
+
+static double price_exchanges(const serving_bench *b, double rows)
+{
+    double s = 0;
+    for (int i = 0; i < b->cut->n_kernels; i++) {
+        const serving_kernel *k = &b->cut->kernels[i];
+        if (k->kind == RIDGE_KERNEL_EXCHANGE)
+            s += k->count * kernel_s(b, k, rows);
+    }
+    return s;
+}
+
+/* Groups of chips, and what they exchange. */
+static serving_key network_key(const serving_bench *b, int kind, double rows)
 {
     const ridge_serving_layout *l = b->layout;
-    return (serving_key){
-        .of = {kind, b->formats_key, l->tp << 32 | l->pp, l->ep << 32 | l->attention_dp,
-               (int64_t)l->placement << 2 | (l->is_weight_gathered ? 1 : 0), 0},
-        .at = {at, 0}};
+    return (serving_key){.of = {kind, l->tp << 32 | l->pp,
+                                l->ep << 32 | l->attention_dp, l->placement,
+                                (int64_t)l->formats.activation << 8 |
+                                    (int64_t)l->formats.expert_compute},
+                         .at = {rows}};
+}
+
+static double exchanges_of(const serving_bench *b, double rows)
+{
+    serving_memo *memo = &b->desk->memo;
+    const serving_key key = network_key(b, KEY_EXCHANGES, rows);
+    if (b->layout->tp == 1 || b->layout->is_weight_gathered)
+        return 0;
+    const serving_price *known = serving_memo_find(memo, &key);
+    if (known != NULL)
+        return known->of[0];
+    const serving_price price = {{price_exchanges(b, rows)}};
+    serving_memo_put(ridge_ctx_arena(b->desk->cx), memo, &key, &price);
+    return price.of[0];
 }
 
 serving_rows serving_rows_price(const serving_bench *b, double rows)
 {
-    serving_memo *memo = &b->desk->memo;
-    const serving_key key = key_of(b, KEY_ROWS, rows);
-    const serving_price *known = serving_memo_find(memo, &key);
+    serving_rows out = {0};
     if (rows <= 0)
-        return (serving_rows){0};
-    if (known != NULL) {
-        const double *v = known->of;
-        return (serving_rows){v[0], v[1], v[2], v[3], v[4], v[5], v[6]};
-    }
-    const serving_rows r = price_rows(b, rows);
-    const serving_price price = {
-        {r.dense_s, r.vector_s, r.experts_s, r.tp_s, r.ep_s, r.pp_s, r.kernels, 0}};
-    serving_memo_put(ridge_ctx_arena(b->desk->cx), memo, &key, &price);
-    return r;
+        return out;
+    const bool is_gathered = b->layout->is_weight_gathered;
+    const double rank = rows / b->ranks; /* of an attention rank */
+    const double each = is_gathered ? rank / (double)b->layout->tp : rank;
+    const local_rows local = local_of(b, each);
+    double kernels;
+    out.dense_s = local.dense_s;
+    out.vector_s = local.vector_s;
+    out.experts_s =
+        local.router_s + serving_experts_price(b, rows, &out.ep_s, &kernels);
+    out.tp_s = is_gathered ? gather_s(b, &out) : exchanges_of(b, rank);
+    out.pp_s = serving_send_s(b, rank);
+    out.launch_s = launch_s(b, rank, local.kernels + kernels, busy_s(&out));
+    return out;
 }
 
 double serving_rows_total_s(const serving_bench *b, double rows)
 {
     const serving_rows r = serving_rows_price(b, rows);
-    return r.dense_s + r.vector_s + r.experts_s + r.tp_s + r.ep_s + r.pp_s;
+    return busy_s(&r) + r.launch_s;
 }
 
 /* ---- head ------------------------------------------------------------------------ */
@@ -148,16 +205,14 @@ double serving_rows_total_s(const serving_bench *b, double rows)
  * @source vllm-source-2025 */
 enum { SAMPLE_KERNELS = 6, SAMPLE_BYTES = 18 };
 
-static double price_head(const serving_bench *b, double sampled, double *kernels)
+static double price_head(const serving_bench *b, double sampled)
 {
     const ridge_chip *chip = b->desk->chip;
     const double logits = sampled / b->ranks * (double)b->desk->model->vocab;
     double s = 0;
-    *kernels = SAMPLE_KERNELS;
     for (int i = 0; i < b->cut->n_head; i++) {
         const serving_kernel *k = &b->cut->head[i];
         s += k->count * kernel_s(b, k, sampled / b->ranks);
-        *kernels += k->count;
     }
     if (!b->layout->is_weight_gathered)
         s += serving_exchange_s(
@@ -167,21 +222,17 @@ static double price_head(const serving_bench *b, double sampled, double *kernels
            (SAMPLE_KERNELS - 1) * chip->achievable.launch_s;
 }
 
-double serving_head_price(const serving_bench *b, double sampled, double *kernels)
+double serving_head_price(const serving_bench *b, double sampled)
 {
     serving_memo *memo = &b->desk->memo;
-    const serving_key key = key_of(b, KEY_HEAD, sampled);
+    serving_key key = network_key(b, KEY_HEAD, sampled);
+    key.of[5] = b->formats_key * 2 + (b->layout->is_weight_gathered ? 1 : 0);
     const serving_price *known = serving_memo_find(memo, &key);
-    *kernels = 0;
     if (sampled <= 0)
         return 0;
-    if (known != NULL) {
-        *kernels = known->of[1];
+    if (known != NULL)
         return known->of[0];
-    }
-    serving_price price = {{0}};
-    price.of[0] = price_head(b, sampled, &price.of[1]);
+    const serving_price price = {{price_head(b, sampled)}};
     serving_memo_put(ridge_ctx_arena(b->desk->cx), memo, &key, &price);
-    *kernels = price.of[1];
     return price.of[0];
 }

@@ -163,7 +163,7 @@ static serving_scores decode_attention(const serving_bench *b, const serving_mix
     const double met =
         m->is_cross ? serving_source_tokens(b) : serving_met_tokens(m->mixer, context);
     ridge_attention a = formats_set(b, &m->decode);
-    serving_scores out = {.kernels = 2};
+    serving_scores out = {0};
     a.batch = sequences;
     a.context_tokens = fmax(1, met);
     cut_set(b, &a);
@@ -173,7 +173,6 @@ static serving_scores decode_attention(const serving_bench *b, const serving_mix
     if (!m->is_cross)
         out.s += index_s(b, m->mixer, sequences, b->verified, context);
     out.s += maps_s(b, m->absorb, m->n_absorb, sequences * b->verified);
-    out.kernels += m->n_absorb;
     return out;
 }
 
@@ -187,11 +186,9 @@ serving_scores serving_decode_price(const serving_bench *b, const serving_mixer 
     serving_scores out =
         m->has_scores
             ? decode_attention(b, m, sequences, context)
-            : (serving_scores){.s = state_s(b, m, sequences, sequences * b->verified),
-                               .kernels = fmin(2, m->scan_calls)};
+            : (serving_scores){.s = state_s(b, m, sequences, sequences * b->verified)};
     out.s *= m->count;
     out.exchange_s *= m->count;
-    out.kernels *= m->count;
     return out;
 }
 
@@ -273,15 +270,13 @@ serving_scores serving_chunk_price(const serving_bench *b, const serving_mixer *
     return out;
 }
 
-double serving_chunk_call_s(const serving_bench *b, double *kernels)
+double serving_chunk_call_s(const serving_bench *b)
 {
     double s = 0;
-    *kernels = 0;
     for (int i = 0; i < b->cut->n_mixers; i++) {
         const serving_mixer *m = &b->cut->mixers[i];
         s += m->count * (m->has_scores ? call_s(b->desk->chip)
                                        : b->desk->chip->achievable.launch_s);
-        *kernels += m->count * (2 + m->n_expand);
     }
     return s;
 }

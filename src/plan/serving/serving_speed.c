@@ -93,8 +93,7 @@ static double rows_s(const void *bench, double rows)
 
 static double head_s(const void *bench, double sampled)
 {
-    double kernels;
-    return serving_head_price(bench, sampled, &kernels);
+    return serving_head_price(bench, sampled);
 }
 
 static const double *copy_of(const serving_bench *b, const double *x, int n)
@@ -195,17 +194,86 @@ static bool plane_build(const plane_work *w, plane_fn *f, double x_most, double 
     return true;
 }
 
-static bool class_build(const plane_work *w, ridge_serving_cache *out)
+/* The next power of two: layouts of other batches share tables. */
+static double rounded_up(double x)
 {
-    const serving_bench *b = w->b;
-    const double longest = b->desk->about.longest_tokens;
+    double p = 1;
+    while (p < x)
+        p *= 2;
+    return p;
+}
+
+static bool planes_build(const plane_work *w, double sequences, double chunk,
+                         serving_planes *out)
+{
+    const double longest = w->b->desk->about.longest_tokens;
     const double met = w->window > 0 ? fmin(w->window, longest) : longest;
-    const double sequences = ceil((double)b->layout->sequences / b->ranks);
-    const double chunk = fmin((double)b->layout->budget_tokens, longest);
-    out->window_tokens = w->window;
     return plane_build(w, decode_s, sequences, 1, w->is_state ? 1 : met,
                        &out->decode) &&
            plane_build(w, chunk_s, chunk, 0, w->is_state ? 0 : longest, &out->prefill);
+}
+
+static serving_key planes_key(const plane_work *w, double sequences, double chunk)
+{
+    const ridge_serving_layout *l = w->b->layout;
+    const bool is_cut = l->kv_cut != RIDGE_KV_CUT_HEADS;
+    return (serving_key){
+        .of = {w->b->formats_key, l->tp << 32 | (int64_t)w->b->verified,
+               (int64_t)l->kv_cut << 2 | (l->is_weight_gathered ? 2 : 0) |
+                   (w->is_state ? 1 : 0),
+               (int64_t)w->window,
+               is_cut ? l->pp << 32 | l->attention_dp << 8 | l->placement : 0,
+               (int64_t)sequences},
+        .at = {chunk}};
+}
+
+static bool planes_grow(ridge_serving_desk *desk)
+{
+    if (desk->n_planes < desk->cap_planes)
+        return true;
+    const int cap = desk->cap_planes == 0 ? 64 : 2 * desk->cap_planes;
+    serving_planes *more =
+        ridge_new(ridge_ctx_arena(desk->cx), serving_planes, (size_t)cap);
+    if (more == NULL)
+        return false;
+    if (desk->n_planes > 0)
+        memcpy(more, desk->planes, (size_t)desk->n_planes * sizeof *more);
+    desk->planes = more;
+    desk->cap_planes = cap;
+    return true;
+}
+
+static const serving_planes *planes_of(const plane_work *w)
+{
+    ridge_serving_desk *desk = w->b->desk;
+    const double sequences =
+        rounded_up(ceil((double)w->b->layout->sequences / w->b->ranks));
+    const double chunk = fmin(rounded_up((double)w->b->layout->budget_tokens),
+                              rounded_up(desk->about.longest_tokens));
+    const serving_key key = planes_key(w, sequences, chunk);
+    for (int i = 0; i < desk->n_planes; i++) {
+        if (memcmp(&desk->planes[i].key, &key, sizeof key) == 0)
+            return &desk->planes[i];
+    }
+    if (!planes_grow(desk))
+        return NULL;
+    serving_planes *p = &desk->planes[desk->n_planes];
+    p->key = key;
+    if (!planes_build(w, sequences, chunk, p))
+        return NULL;
+    desk->n_planes++;
+    return p;
+}
+
+static bool class_build(const plane_work *w, ridge_serving_cache *out)
+{
+    const serving_planes *p = planes_of(w);
+    if (p == NULL)
+        return false;
+    out->window_tokens = w->window;
+    out->decode = p->decode;
+    out->prefill = p->prefill;
+    return true;
 }
 
 /* ---- classes --------------------------------------------------------------------- */
@@ -312,10 +380,10 @@ static ridge_status blocks_find(const serving_bench *b, ridge_serving_speed *out
 {
     ridge_serving_memory memory;
     RIDGE_TRY(ridge_serving_memory_find(b->desk, b->layout, &memory));
-    const double tp = (double)b->layout->tp;
-    out->blocks = memory.blocks;
-    out->block_tokens = memory.block_tokens;
-    out->block_bytes = serving_token_bytes(b) * (double)memory.block_tokens * tp;
+    out->blocks = memory.pages;
+    out->block_tokens = memory.page_tokens;
+    out->sequence_blocks = memory.sequence_pages;
+    out->block_bytes = serving_token_bytes(b) * (double)memory.page_tokens;
     return RIDGE_OK;
 }
 
@@ -342,7 +410,6 @@ ridge_status ridge_serving_speed_build(ridge_serving_desk *desk,
     RIDGE_TRY(serving_bench_open(desk, layout, &b));
     const ridge_engine *e = desk->about.engine;
     const double chips = (double)ridge_serving_layout_chips(layout);
-    double kernels;
     ridge_serving_speed speed = {.host_s = e->host_s,
                                  .host_sequence_s = e->host_sequence_s,
                                  .is_host_hidden = e->is_host_hidden,
@@ -350,13 +417,12 @@ ridge_status ridge_serving_speed_build(ridge_serving_desk *desk,
                                  .attention_ranks = layout->attention_dp,
                                  .stages = layout->pp,
                                  .chips = chips,
-                                 .chunk_call_s = serving_chunk_call_s(&b, &kernels)};
-    const double sequences = (double)layout->sequences;
+                                 .chunk_call_s = serving_chunk_call_s(&b)};
+    const double sequences = rounded_up((double)layout->sequences * b.verified);
     const double rows =
-        fmax((double)layout->budget_tokens * b.ranks, sequences * b.verified);
+        fmax(rounded_up((double)layout->budget_tokens * b.ranks), sequences);
     if (!curve_build(&b, rows_s, rows, &speed.rows) ||
-        !curve_build(&b, head_s, sequences * b.verified, &speed.head) ||
-        !caches_build(&b, &speed))
+        !curve_build(&b, head_s, sequences, &speed.head) || !caches_build(&b, &speed))
         return ridge_fail_nomem(desk->cx);
     RIDGE_TRY(draft_build(&b, &speed));
     RIDGE_TRY(blocks_find(&b, &speed));

@@ -28,8 +28,8 @@ static ridge_status check_load(ridge_ctx *cx, const ridge_serving_load *load)
     return RIDGE_OK;
 }
 
-static double add_rows(const serving_bench *b, const ridge_serving_load *load,
-                       double *parts)
+static void add_rows(const serving_bench *b, const ridge_serving_load *load,
+                     double *parts)
 {
     const double rows =
         (load->decode_sequences * b->verified + load->chunk_tokens) * b->ranks;
@@ -40,13 +40,12 @@ static double add_rows(const serving_bench *b, const ridge_serving_load *load,
     parts[RIDGE_SERVING_PART_TP] += r.tp_s;
     parts[RIDGE_SERVING_PART_EP] += r.ep_s;
     parts[RIDGE_SERVING_PART_PP] += r.pp_s;
-    return r.kernels;
+    parts[RIDGE_SERVING_PART_LAUNCH] += r.launch_s;
 }
 
 static void add_scores(const serving_bench *b, const ridge_serving_load *load,
                        double *parts)
 {
-    double kernels;
     const double chunk =
         load->chunks > 0 ? load->chunk_tokens / load->chunks : load->chunk_tokens;
     for (int i = 0; i < b->cut->n_mixers; i++) {
@@ -59,8 +58,7 @@ static void add_scores(const serving_bench *b, const ridge_serving_load *load,
         parts[RIDGE_SERVING_PART_PREFILL_ATTENTION] += load->chunks * p.s;
     }
     if (load->chunk_tokens > 0)
-        parts[RIDGE_SERVING_PART_PREFILL_ATTENTION] +=
-            serving_chunk_call_s(b, &kernels);
+        parts[RIDGE_SERVING_PART_PREFILL_ATTENTION] += serving_chunk_call_s(b);
 }
 
 static double sum_of(const double *parts)
@@ -91,12 +89,10 @@ ridge_status ridge_serving_step_price(ridge_serving_desk *desk,
     RIDGE_TRY(serving_bench_open(desk, layout, &b));
     ridge_serving_step step = {0};
     double *parts = step.parts_s;
-    double kernels;
     add_rows(&b, load, parts);
     add_scores(&b, load, parts);
     const double sampled = load->decode_sequences * b.verified + load->finishing;
-    parts[RIDGE_SERVING_PART_HEAD] =
-        serving_head_price(&b, sampled * b.ranks, &kernels);
+    parts[RIDGE_SERVING_PART_HEAD] = serving_head_price(&b, sampled * b.ranks);
     RIDGE_TRY(serving_draft_price(&b, load->decode_sequences, load->decode_context,
                                   &parts[RIDGE_SERVING_PART_DRAFT]));
     parts[RIDGE_SERVING_PART_HOST] = host_s(&b, load, sum_of(parts));

@@ -193,9 +193,15 @@ serving_kept serving_layer_kept(const serving_bench *b, int kind)
     const ridge_layer *layer = &b->desk->model->layers[kind];
     if (layer->is_encoder)
         return (serving_kept){0};
+    const ridge_mixer *m = &layer->mixer;
+    const double token = token_bytes(b, m);
+    double grow = m->window > 0 ? 0 : token;
+    if (m->compress_ratio > 0)
+        grow = token / (double)m->compress_ratio;
     return (serving_kept){
-        .token_bytes = token_bytes(b, &layer->mixer),
-        .window = (double)layer->mixer.window,
+        .token_bytes = token,
+        .grow_bytes = grow,
+        .window = (double)m->window,
         .state_bytes = state_bytes(b, layer) + source_bytes(b, layer),
     };
 }
@@ -203,8 +209,19 @@ serving_kept serving_layer_kept(const serving_bench *b, int kind)
 double serving_token_bytes(const serving_bench *b)
 {
     double bytes = 0;
-    for (int k = 0; k < b->desk->model->n_layers; k++)
-        bytes += (double)b->desk->model->layers[k].count *
-                 serving_layer_kept(b, k).token_bytes;
+    for (int k = 0; k < b->desk->model->n_layers; k++) {
+        const ridge_layer *layer = &b->desk->model->layers[k];
+        const ridge_mixer *m = &layer->mixer;
+        if (layer->is_encoder || m->is_cross || m->has_shared_kv)
+            continue;
+        const double hv = (double)(m->v_head_dim > 0 ? m->v_head_dim : m->head_dim);
+        if (m->kind == RIDGE_MIXER_MLA)
+            bytes += (double)layer->count * (latent_bytes(b, m) + index_key_bytes(m));
+        else if (m->kind == RIDGE_MIXER_ATTENTION)
+            bytes += (double)layer->count *
+                     ((double)m->kv_heads * ((double)m->head_dim + hv) *
+                          ridge_dtype_bytes(b->layout->formats.cache) +
+                      index_key_bytes(m));
+    }
     return bytes;
 }

@@ -21,13 +21,15 @@ double serving_stage_bytes(const serving_bench *b, const serving_stage *stage);
 /** What a kind of layer keeps on one chip. */
 typedef struct serving_kept {
     double token_bytes; /* of one more token of a sequence, while no window is full */
-    double window;      /* tokens that it keeps; 0: all */
+    double grow_bytes;  /* the same beyond the window: 0, or compressed entries */
+    double window;      /* tokens that it keeps whole; 0: all */
     double state_bytes; /* of a sequence, whatever its length */
 } serving_kept;
 
 serving_kept serving_layer_kept(const serving_bench *b, int kind);
 
-/** Of one more token of a sequence, on a chip of each stage together. */
+/** Of one more token of a sequence, all stages and each chip once: what moves when the
+ *  sequence does. Copies of KV heads do not. */
 double serving_token_bytes(const serving_bench *b);
 
 #endif
