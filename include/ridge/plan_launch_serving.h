@@ -10,6 +10,7 @@
 #include "ridge/hardware_engine.h"
 #include "ridge/model.h"
 #include "ridge/plan_launch.h"
+#include "ridge/plan_service.h"
 #include "ridge/plan_serving.h"
 
 #ifdef __cplusplus
@@ -53,21 +54,7 @@ RIDGE_NODISCARD ridge_status ridge_serving_launcher_parse(ridge_ctx *cx,
 
 /* ---- deployments ----------------------------------------------------------------- */
 
-/** What a pool of servers does. */
-typedef enum ridge_serving_role {
-    RIDGE_SERVING_WHOLE, /* prompts and outputs */
-    RIDGE_SERVING_PREFILL,
-    RIDGE_SERVING_DECODE
-} ridge_serving_role;
-
-/** Servers that are alike. */
-typedef struct ridge_serving_pool {
-    ridge_serving_role role;
-    int64_t replicas; /* servers */
-    ridge_serving_layout layout;
-} ridge_serving_pool;
-
-/** A model on servers of an engine: one pool, or one of each of the other roles. */
+/** A model on servers of an engine. Of pools, batch is not known here. */
 typedef struct ridge_deployment {
     const ridge_model *model;
     const char *model_name; /* as an engine is to load it: of the hub, or a path */
@@ -76,12 +63,8 @@ typedef struct ridge_deployment {
     const ridge_slice *slice; /* NULL: not known */
     double longest_tokens;    /* of a sequence, prompt and output; 0: the model's */
     double prompt_tokens;     /* of the longest prompt; 0: not known */
-    int n_pools;              /* 1 or 2 */
-    ridge_serving_pool pools[2];
+    ridge_service_choice choice;
 } ridge_deployment;
-
-/** Chips of all pools together. */
-double ridge_deployment_chips(const ridge_deployment *deployment);
 
 /* ---- writing --------------------------------------------------------------------- */
 

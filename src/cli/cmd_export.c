@@ -1,24 +1,19 @@
 /*
- * ridge export: a plan as the launch configuration of a framework.
+ * ridge export: a plan as the launch configuration of a framework or a serving engine.
  */
+#include "export_service.h"
 #include "plan_request.h"
 
 #include "ridge/plan_launch.h"
 
 #include <stdio.h>
 
-static ridge_status write_launch(cli_run *run, ridge_launch_text *out)
+static ridge_status write_training(cli_run *run, const char *to, ridge_launch_text *out)
 {
     ridge_plan plan;
     ridge_train_request request = {.top = 1};
     ridge_train_price price;
     ridge_launcher launcher;
-    const char *to = cli_option_text(run, "to");
-    if (!to) {
-        return ridge_fail(run->cx, RIDGE_E_ARG,
-                          "export needs --to LAUNCHER: megatron, megatron-bridge, "
-                          "maxtext, torchtitan, deepspeed or jax");
-    }
     RIDGE_TRY(ridge_launcher_parse(run->cx, to, &launcher));
     RIDGE_TRY(ridge_plan_read(run->cx, run->args[0], &plan));
     RIDGE_TRY(cli_plan_request(run, &plan, &request));
@@ -29,6 +24,22 @@ static ridge_status write_launch(cli_run *run, ridge_launch_text *out)
     }
     return ridge_launch_write(run->cx, launcher, &request, plan.model_name,
                               &plan.layout, out);
+}
+
+static ridge_status write_launch(cli_run *run, ridge_launch_text *out)
+{
+    const char *to = cli_option_text(run, "to");
+    bool is_service = false;
+    if (!to) {
+        return ridge_fail(run->cx, RIDGE_E_ARG,
+                          "export needs --to LAUNCHER: megatron, megatron-bridge, "
+                          "maxtext, torchtitan, deepspeed or jax; vllm, vllm-yaml, "
+                          "vllm-tpu, sglang, trtllm, jetstream or maxtext of a "
+                          "serving plan");
+    }
+    RIDGE_TRY(export_service_is(run, run->args[0], &is_service));
+    return is_service ? export_service_write(run, run->args[0], to, out)
+                      : write_training(run, to, out);
 }
 
 static ridge_json *as_json(cli_run *run, const ridge_launch_text *launch)
@@ -64,27 +75,37 @@ static int run_export(cli_run *run)
 
 static const cli_option options[] = {
     {"to", "LAUNCHER",
-     "megatron, megatron-bridge, maxtext, torchtitan, deepspeed or jax (required)"},
+     "megatron, megatron-bridge, maxtext, torchtitan, deepspeed or jax; of a serving "
+     "plan vllm, vllm-yaml, vllm-tpu, sglang, trtllm, jetstream or maxtext (required)"},
     {NULL, NULL, NULL}};
 
 const cli_verb cli_verb_export = {
     .name = "export",
-    .summary = "a plan as the launch configuration of a training framework",
+    .summary = "a plan as the launch configuration of a framework or an engine",
     .synopsis = "PLAN --to LAUNCHER",
     .detail =
-        "PLAN is a file written by `ridge train ... --plan FILE`. LAUNCHER is one of\n"
+        "PLAN is a file written by `ridge train ... --plan FILE` or `ridge serve ... "
+        "--plan FILE`.\nLAUNCHER of a training plan is one of\n"
         "  megatron         arguments of Megatron-LM, one a line: $(cat FILE)\n"
         "  megatron-bridge  overrides of a Megatron-Bridge recipe, Python\n"
         "  maxtext          a MaxText configuration, yml\n"
         "  torchtitan       a torchtitan job configuration, toml\n"
         "  deepspeed        a DeepSpeed configuration, json\n"
         "  jax              a mesh and the partition specs of all arrays, Python\n"
+        "and of a serving plan, aggregated or disaggregated,\n"
+        "  vllm             vllm serve commands\n"
+        "  vllm-yaml        a file of vllm serve --config\n"
+        "  vllm-tpu         vllm serve commands for TPUs\n"
+        "  sglang           sglang.launch_server commands\n"
+        "  trtllm           trtllm-serve commands with their yaml files\n"
+        "  jetstream        the command of a JetStream server of MaxText\n"
+        "  maxtext          the same as a MaxText configuration, yml\n"
         "\n"
         "What the framework cannot express is refused, with what to plan instead. "
         "What\n"
         "it does otherwise in detail, and what a plan leaves open (data, tokenizer,\n"
         "learning rate), is said on stderr and in comments where the format has them.\n"
-        "`ridge train --from FILE` goes the other way.",
+        "`ridge train --from FILE` and `ridge serve --from FILE` go the other way.",
     .example = "ridge export plan.json --to megatron -o megatron.args",
     .options = options,
     .min_args = 1,

@@ -44,7 +44,7 @@ static ridge_status write_svg(cli_run *run, const ridge_service_view *v)
     return ridge_file_write(run->cx, path, (ridge_str){text.p, text.n});
 }
 
-static int show(cli_run *run, const ridge_service_view *v)
+static int show(cli_run *run, const ridge_service_view *v, const serve_launch *launch)
 {
     ridge_buf text;
     ridge_buf_init(&text, ridge_ctx_arena(run->cx));
@@ -57,9 +57,13 @@ static int show(cli_run *run, const ridge_service_view *v)
     }
     if (run->is_json) {
         ridge_json *object = cli_json_begin(run);
+        if (launch->launch.path != NULL)
+            serve_launch_json(run, launch, object);
         ridge_service_write_json(run->cx, v, object);
         return cli_emit_json(run, object);
     }
+    if (launch->launch.path != NULL)
+        serve_launch_text(launch, &text);
     ridge_service_write_text(run->cx, v, run->has_colour, &text);
     return cli_emit_text(run, &text);
 }
@@ -69,25 +73,32 @@ static int run_serve(cli_run *run)
     ridge_service_request request;
     ridge_service_result *result =
         ridge_new(ridge_ctx_arena(run->cx), ridge_service_result, 1);
+    serve_launch *launch = ridge_new(ridge_ctx_arena(run->cx), serve_launch, 1);
     ridge_price price;
-    if (result == NULL || serve_request(run, &request, &price) != RIDGE_OK)
+    if (result == NULL || launch == NULL ||
+        serve_request(run, &request, &price, launch) != RIDGE_OK)
         return cli_fail(run);
-    if (find(run, &request, result) != RIDGE_OK)
+    if (find(run, &request, result) != RIDGE_OK ||
+        serve_launch_limit(run, &request, launch, result) != RIDGE_OK)
         return cli_fail(run);
     const ridge_service_view view = {
-        .model_name = run->args[0],
+        .model_name =
+            run->n_args > 0 ? run->args[0] : launch->launch.deployment.model_name,
         .request = &request,
         .result = result,
         .price = request.usd_per_chip_hour > 0 ? &price : NULL,
         .has_front = cli_option_text(run, "front") != NULL};
     if (write_plan(run, &view) != RIDGE_OK || write_svg(run, &view) != RIDGE_OK)
         return cli_fail(run);
-    const int code = show(run, &view);
+    const int code = show(run, &view, launch);
     return code ? code : result->n_layouts == 0 ? 1 : 0;
 }
 
 static const cli_option options[] = {
     {"on", "SLICE", "chips and their shape: v5e:4x4, h100:1x8, b200:9x8"},
+    {"from", "FILE",
+     "price what a command of vllm serve, sglang.launch_server, trtllm-serve or "
+     "maxengine_server starts: a script, a pod, yaml, or the command itself"},
     {"prompt", "P", "tokens of a prompt (1024)"},
     {"output", "G", "tokens of an answer (256)"},
     {"cached", "N", "tokens of the prompt found in the prefix cache (0)"},
@@ -111,7 +122,7 @@ static const cli_option options[] = {
 const cli_verb cli_verb_serve = {
     .name = "serve",
     .summary = "the best serving layouts: TTFT, TPOT, throughput, cost per token",
-    .synopsis = "MODEL [KNOB=VALUE ...]",
+    .synopsis = "[MODEL] [KNOB=VALUE ...]",
     .detail =
         "MODEL is a name of the catalogue, a Hugging Face config.json, or its folder.\n"
         "\n"
@@ -141,7 +152,7 @@ const cli_verb cli_verb_serve = {
         "them.",
     .example = "ridge serve llama-3-70b --on v5e:4x4 --prompt 8192 --output 512",
     .options = options,
-    .min_args = 1,
+    .min_args = 0,
     .max_args = 1,
     .takes_knobs = true,
     .run = run_serve,

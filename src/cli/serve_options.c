@@ -75,14 +75,16 @@ static ridge_status read_draft(cli_run *run, ridge_service_knobs *knobs)
 {
     const char *kind = cli_option_text(run, "draft");
     const char *accept = cli_option_text(run, "accept");
-    if (kind == NULL && accept == NULL)
+    const bool is_stated = knobs->draft.kind != RIDGE_DRAFT_NONE; /* by --from */
+    if (kind == NULL && accept == NULL && !is_stated)
         return RIDGE_OK;
-    if (kind == NULL || accept == NULL)
+    if ((kind == NULL && !is_stated) || accept == NULL)
         return ridge_fail(
             run->cx, RIDGE_E_ARG,
             "--draft and --accept go together: how tokens are drafted, and "
             "how many are accepted: --draft eagle --accept 0.8");
-    RIDGE_TRY(read_kind(run, kind, &knobs->draft));
+    if (kind != NULL)
+        RIDGE_TRY(read_kind(run, kind, &knobs->draft));
     return read_accept(run, accept, &knobs->draft);
 }
 
@@ -124,7 +126,6 @@ static ridge_status read_price(cli_run *run, const ridge_chip *chip,
 
 static ridge_status read_knobs(cli_run *run, ridge_service_request *r)
 {
-    r->knobs = ridge_service_knobs_free();
     for (int i = 0; i < run->n_knobs; i++)
         RIDGE_TRY(ridge_service_knobs_set(run->cx, &r->knobs, run->knobs[i].key,
                                           run->knobs[i].value));
@@ -132,14 +133,31 @@ static ridge_status read_knobs(cli_run *run, ridge_service_request *r)
     return ridge_service_knobs_close(run->cx, r->model, r->slice->chip, &r->knobs);
 }
 
+/* The model and the engine: of --from, or of the arguments. */
+static ridge_status read_subject(cli_run *run, ridge_service_request *r,
+                                 serve_launch *launch)
+{
+    const char *from = cli_option_text(run, "from");
+    r->knobs = ridge_service_knobs_free();
+    if (from != NULL && launch != NULL)
+        return serve_launch_read(run, from, r, launch);
+    if (run->n_args == 0) {
+        return ridge_fail(run->cx, RIDGE_E_ARG,
+                          "nothing to work on: ridge serve %s, or --from FILE",
+                          run->verb->synopsis);
+    }
+    RIDGE_TRY(cli_model(run, run->args[0], &r->model));
+    return read_engine(run, r->slice->chip, &r->engine);
+}
+
 ridge_status serve_request_on(cli_run *run, const ridge_slice *slice,
-                              ridge_service_request *out, ridge_price *price)
+                              ridge_service_request *out, ridge_price *price,
+                              serve_launch *launch)
 {
     double top;
     ridge_service_request r = {.slice = slice};
-    RIDGE_TRY(cli_model(run, run->args[0], &r.model));
-    RIDGE_TRY(read_engine(run, slice->chip, &r.engine));
     RIDGE_TRY(read_work(run, &r.work));
+    RIDGE_TRY(read_subject(run, &r, launch));
     RIDGE_TRY(read_aims(run, &r));
     RIDGE_TRY(read_price(run, slice->chip, &r, price));
     RIDGE_TRY(cli_option_count(run, "skew", 0, &r.expert_skew));
@@ -153,9 +171,10 @@ ridge_status serve_request_on(cli_run *run, const ridge_slice *slice,
     return RIDGE_OK;
 }
 
-ridge_status serve_request(cli_run *run, ridge_service_request *out, ridge_price *price)
+ridge_status serve_request(cli_run *run, ridge_service_request *out, ridge_price *price,
+                           serve_launch *launch)
 {
     const ridge_slice *slice;
     RIDGE_TRY(cli_slice(run, &slice));
-    return serve_request_on(run, slice, out, price);
+    return serve_request_on(run, slice, out, price, launch);
 }

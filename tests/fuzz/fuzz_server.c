@@ -30,10 +30,10 @@ static void check(ridge_ctx *cx, const ridge_serving_launch *l)
     ridge_launch_text text;
     expect(d->model != NULL && d->model_name != NULL && d->engine != NULL);
     expect(isfinite(d->longest_tokens) && d->longest_tokens >= 0);
-    expect(d->n_pools == 1 || d->n_pools == 2);
-    for (int i = 0; i < d->n_pools; i++) {
-        expect(d->pools[i].replicas >= 1);
-        check_layout(&d->pools[i].layout);
+    expect(d->choice.n_pools == 1 || d->choice.n_pools == 2);
+    for (int i = 0; i < d->choice.n_pools; i++) {
+        expect(d->choice.pools[i].servers >= 1);
+        check_layout(&d->choice.pools[i].layout);
     }
     if (ridge_serving_launch_write(cx, l->launcher, d, &text) != RIDGE_OK)
         expect(ridge_ctx_message(cx)[0] != '\0');

@@ -73,24 +73,25 @@ ridge_deployment server_fixture_deployment(ridge_ctx *cx,
                           .slice = train_slice(cx, cases[0].slice),
                           .longest_tokens = cases[0].longest_tokens,
                           .prompt_tokens = cases[0].prompt_tokens,
-                          .n_pools = n};
+                          .choice = {.n_pools = n}};
     assert_ok(cx,
               ridge_engine_find(cx, catalog_of(cx),
                                 ridge_serving_launcher_engine(launcher), &d.engine));
     for (int i = 0; i < n; i++) {
-        d.pools[i] = (ridge_serving_pool){.role = cases[i].role,
-                                          .replicas = or_one(cases[i].replicas),
-                                          .layout = layout_of(cx, &cases[i], &d)};
+        d.choice.pools[i] =
+            (ridge_service_pool){.role = cases[i].role,
+                                 .servers = or_one(cases[i].replicas),
+                                 .layout = layout_of(cx, &cases[i], &d)};
     }
     return d;
 }
 
-static void assert_pool(const ridge_serving_pool *got, const ridge_serving_pool *want)
+static void assert_pool(const ridge_service_pool *got, const ridge_service_pool *want)
 {
     const ridge_serving_layout *a = &got->layout;
     const ridge_serving_layout *b = &want->layout;
     assert_int_equal(got->role, want->role);
-    assert_int_equal(got->replicas, want->replicas);
+    assert_int_equal(got->servers, want->servers);
     assert_int_equal(a->tp, b->tp);
     assert_int_equal(a->pp, b->pp);
     assert_int_equal(a->ep, b->ep);
@@ -123,9 +124,9 @@ void server_fixture_round_trip(ridge_ctx *cx, ridge_serving_launcher launcher,
                                        ridge_buf_text(&text.text), back));
     const ridge_deployment *got = &back->deployment;
     assert_string_equal(got->model->name, d.model->name);
-    assert_int_equal(got->n_pools, n);
+    assert_int_equal(got->choice.n_pools, n);
     for (int i = 0; i < n; i++)
-        assert_pool(&got->pools[i], &d.pools[i]);
+        assert_pool(&got->choice.pools[i], &d.choice.pools[i]);
     assert_near(got->longest_tokens, d.longest_tokens, 0);
     assert_string_equal(got->engine->name, d.engine->name);
     assert_int_equal(got->engine->block_tokens, d.engine->block_tokens);

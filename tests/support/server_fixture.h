@@ -15,7 +15,7 @@ bool server_fixture_has(const ridge_launch_notes *notes, const char *part);
 /** A pool to be written: degrees, limits, formats; zero is the checkpoint's or one. */
 typedef struct server_case {
     const char *model, *slice;
-    ridge_serving_role role;
+    ridge_service_role role;
     int64_t replicas;
     int64_t tp, pp, ep, attention_dp;
     ridge_kv_cut kv_cut;

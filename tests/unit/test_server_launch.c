@@ -63,15 +63,15 @@ static void written_and_read_back_it_is_the_same(void **state)
 static void two_pools_come_back(void **state)
 {
     static const server_case dense[] = {
-        {"llama-3-70b", "h100:4x8", RIDGE_SERVING_PREFILL, .replicas = 2, .tp = 4,
+        {"llama-3-70b", "h100:4x8", RIDGE_SERVICE_ROLE_PREFILL, .replicas = 2, .tp = 4,
          .sequences = 16, .budget_tokens = 16384, .longest_tokens = 8192},
-        {"llama-3-70b", "h100:4x8", RIDGE_SERVING_DECODE, .replicas = 3, .tp = 8,
+        {"llama-3-70b", "h100:4x8", RIDGE_SERVICE_ROLE_DECODE, .replicas = 3, .tp = 8,
          .sequences = 256, .budget_tokens = 512, .longest_tokens = 8192}};
     static const server_case sparse[] = {
-        {"deepseek-v3", "h200:6x8", RIDGE_SERVING_PREFILL, .replicas = 2, .tp = 1,
+        {"deepseek-v3", "h200:6x8", RIDGE_SERVICE_ROLE_PREFILL, .replicas = 2, .tp = 1,
          .ep = 8, .attention_dp = 8, .sequences = 64, .budget_tokens = 16384,
          .longest_tokens = 8192, .draft = RIDGE_DRAFT_MTP, .depth = 2},
-        {"deepseek-v3", "h200:6x8", RIDGE_SERVING_DECODE, .tp = 1, .ep = 32,
+        {"deepseek-v3", "h200:6x8", RIDGE_SERVICE_ROLE_DECODE, .tp = 1, .ep = 32,
          .attention_dp = 32, .sequences = 4096, .budget_tokens = 512,
          .longest_tokens = 8192, .draft = RIDGE_DRAFT_MTP, .depth = 2}};
     static const int launchers[] = {VLLM, SGL, TRT};
@@ -150,7 +150,7 @@ static void what_an_engine_lacks_is_refused(void **state)
         server_case c;
     } cases[] = {
         {VLLM, "deals experts over all 8 ranks", {"deepseek-v3", "h200:8", .tp = 8, .ep = 4, .sequences = 8, .budget_tokens = 64}},
-        {VLLM, "plan with attention_dp=1 and more replicas", {"llama-3-70b", "h100:8", .tp = 4, .attention_dp = 2, .sequences = 8, .budget_tokens = 64}},
+        {VLLM, "plan with attention_dp=1 and more servers", {"llama-3-70b", "h100:8", .tp = 4, .attention_dp = 2, .sequences = 8, .budget_tokens = 64}},
         {VLLM, "does not cut a cache by sequences", {"llama-3-70b", "h100:2x8", .tp = 16, .kv_cut = RIDGE_KV_CUT_BATCH, .sequences = 8, .budget_tokens = 64}},
         {VLLM, "no cache in int8", {"llama-3-70b", "h100:8", .tp = 8, .sequences = 8, .budget_tokens = 64, .cache = "int8"}},
         {VLLM, "no quantisation to weights in int8", {"llama-3-70b", "h100:8", .tp = 8, .sequences = 8, .budget_tokens = 64, .weight = "int8"}},
@@ -204,11 +204,11 @@ static void a_command_line_is_read(void **state)
                   "--speculative-config '{\"method\": \"eagle3\", \"model\": \"x/y\","
                   " \"num_speculative_tokens\": 3}'",
                   &l));
-    const ridge_serving_pool *p = &l.deployment.pools[0];
+    const ridge_service_pool *p = &l.deployment.choice.pools[0];
     assert_string_equal(l.format, "vllm serve command");
     assert_string_equal(l.deployment.model->name, "llama-3.1-70b");
     assert_int_equal(p->layout.tp, 4);
-    assert_int_equal(p->replicas, 2);
+    assert_int_equal(p->servers, 2);
     assert_int_equal(p->layout.attention_dp, 1);
     assert_int_equal(p->layout.formats.cache, RIDGE_DTYPE_FP8);
     assert_int_equal(p->layout.draft.kind, RIDGE_DRAFT_EAGLE);
@@ -241,7 +241,7 @@ static void a_pods_lists_are_read(void **state)
                 "{\"enable_dp_attention\": true}}}'\n"
                 "    env:\n    - name: X\n      value: \"--tensor-parallel-size=9\"\n",
                 &l));
-    const ridge_serving_layout *p = &l.deployment.pools[0].layout;
+    const ridge_serving_layout *p = &l.deployment.choice.pools[0].layout;
     assert_int_equal(l.launcher, RIDGE_SERVING_LAUNCHER_VLLM_TPU);
     assert_int_equal(p->tp, 2); /* 4 KV heads in fp8: two a page */
     assert_int_equal(p->attention_dp, 4);
@@ -267,7 +267,7 @@ static void scripts_and_files_are_read(void **state)
                   "  --trust-remote-code > log.txt 2>&1 &\nsleep 100\n"
                   "curl http://localhost:30000 --data --tp 3\n",
                   &l));
-    const ridge_serving_layout *p = &l.deployment.pools[0].layout;
+    const ridge_serving_layout *p = &l.deployment.choice.pools[0].layout;
     assert_int_equal(p->tp, 8);
     assert_int_equal(p->attention_dp, 2);
     assert_int_equal(p->ep, 16);
@@ -284,7 +284,7 @@ static void scripts_and_files_are_read(void **state)
                                        "    gpu-memory-utilization: 0.85\n"
                                        "    disable-log-requests: True\n",
                                        &l));
-    assert_int_equal(l.deployment.pools[0].layout.pp, 2);
+    assert_int_equal(l.deployment.choice.pools[0].layout.pp, 2);
     assert_string_equal(l.format, "Helm values");
     assert_ok(cx, server_fixture_parse(
                       cx, NULL, "disagg.yaml",
@@ -296,13 +296,14 @@ static void scripts_and_files_are_read(void **state)
                       "  tensor_parallel_size: 4\n  max_batch_size: 96\n"
                       "  kv_cache_config:\n    dtype: fp8\n",
                       &l));
-    assert_int_equal(l.deployment.n_pools, 2);
-    assert_int_equal(l.deployment.pools[0].role, RIDGE_SERVING_PREFILL);
-    assert_int_equal(l.deployment.pools[0].replicas, 2);
-    assert_int_equal(l.deployment.pools[1].layout.tp, 4);
-    assert_int_equal(l.deployment.pools[1].layout.sequences, 96);
-    assert_int_equal(l.deployment.pools[1].layout.budget_tokens, 8192);
-    assert_int_equal(l.deployment.pools[1].layout.formats.cache, RIDGE_DTYPE_FP8);
+    assert_int_equal(l.deployment.choice.n_pools, 2);
+    assert_int_equal(l.deployment.choice.pools[0].role, RIDGE_SERVICE_ROLE_PREFILL);
+    assert_int_equal(l.deployment.choice.pools[0].servers, 2);
+    assert_int_equal(l.deployment.choice.pools[1].layout.tp, 4);
+    assert_int_equal(l.deployment.choice.pools[1].layout.sequences, 96);
+    assert_int_equal(l.deployment.choice.pools[1].layout.budget_tokens, 8192);
+    assert_int_equal(l.deployment.choice.pools[1].layout.formats.cache,
+                     RIDGE_DTYPE_FP8);
 }
 
 static void commands_again_are_more_servers(void **state)
@@ -314,8 +315,8 @@ static void commands_again_are_more_servers(void **state)
                       "CUDA_VISIBLE_DEVICES=0 vllm serve llama-3-8b --port 8000 &\n"
                       "CUDA_VISIBLE_DEVICES=1 vllm serve llama-3-8b --port 8001 &\n",
                       &l));
-    assert_int_equal(l.deployment.n_pools, 1);
-    assert_int_equal(l.deployment.pools[0].replicas, 2);
+    assert_int_equal(l.deployment.choice.n_pools, 1);
+    assert_int_equal(l.deployment.choice.pools[0].servers, 2);
 }
 
 static void what_is_wrong_names_its_line(void **state)

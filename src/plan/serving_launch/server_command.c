@@ -101,12 +101,13 @@ static bool is_config_name(const char *name)
 }
 
 /* trtllm-serve's context servers and generation servers have one command. */
-static ridge_serving_role role_of_file(const char *path)
+static ridge_service_role role_of_file(const char *path)
 {
     const char *name = base_name(path);
     if (strncmp(name, "ctx", 3) == 0 || strncmp(name, "context", 7) == 0)
-        return RIDGE_SERVING_PREFILL;
-    return strncmp(name, "gen", 3) == 0 ? RIDGE_SERVING_DECODE : RIDGE_SERVING_WHOLE;
+        return RIDGE_SERVICE_ROLE_PREFILL;
+    return strncmp(name, "gen", 3) == 0 ? RIDGE_SERVICE_ROLE_DECODE
+                                        : RIDGE_SERVICE_ROLE_BOTH;
 }
 
 static ridge_status add_config(server_reader *r, server_command *s, const char *path,

@@ -15,7 +15,7 @@ typedef struct server_command {
     ridge_serving_launcher launcher;
     const char *format;
     launch_settings settings; /* objects of JSON as "name.key" beside them */
-    ridge_serving_role role;  /* as far as the syntax alone says */
+    ridge_service_role role;  /* as far as the syntax alone says */
     int64_t replicas;         /* 0: not stated */
     int line;
 } server_command;

@@ -47,7 +47,7 @@ ridge_status server_draft_open(ridge_ctx *cx, ridge_serving_launcher launcher,
                                const ridge_deployment *deployment, int pool,
                                ridge_launch_text *out, server_draft *draft)
 {
-    const ridge_serving_pool *p = &deployment->pools[pool];
+    const ridge_service_pool *p = &deployment->choice.pools[pool];
     *draft = (server_draft){.sheet = {.cx = cx,
                                       .launcher = engines[launcher].title,
                                       .model_name = deployment->model_name,
@@ -197,14 +197,14 @@ ridge_status server_draft_check_chain(server_draft *d)
 
 /* ---- text ------------------------------------------------------------------------ */
 
-static const char *role_text(ridge_serving_role role, bool is_one)
+static const char *role_text(ridge_service_role role, bool is_one)
 {
     switch (role) {
-    case RIDGE_SERVING_PREFILL:
+    case RIDGE_SERVICE_ROLE_PREFILL:
         return is_one ? "that computes prompts" : "that compute prompts";
-    case RIDGE_SERVING_DECODE:
+    case RIDGE_SERVICE_ROLE_DECODE:
         return is_one ? "that decodes" : "that decode";
-    case RIDGE_SERVING_WHOLE:
+    case RIDGE_SERVICE_ROLE_BOTH:
         break;
     }
     return "like this";
@@ -213,8 +213,8 @@ static const char *role_text(ridge_serving_role role, bool is_one)
 void server_draft_heading(server_draft *d)
 {
     ridge_buf *b = &d->sheet.out->text;
-    const int64_t n = d->pool->replicas;
-    const bool is_pair = d->deployment->n_pools > 1;
+    const int64_t n = d->pool->servers;
+    const bool is_pair = d->deployment->choice.n_pools > 1;
     if (n == 1 && !is_pair)
         return;
     ridge_buf_printf(b, "# %" PRId64 " server%s %s, %s%" PRId64 " chip%s of its own\n",

@@ -11,7 +11,7 @@
 typedef struct server_draft {
     launch_draft sheet; /* of which the request and the training layout are unused */
     const ridge_deployment *deployment;
-    const ridge_serving_pool *pool;
+    const ridge_service_pool *pool;
     const ridge_serving_layout *layout; /* the pool's */
     const ridge_model *model;
     const ridge_engine *engine;

@@ -11,7 +11,7 @@ static ridge_status check_chips(ridge_ctx *cx, const char *file,
                                 ridge_serving_launch *launch)
 {
     ridge_deployment *d = &launch->deployment;
-    const double chips = ridge_deployment_chips(d);
+    const double chips = (double)ridge_service_choice_chips(&d->choice);
     d->slice = query->slice;
     if (query->slice == NULL || chips <= (double)query->slice->chips)
         return RIDGE_OK;
@@ -24,19 +24,19 @@ static ridge_status check_chips(ridge_ctx *cx, const char *file,
 static ridge_status check_roles(ridge_ctx *cx, const char *file,
                                 const ridge_deployment *d)
 {
-    const ridge_serving_role a = d->pools[0].role;
-    const ridge_serving_role b = d->pools[1].role;
-    const bool is_pair = d->n_pools == 2 && a != b && a != RIDGE_SERVING_WHOLE &&
-                         b != RIDGE_SERVING_WHOLE;
-    if (is_pair || (d->n_pools == 1 && a == RIDGE_SERVING_WHOLE))
+    const ridge_service_role a = d->choice.pools[0].role;
+    const ridge_service_role b = d->choice.pools[1].role;
+    const bool is_pair = d->choice.n_pools == 2 && a != b &&
+                         a != RIDGE_SERVICE_ROLE_BOTH && b != RIDGE_SERVICE_ROLE_BOTH;
+    if (is_pair || (d->choice.n_pools == 1 && a == RIDGE_SERVICE_ROLE_BOTH))
         return RIDGE_OK;
-    if (d->n_pools == 1) {
+    if (d->choice.n_pools == 1) {
         return ridge_fail(cx, RIDGE_E_ARG,
                           "%s: a server that %s: give the command of its partner as "
                           "well",
                           file,
-                          a == RIDGE_SERVING_PREFILL ? "computes prompts alone"
-                                                     : "decodes alone");
+                          a == RIDGE_SERVICE_ROLE_PREFILL ? "computes prompts alone"
+                                                          : "decodes alone");
     }
     return ridge_fail(cx, RIDGE_E_ARG,
                       "%s: two servers that are not one for prompts and one that "
@@ -112,6 +112,8 @@ static ridge_status parse(ridge_ctx *cx, ridge_str text, const char *file,
     }
     for (int i = 0; i < servers->n; i++)
         RIDGE_TRY(server_pool_add(cx, &servers->all[i], query, &launch));
+    launch.deployment.choice.mode = servers->n == 1 ? RIDGE_SERVICE_MODE_AGGREGATED
+                                                    : RIDGE_SERVICE_MODE_DISAGGREGATED;
     RIDGE_TRY(check_roles(cx, file, &launch.deployment));
     RIDGE_TRY(check_chips(cx, file, query, &launch));
     *out = launch;

@@ -113,8 +113,8 @@ static void put_words(server_draft *d)
 ridge_status server_maxtext_write(server_draft *d)
 {
     if (d->layout->draft.kind != RIDGE_DRAFT_NONE) {
-        return launch_draft_refuse(&d->sheet, "drafts no tokens: plan with "
-                                              "speculation=none");
+        return launch_draft_refuse(&d->sheet, "drafts no tokens: plan without "
+                                              "--draft");
     }
     RIDGE_TRY(draft_name(d));
     RIDGE_TRY(draft_degrees(d));

@@ -174,7 +174,7 @@ ridge_status server_pool_add(ridge_ctx *cx, server_command *server,
                              ridge_serving_launch *launch)
 {
     ridge_deployment *d = &launch->deployment;
-    ridge_serving_pool *pool = &d->pools[d->n_pools++];
+    ridge_service_pool *pool = &d->choice.pools[d->choice.n_pools++];
     server_reader *r = ridge_new(ridge_ctx_arena(cx), server_reader, 1);
     if (r == NULL)
         return ridge_fail_nomem(cx);
@@ -192,9 +192,9 @@ ridge_status server_pool_add(ridge_ctx *cx, server_command *server,
     RIDGE_TRY(launch_sheet_fill(&server->settings, options, &r->notes, &r->sheet));
     RIDGE_TRY(open_engine(r));
     RIDGE_TRY(read_model(r));
-    *pool = (ridge_serving_pool){
+    *pool = (ridge_service_pool){
         .role = server->role,
-        .replicas = server->replicas > 0 ? server->replicas : 1,
+        .servers = server->replicas > 0 ? server->replicas : 1,
         .layout = {.tp = 1,
                    .pp = 1,
                    .ep = 1,

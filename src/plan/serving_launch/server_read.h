@@ -18,7 +18,7 @@ typedef struct server_reader {
     server_dialect dialect;
     ridge_serving_launch *launch;
     ridge_deployment *deployment;
-    ridge_serving_pool *pool;
+    ridge_service_pool *pool;
     ridge_serving_layout *layout; /* the pool's */
     ridge_engine *engine;         /* of its own: what is stated is set in it */
     const ridge_model *model;

@@ -20,7 +20,7 @@ static ridge_status read_degrees(server_reader *r)
     RIDGE_TRY(launch_sheet_flag(&r->sheet, LAUNCH_HAS_ATTENTION_DP, &has_ranks));
     l->tp = chips;
     if (!has_ranks) {
-        r->pool->replicas *= ranks;
+        r->pool->servers *= ranks;
     } else if (chips % ranks != 0) {
         return launch_sheet_fail(&r->sheet, RIDGE_E_ARG, LAUNCH_ATTENTION_DP,
                                  "%" PRId64 " does not divide tp-size %" PRId64, ranks,
@@ -100,9 +100,9 @@ static ridge_status read_speculation(server_reader *r)
 
 static ridge_status read_role(server_reader *r)
 {
-    static const launch_word roles[] = {{"prefill", RIDGE_SERVING_PREFILL},
-                                        {"decode", RIDGE_SERVING_DECODE},
-                                        {"null", RIDGE_SERVING_WHOLE}};
+    static const launch_word roles[] = {{"prefill", RIDGE_SERVICE_ROLE_PREFILL},
+                                        {"decode", RIDGE_SERVICE_ROLE_DECODE},
+                                        {"null", RIDGE_SERVICE_ROLE_BOTH}};
     const char *word = "null";
     if (launch_sheet_has(&r->sheet, LAUNCH_ROLE))
         RIDGE_TRY(launch_sheet_text(&r->sheet, LAUNCH_ROLE, &word));
@@ -111,7 +111,7 @@ static ridge_status read_role(server_reader *r)
         return launch_sheet_fail(&r->sheet, RIDGE_E_PARSE, LAUNCH_ROLE,
                                  "'%.40s': expected prefill or decode", word);
     }
-    r->pool->role = (ridge_serving_role)found;
+    r->pool->role = (ridge_service_role)found;
     return RIDGE_OK;
 }
 

@@ -59,7 +59,7 @@ static ridge_status draft_speculation(server_draft *d)
         return RIDGE_OK;
     if (s->kind == RIDGE_DRAFT_MEDUSA) {
         return launch_draft_refuse(&d->sheet, "has no Medusa heads: plan with "
-                                              "speculation=eagle");
+                                              "--draft eagle");
     }
     launch_draft_text(&d->sheet, LAUNCH_DRAFT_METHOD, methods[s->kind]);
     if (s->kind == RIDGE_DRAFT_MODEL || s->kind == RIDGE_DRAFT_EAGLE)
@@ -80,8 +80,8 @@ static ridge_status draft_speculation(server_draft *d)
 
 static void draft_role(server_draft *d)
 {
-    const bool is_prefill = d->pool->role == RIDGE_SERVING_PREFILL;
-    if (d->pool->role == RIDGE_SERVING_WHOLE)
+    const bool is_prefill = d->pool->role == RIDGE_SERVICE_ROLE_PREFILL;
+    if (d->pool->role == RIDGE_SERVICE_ROLE_BOTH)
         return;
     launch_draft_text(&d->sheet, LAUNCH_ROLE, is_prefill ? "prefill" : "decode");
     launch_draft_text(&d->sheet, LAUNCH_TRANSFER, "nixl");

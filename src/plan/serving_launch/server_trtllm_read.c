@@ -88,16 +88,16 @@ static ridge_status read_eviction(server_reader *r)
 static void read_role(server_reader *r)
 {
     r->pool->role = r->server->role;
-    if (r->pool->role == RIDGE_SERVING_WHOLE ||
+    if (r->pool->role == RIDGE_SERVICE_ROLE_BOTH ||
         strcmp(r->server->format, "trtllm-serve command") != 0)
         return;
     if (r->sheet.given[LAUNCH_TRANSFER] == NULL) {
-        r->pool->role = RIDGE_SERVING_WHOLE;
+        r->pool->role = RIDGE_SERVICE_ROLE_BOTH;
         return;
     }
     launch_notes_add(r->cx, &r->launch->assumed, "%s, by the name of its configuration",
-                     r->pool->role == RIDGE_SERVING_PREFILL ? "context server"
-                                                            : "generation server");
+                     r->pool->role == RIDGE_SERVICE_ROLE_PREFILL ? "context server"
+                                                                 : "generation server");
 }
 
 ridge_status server_trtllm_read(server_reader *r)

@@ -46,7 +46,7 @@ static ridge_status draft_speculation(server_draft *d)
         return RIDGE_OK;
     if (s->kind == RIDGE_DRAFT_MEDUSA) {
         return launch_draft_refuse(&d->sheet, "runs no Medusa heads on PyTorch: plan "
-                                              "with speculation=eagle");
+                                              "with --draft eagle");
     }
     RIDGE_TRY(server_draft_check_chain(d));
     launch_draft_text(&d->sheet, LAUNCH_DRAFT_METHOD, methods[s->kind]);
@@ -74,18 +74,18 @@ static void draft_switches(server_draft *d)
                       !d->is_own || e->preemption == RIDGE_PREEMPTION_RESERVE
                           ? NULL
                           : "MAX_UTILIZATION");
-    if (d->pool->role != RIDGE_SERVING_WHOLE)
+    if (d->pool->role != RIDGE_SERVICE_ROLE_BOTH)
         launch_draft_text(&d->sheet, LAUNCH_TRANSFER, "DEFAULT");
 }
 
 static const char *file_of(const server_draft *d)
 {
     switch (d->pool->role) {
-    case RIDGE_SERVING_PREFILL:
+    case RIDGE_SERVICE_ROLE_PREFILL:
         return "context";
-    case RIDGE_SERVING_DECODE:
+    case RIDGE_SERVICE_ROLE_DECODE:
         return "generation";
-    case RIDGE_SERVING_WHOLE:
+    case RIDGE_SERVICE_ROLE_BOTH:
         break;
     }
     return "serve";
@@ -108,9 +108,9 @@ ridge_status server_trtllm_write(server_draft *d)
 {
     ridge_buf *b = &d->sheet.out->text;
     const char *file = file_of(d);
-    static const char *const ports[] = {[RIDGE_SERVING_WHOLE] = "8000",
-                                        [RIDGE_SERVING_PREFILL] = "8001",
-                                        [RIDGE_SERVING_DECODE] = "8002"};
+    static const char *const ports[] = {[RIDGE_SERVICE_ROLE_BOTH] = "8000",
+                                        [RIDGE_SERVICE_ROLE_PREFILL] = "8001",
+                                        [RIDGE_SERVICE_ROLE_DECODE] = "8002"};
     RIDGE_TRY(draft_degrees(d));
     RIDGE_TRY(server_draft_formats(d));
     server_draft_limits(d, 1);
@@ -131,21 +131,22 @@ ridge_status server_trtllm_write(server_draft *d)
 void server_trtllm_put_front(server_draft *d)
 {
     ridge_buf *b = &d->sheet.out->text;
-    static const char *const names[] = {[RIDGE_SERVING_WHOLE] = "context_servers",
-                                        [RIDGE_SERVING_PREFILL] = "context_servers",
-                                        [RIDGE_SERVING_DECODE] = "generation_servers"};
+    static const char *const names[] = {
+        [RIDGE_SERVICE_ROLE_BOTH] = "context_servers",
+        [RIDGE_SERVICE_ROLE_PREFILL] = "context_servers",
+        [RIDGE_SERVICE_ROLE_DECODE] = "generation_servers"};
     ridge_buf_puts(b,
                    "\n# in front of them; HOST0, HOST1, ...: where each server runs\n"
                    "cat > disaggregated.yaml <<EOF\n"
                    "hostname: 0.0.0.0\nport: 8000\nbackend: pytorch\n");
     int64_t host = 0;
-    for (int i = 0; i < d->deployment->n_pools; i++) {
-        const ridge_serving_pool *p = &d->deployment->pools[i];
+    for (int i = 0; i < d->deployment->choice.n_pools; i++) {
+        const ridge_service_pool *p = &d->deployment->choice.pools[i];
         ridge_buf_printf(b, "%s:\n  num_instances: %" PRId64 "\n  urls:\n",
-                         names[p->role], p->replicas);
-        for (int64_t k = 0; k < p->replicas; k++)
+                         names[p->role], p->servers);
+        for (int64_t k = 0; k < p->servers; k++)
             ridge_buf_printf(b, "    - \"$HOST%" PRId64 ":%s\"\n", host++,
-                             p->role == RIDGE_SERVING_DECODE ? "8002" : "8001");
+                             p->role == RIDGE_SERVICE_ROLE_DECODE ? "8002" : "8001");
     }
     ridge_buf_puts(b, "EOF\ntrtllm-serve disaggregated -c disaggregated.yaml\n");
 }

@@ -53,7 +53,7 @@ static ridge_status read_degrees(server_reader *r)
     if (has_experts) {
         l->attention_dp = ranks;
     } else {
-        r->pool->replicas *= ranks;
+        r->pool->servers *= ranks;
     }
     if (is_tpu(r))
         RIDGE_TRY(read_tpu_attention(r));
@@ -134,9 +134,9 @@ static ridge_status read_speculation(server_reader *r)
 
 static ridge_status read_role(server_reader *r)
 {
-    static const launch_word roles[] = {{"kv_producer", RIDGE_SERVING_PREFILL},
-                                        {"kv_consumer", RIDGE_SERVING_DECODE},
-                                        {"kv_both", RIDGE_SERVING_WHOLE}};
+    static const launch_word roles[] = {{"kv_producer", RIDGE_SERVICE_ROLE_PREFILL},
+                                        {"kv_consumer", RIDGE_SERVICE_ROLE_DECODE},
+                                        {"kv_both", RIDGE_SERVICE_ROLE_BOTH}};
     const char *word = NULL;
     if (r->sheet.given[LAUNCH_KV_JSON] != NULL &&
         !launch_sheet_has(&r->sheet, LAUNCH_KV_ROLE)) {
@@ -152,8 +152,8 @@ static ridge_status read_role(server_reader *r)
             &r->sheet, RIDGE_E_PARSE, LAUNCH_KV_ROLE,
             "'%.40s': expected kv_producer, kv_consumer or kv_both", word);
     }
-    r->pool->role = (ridge_serving_role)found;
-    if (r->pool->role == RIDGE_SERVING_WHOLE)
+    r->pool->role = (ridge_service_role)found;
+    if (r->pool->role == RIDGE_SERVICE_ROLE_BOTH)
         server_read_note(r, LAUNCH_KV_ROLE,
                          "either role; priced as one that does both");
     return RIDGE_OK;

@@ -79,7 +79,7 @@ static ridge_status draft_attention(server_draft *d)
     if (!server_has_experts(d->model)) {
         return launch_draft_refuse(&d->sheet, "has attention ranks for models with "
                                               "experts alone: plan with attention_dp=1 "
-                                              "and more replicas");
+                                              "and more servers");
     }
     launch_draft_i64(&d->sheet, LAUNCH_ATTENTION_DP, l->attention_dp);
     return RIDGE_OK;
@@ -106,15 +106,15 @@ static ridge_status draft_cache_cut(server_draft *d)
 static bool has_ranked_replicas(const server_draft *d)
 {
     const ridge_slice *s = d->deployment->slice;
-    const bool fits = s != NULL && s->hosts > 0 &&
-                      d->pool->replicas * d->chips <= s->chips / s->hosts;
-    return d->pool->replicas > 1 && fits && !is_tpu(d) && !server_has_experts(d->model);
+    const bool fits =
+        s != NULL && s->hosts > 0 && d->pool->servers * d->chips <= s->chips / s->hosts;
+    return d->pool->servers > 1 && fits && !is_tpu(d) && !server_has_experts(d->model);
 }
 
 static void draft_nodes(server_draft *d)
 {
     if (has_ranked_replicas(d))
-        launch_draft_i64(&d->sheet, LAUNCH_ATTENTION_DP, d->pool->replicas);
+        launch_draft_i64(&d->sheet, LAUNCH_ATTENTION_DP, d->pool->servers);
     if (d->nodes == 1)
         return;
     const int64_t rank = d->layout->tp * d->layout->pp;
@@ -163,19 +163,19 @@ static ridge_status draft_speculation(server_draft *d)
 static void draft_role(server_draft *d)
 {
     const char *role =
-        d->pool->role == RIDGE_SERVING_PREFILL ? "kv_producer" : "kv_consumer";
+        d->pool->role == RIDGE_SERVICE_ROLE_PREFILL ? "kv_producer" : "kv_consumer";
     const char *connector = is_tpu(d)
                                 ? "\"TPUConnector\", \"kv_connector_module_path\": "
                                   "\"tpu_inference.distributed.tpu_connector\""
                                 : "\"NixlConnector\"";
-    if (d->pool->role == RIDGE_SERVING_WHOLE)
+    if (d->pool->role == RIDGE_SERVICE_ROLE_BOTH)
         return;
     launch_draft_text(&d->sheet, LAUNCH_KV_JSON,
                       ridge_sprintf(ridge_ctx_arena(d->sheet.cx),
                                     "{\"kv_connector\": %s, \"kv_role\": \"%s\"}",
                                     connector, role));
     launch_draft_text(&d->sheet, LAUNCH_PORT,
-                      d->pool->role == RIDGE_SERVING_PREFILL ? "8100" : "8200");
+                      d->pool->role == RIDGE_SERVICE_ROLE_PREFILL ? "8100" : "8200");
 }
 
 static bool has_latent(const ridge_model *model)

@@ -47,16 +47,6 @@ ridge_status ridge_serving_launcher_parse(ridge_ctx *cx, const char *text,
                       text, hint[0] == '\0' ? "" : "; ", hint);
 }
 
-double ridge_deployment_chips(const ridge_deployment *deployment)
-{
-    double chips = 0;
-    for (int i = 0; i < deployment->n_pools; i++) {
-        const ridge_serving_pool *p = &deployment->pools[i];
-        chips += (double)p->replicas * (double)ridge_serving_layout_chips(&p->layout);
-    }
-    return chips;
-}
-
 typedef struct writer {
     ridge_status (*write)(server_draft *); /* one pool */
     void (*put_front)(server_draft *);     /* what hands requests to two pools on */
@@ -83,7 +73,7 @@ static void put_heading(const ridge_deployment *d, ridge_launch_text *out)
 
 static void note_router(const ridge_deployment *d, server_draft *draft)
 {
-    if (d->n_pools == 1 && d->pools[0].replicas > 1)
+    if (d->choice.n_pools == 1 && d->choice.pools[0].servers > 1)
         launch_draft_note(&draft->sheet, "a router that is yours to add spreads "
                                          "requests over the servers");
 }
@@ -96,18 +86,18 @@ ridge_status ridge_serving_launch_write(ridge_ctx *cx, ridge_serving_launcher la
     server_draft draft = {0};
     const writer *w = &writers[launcher];
     ridge_buf_init(&body.text, ridge_ctx_arena(cx));
-    if (deployment->n_pools > 1 && w->put_front == NULL) {
+    if (deployment->choice.n_pools > 1 && w->put_front == NULL) {
         return ridge_fail(cx, RIDGE_E_ARG,
                           "%s writes one server: plan without disaggregated pools",
                           ridge_serving_launcher_text(launcher));
     }
-    for (int i = 0; i < deployment->n_pools; i++) {
+    for (int i = 0; i < deployment->choice.n_pools; i++) {
         RIDGE_TRY(server_draft_open(cx, launcher, deployment, i, &body, &draft));
         ridge_buf_puts(&body.text, i > 0 ? "\n" : "");
         RIDGE_TRY(w->write(&draft));
     }
     note_router(deployment, &draft);
-    if (deployment->n_pools > 1)
+    if (deployment->choice.n_pools > 1)
         w->put_front(&draft);
     ridge_buf_init(&out->text, ridge_ctx_arena(cx));
     out->notes = body.notes;

@@ -69,7 +69,7 @@ static bool open_values(launch_settings *s, ridge_serving_launcher *launcher)
 
 /* Settings below a key, and those that stand above all pools. */
 static ridge_status add_pool(const launch_settings *from, const char *prefix,
-                             ridge_serving_role role, server_commands *out)
+                             ridge_service_role role, server_commands *out)
 {
     server_command *server = &out->all[out->n++];
     const size_t n = strlen(prefix);
@@ -117,8 +117,8 @@ ridge_status server_yaml_read(ridge_ctx *cx, ridge_str text, const char *file,
     int most = 0;
     RIDGE_TRY(launch_yaml_read(text, &s));
     if (is_disaggregated(&s)) {
-        RIDGE_TRY(add_pool(&s, "context_servers.", RIDGE_SERVING_PREFILL, out));
-        return add_pool(&s, "generation_servers.", RIDGE_SERVING_DECODE, out);
+        RIDGE_TRY(add_pool(&s, "context_servers.", RIDGE_SERVICE_ROLE_PREFILL, out));
+        return add_pool(&s, "generation_servers.", RIDGE_SERVICE_ROLE_DECODE, out);
     }
     if (!open_values(&s, &launcher)) {
         for (size_t i = 0; i < RIDGE_COUNT_OF(kinds); i++) {
