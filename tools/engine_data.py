@@ -6,7 +6,7 @@ ENGINE_CHOICES = {"batching": ("mixed", "prefill", "static"),
 ENGINE_FLAGS = ("is_chunked", "has_prefix_cache", "keeps_order", "pads_prompts",
                 "is_slotted", "is_hybrid", "is_host_hidden")
 ENGINE_COUNTS = {"prompts": (0, 1e6), "block_tokens": (1, 1e6), "budget_tokens": (1, 1e9),
-                 "chunk_tokens": (0, 1e9), "sequences": (1, 1e6)}
+                 "chunk_tokens": (0, 1e9), "sequences": (1, 1e6), "retract_steps": (0, 1e6)}
 ENGINE_NUMBERS = {"watermark": (0, 0.5), "reserve_share": (0, 1),
                   "reserve_share_least": (0, 1), "reserve_steps": (1, 1e6),
                   "reserve_tokens": (1, 1e9), "memory_share": (0.05, 1),

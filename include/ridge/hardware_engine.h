@@ -91,6 +91,8 @@ typedef struct ridge_engine {
     double reserve_share_least;
     double reserve_steps;
     double reserve_tokens;
+    int64_t retract_steps; /* of decoding that those who stay have room for once one
+                              gave way; 0: one */
 
     ridge_engine_memory memory;
     double memory_share;    /* gpu_memory_utilization, mem_fraction_static, ... */

@@ -63,6 +63,7 @@ static const struct {
     {{"budget_tokens", 1, 1e9}, offsetof(ridge_engine, budget_tokens)},
     {{"chunk_tokens", 0, 1e9}, offsetof(ridge_engine, chunk_tokens)},
     {{"sequences", 1, 1e6}, offsetof(ridge_engine, sequences)},
+    {{"retract_steps", 0, 1e6}, offsetof(ridge_engine, retract_steps)},
 };
 
 static const struct {

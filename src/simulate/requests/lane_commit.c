@@ -1,0 +1,355 @@
+/*
+ * What a lane planned comes to pass: time is accounted for, chunks are in the cache,
+ * tokens are made, sequences end.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "decode_batch.h"
+#include "decode_walk.h"
+#include "sequence_room.h"
+#include "serving_events.h"
+
+enum { FRESH_FIRST = 64 };
+
+/* ---- tokens ---------------------------------------------------------------------- */
+
+/* Gaps between tokens: those of sequences whose first token came since the last
+ * iteration of decoding begin with it. */
+static void tally_gaps(serving_play *p, play_lane *lane, int64_t n, double first_end_s)
+{
+    ridge_latency_sketch *itl = &p->tally->itl.sketch;
+    for (int i = 0; i < lane->n_fresh; i++)
+        ridge_latency_add(itl, first_end_s - lane->fresh[i], 1);
+    const int64_t old = n - lane->n_fresh;
+    if (old > 0)
+        ridge_latency_add(itl, first_end_s - lane->last_token_s, (double)old);
+    lane->n_fresh = 0;
+    lane->last_token_s = lane->at_s;
+    if (lane->n_chunks > 0)
+        return;
+    for (int i = 0; i < lane->n_pieces; i++) {
+        const walk_piece *w = &lane->pieces[i];
+        const int64_t skipped = i == 0 ? 1 : 0;
+        ridge_latency_add_series(itl, w->first_s + w->slope_s * (double)skipped,
+                                 w->slope_s, w->steps - skipped, (double)n);
+    }
+}
+
+static ridge_status add_fresh(serving_play *p, play_lane *lane, double at_s)
+{
+    if (lane->n_fresh == lane->room_fresh) {
+        const int room = lane->room_fresh > 0 ? 2 * lane->room_fresh : FRESH_FIRST;
+        double *more = ridge_new(ridge_ctx_scratch(p->cx), double, (size_t)room);
+        if (more == NULL)
+            return ridge_fail_nomem(p->cx);
+        if (lane->n_fresh > 0)
+            memcpy(more, lane->fresh, (size_t)lane->n_fresh * sizeof *more);
+        lane->fresh = more;
+        lane->room_fresh = room;
+    }
+    lane->fresh[lane->n_fresh++] = at_s;
+    return RIDGE_OK;
+}
+
+static bool keeps(double goal_s, double is_s)
+{
+    return goal_s <= 0 || is_s <= goal_s;
+}
+
+static void tell_request(const serving_play *p, const play_sequence *s, double end_s,
+                         bool is_good, const double *parts)
+{
+    ridge_request_result r = {.number = s->number,
+                              .prompt_tokens = s->what.prompt_tokens,
+                              .output_tokens = s->what.output_tokens,
+                              .cached_tokens = s->hit_tokens,
+                              .replica = s->unit,
+                              .preemptions = s->preemptions,
+                              .arrival_s = s->what.arrival_s,
+                              .start_s = s->start_s,
+                              .first_token_s = s->first_s,
+                              .end_s = end_s,
+                              .is_good = is_good,
+                              .ttft.total_s = s->first_s - s->what.arrival_s,
+                              .e2e.total_s = end_s - s->what.arrival_s};
+    memcpy(r.e2e.parts_s, parts, sizeof r.e2e.parts_s);
+    memcpy(r.ttft.parts_s, s->ttft_parts_s, sizeof r.ttft.parts_s);
+    p->watch->request(p->watch->self, &r);
+}
+
+/* What is not accounted for otherwise, it decoded. */
+static void split_whole(const play_sequence *s, double whole_s, double *parts)
+{
+    double known = 0;
+    memcpy(parts, s->parts_s, sizeof s->parts_s);
+    parts[RIDGE_LATENCY_PART_DECODE] = 0;
+    for (int i = 0; i < RIDGE_LATENCY_PART_COUNT; i++)
+        known += parts[i];
+    parts[RIDGE_LATENCY_PART_DECODE] = whole_s - known;
+}
+
+void ridge__sequence_complete(serving_play *p, int32_t sequence)
+{
+    play_sequence *s = &p->sequences[sequence];
+    serving_tally *t = p->tally;
+    const ridge_serving_goals *g = &p->goals;
+    const double now = p->now_s, e2e = now - s->what.arrival_s;
+    const double ttft = s->first_s - s->what.arrival_s;
+    const double outputs = (double)s->what.output_tokens;
+    const double tpot = outputs > 1 ? (now - s->first_s) / (outputs - 1) : 0;
+    const bool is_good =
+        keeps(g->ttft_s, ttft) && keeps(g->tpot_s, tpot) && keeps(g->e2e_s, e2e);
+    double parts[RIDGE_LATENCY_PART_COUNT];
+    split_whole(s, e2e, parts);
+    ridge__tally_add(t, &t->e2e, e2e, parts);
+    if (outputs > 1)
+        ridge__tally_add(t, &t->tpot, tpot, NULL);
+    t->completed++;
+    t->good += is_good ? 1 : 0;
+    t->last_s = fmax(t->last_s, now);
+    t->prompt_tokens += (double)s->what.prompt_tokens;
+    t->output_tokens += outputs;
+    if (p->watch != NULL && p->watch->request != NULL)
+        tell_request(p, s, now, is_good, parts);
+    p->units[s->unit].load--;
+    if (p->source->answered != NULL)
+        p->source->answered(p->source->self, s->what.tag, now);
+    ridge__sequence_free(p, sequence);
+}
+
+/* ---- prompts --------------------------------------------------------------------- */
+
+static void tell_first(serving_play *p, play_sequence *s)
+{
+    serving_tally *t = p->tally;
+    const double ttft = p->now_s - s->what.arrival_s;
+    double known = 0;
+    s->first_s = p->now_s;
+    memcpy(s->ttft_parts_s, s->parts_s, sizeof s->parts_s);
+    for (int i = 0; i < RIDGE_LATENCY_PART_COUNT; i++)
+        known += s->parts_s[i];
+    /* what rounding leaves, so that they sum exactly */
+    s->ttft_parts_s[RIDGE_LATENCY_PART_PREFILL] += ttft - known;
+    ridge__tally_add(t, &t->ttft, ttft, s->ttft_parts_s);
+}
+
+/* Its prompt is in the cache, and its next token made. */
+static ridge_status end_prompt(serving_play *p, play_lane *lane, int32_t sequence)
+{
+    const play_unit *u = &p->units[lane->unit];
+    play_sequence *s = &p->sequences[sequence];
+    ridge__sequence_unchunk(p, lane, sequence);
+    if (s->gave_way_s >= 0) {
+        s->parts_s[RIDGE_LATENCY_PART_PREEMPTION] += p->now_s - s->gave_way_s;
+        if (s->first_s >= 0)
+            ridge_latency_add(&p->tally->itl.sketch, p->now_s - s->gave_way_s, 1);
+        s->gave_way_s = -1;
+        s->since_s = p->now_s;
+    }
+    s->made += 1;
+    if (s->first_s < 0)
+        tell_first(p, s);
+    if (s->made >= (double)s->what.output_tokens) {
+        ridge__sequence_release(p, sequence);
+        ridge__sequence_complete(p, sequence);
+        return RIDGE_OK;
+    }
+    if (u->makes_prompts_only)
+        return ridge__route_cache(p, sequence);
+    RIDGE_TRY(ridge__batch_join(p, lane, sequence));
+    return add_fresh(p, lane, p->now_s);
+}
+
+/* Time of prompts that are under way: their own, the host's, and that of others. */
+static void account_prompts(serving_play *p, play_lane *lane, double host_s)
+{
+    const play_unit *u = &p->units[lane->unit];
+    for (int r = 0; r < u->n_ranks; r++) {
+        const play_batch *b = &lane->batches[r];
+        for (int i = 0; i < b->n_chunked; i++) {
+            play_sequence *s = &p->sequences[b->chunked[i]];
+            if (s->gave_way_s >= 0)
+                continue;
+            const double took = lane->at_s - s->since_s;
+            const double host = fmin(host_s, took);
+            s->parts_s[RIDGE_LATENCY_PART_HOST] += host;
+            s->parts_s[RIDGE_LATENCY_PART_OTHERS] += took - host;
+            s->since_s = lane->at_s;
+        }
+    }
+    for (int i = 0; i < lane->n_chunks; i++) {
+        const play_chunk *c = &lane->chunks[i];
+        play_sequence *s = &p->sequences[c->sequence];
+        if (s->gave_way_s >= 0)
+            continue;
+        s->parts_s[RIDGE_LATENCY_PART_PREFILL] += c->own_s;
+        s->parts_s[RIDGE_LATENCY_PART_OTHERS] -= c->own_s;
+    }
+}
+
+static ridge_status commit_chunks(serving_play *p, play_lane *lane)
+{
+    const play_unit *u = &p->units[lane->unit];
+    const bool is_static = u->rules->batching == RIDGE_BATCHING_STATIC;
+    /* those that end leave the list */
+    while (lane->n_chunks > 0) {
+        const play_chunk c = lane->chunks[0];
+        play_sequence *s = &p->sequences[c.sequence];
+        memmove(lane->chunks, lane->chunks + 1,
+                (size_t)(lane->n_chunks - 1) * sizeof *lane->chunks);
+        lane->n_chunks--;
+        s->cached += (double)(is_static ? c.priced : c.tokens);
+        p->tally->computed_tokens += (double)c.priced;
+        p->tally->padded_tokens += (double)(c.priced - c.tokens);
+        if (!u->rules->keeps_order)
+            ridge__sequence_name(p, c.sequence, s->cached);
+        if (c.is_last)
+            RIDGE_TRY(end_prompt(p, lane, c.sequence));
+    }
+    return RIDGE_OK;
+}
+
+/* ---- decoding -------------------------------------------------------------------- */
+
+static ridge_status end_sequence(serving_play *p, play_lane *lane, int32_t sequence)
+{
+    const play_unit *u = &p->units[lane->unit];
+    play_sequence *s = &p->sequences[sequence];
+    ridge__sequence_settle(p, lane, sequence, p->now_s);
+    if (u->rules->batching == RIDGE_BATCHING_STATIC)
+        RIDGE_TRY(ridge__batch_haunt(p, lane, sequence));
+    else
+        ridge__batch_leave(p, lane, sequence);
+    if (!u->rules->is_slotted)
+        s->blocks = ridge__blocks_of(u, s->cached);
+    if (s->what.session != 0)
+        ridge__sequence_name(p, sequence, s->cached);
+    ridge__sequence_release(p, sequence);
+    ridge__sequence_complete(p, sequence);
+    return RIDGE_OK;
+}
+
+static ridge_status end_sequences(serving_play *p, play_lane *lane, play_batch *b)
+{
+    while (b->decoding.n > 0 && b->decoding.items[0].key.first <= (double)b->step)
+        RIDGE_TRY(end_sequence(p, lane, b->decoding.items[0].index));
+    return RIDGE_OK;
+}
+
+static void lower_reserve(const play_unit *u, play_rank *rank, int64_t steps)
+{
+    const ridge_engine *rules = u->rules;
+    if (rules->reserve_share == 0)
+        return;
+    const double fall =
+        (rules->reserve_share - rules->reserve_share_least) / rules->reserve_steps;
+    rank->reserve =
+        fmax(rank->reserve - fall * (double)steps, rules->reserve_share_least);
+}
+
+static void advance(serving_play *p, play_lane *lane)
+{
+    const play_unit *u = &p->units[lane->unit];
+    int64_t n = 0;
+    for (int r = 0; r < u->n_ranks; r++) {
+        play_batch *b = &lane->batches[r];
+        n += b->decoding.n;
+        if (!lane->has_taken)
+            ridge__pages_take(&u->ranks[r].pages,
+                              ridge__batch_need(p, u, b, lane->steps));
+        ridge__batch_advance(p, u, b, lane->steps);
+        lower_reserve(u, &u->ranks[r], lane->steps);
+    }
+    p->tally->decoding_steps += (double)lane->steps;
+    p->tally->decoding_sequences += (double)(n * lane->steps);
+    const double first_end_s =
+        lane->n_chunks > 0 ? lane->at_s
+                           : lane->start_s + (lane->extra_s + lane->pieces[0].first_s);
+    tally_gaps(p, lane, n, first_end_s);
+}
+
+/* ---- time ------------------------------------------------------------------------ */
+
+/* What decoding sequences of the lane spent, decoding apart.
+ * @return the host's share of the iteration */
+static double account_lane(play_lane *lane)
+{
+    const double took = lane->at_s - lane->start_s - lane->extra_s;
+    const double before = lane->start_s - lane->last_end_s + lane->extra_s;
+    double host;
+    if (lane->n_chunks > 0) {
+        host = took > lane->device_s ? took - lane->device_s : 0;
+        const double chunks = lane->device_s - (lane->is_decoding ? lane->decode_s : 0);
+        lane->others_s += before + (chunks > 0 ? chunks : 0);
+    } else {
+        host = ridge__walk_host(lane);
+        lane->device_s = took - host;
+        lane->others_s += before;
+    }
+    lane->host_s += host;
+    return host;
+}
+
+static void tally_lane(serving_play *p, play_lane *lane)
+{
+    play_unit *u = &p->units[lane->unit];
+    serving_tally *t = p->tally;
+    const double took = lane->at_s - lane->start_s;
+    double used = 0;
+    for (int r = 0; r < u->n_ranks; r++) {
+        const play_batch *b = &lane->batches[r];
+        const double share = ridge__rank_used(&u->ranks[r]);
+        used += share;
+        t->kv_time += took;
+        t->kv_most = fmax(t->kv_most, share);
+        t->running_area += took * (double)(b->decoding.n + b->n_chunked);
+    }
+    t->kv_area += took * (lane->used_at_start + used) / 2;
+    t->busy_s += lane->at_s - fmax(lane->start_s, u->busy_until_s);
+    u->busy_until_s = fmax(u->busy_until_s, lane->at_s);
+    t->iterations += lane->steps;
+}
+
+static void tell_span(const serving_play *p, const play_lane *lane, int64_t decoding)
+{
+    const play_unit *u = &p->units[lane->unit];
+    ridge_serving_span span = {.replica = lane->unit,
+                               .lane = lane->index,
+                               .start_s = lane->start_s,
+                               .end_s = lane->at_s,
+                               .iterations = lane->steps,
+                               .decoding = lane->is_decoding ? decoding : 0,
+                               .prompts = lane->n_chunks,
+                               .device_s = lane->device_s};
+    for (int i = 0; i < lane->n_chunks; i++)
+        span.chunk_tokens += lane->chunks[i].tokens;
+    for (int r = 0; r < u->n_ranks; r++) {
+        span.waiting += u->ranks[r].waiting.n;
+        span.kv_share = fmax(span.kv_share, ridge__rank_used(&u->ranks[r]));
+    }
+    p->watch->span(p->watch->self, &span);
+}
+
+ridge_status ridge__lane_commit(serving_play *p, play_lane *lane)
+{
+    const play_unit *u = &p->units[lane->unit];
+    int64_t decoding = 0;
+    for (int r = 0; r < u->n_ranks; r++)
+        decoding += lane->batches[r].decoding.n;
+    const double host = account_lane(lane);
+    account_prompts(p, lane, host);
+    if (lane->is_decoding)
+        advance(p, lane);
+    tally_lane(p, lane);
+    if (p->watch != NULL && p->watch->span != NULL)
+        tell_span(p, lane, decoding);
+    lane->last_end_s = lane->at_s;
+    lane->extra_s = 0;
+    if (lane->is_decoding) {
+        for (int r = 0; r < u->n_ranks; r++)
+            RIDGE_TRY(end_sequences(p, lane, &lane->batches[r]));
+    }
+    RIDGE_TRY(commit_chunks(p, lane));
+    return ridge__move_join(p, lane);
+}
