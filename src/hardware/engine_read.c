@@ -34,7 +34,8 @@ static const char *const members[] = {"name",          "full_name",
                                       "memory_share",  "reserve_bytes",
                                       "host_s",        "host_sequence_s",
                                       "request_s",     "graph_sequences",
-                                      "launch_s",      "is_hybrid"};
+                                      "launch_s",      "is_hybrid",
+                                      "retract_steps"};
 
 static const struct {
     fact_spec spec;
