@@ -2,3 +2,6 @@
 set(serving_fixture ${train_fixture} ${CMAKE_SOURCE_DIR}/tests/support/serving_fixture.c)
 
 ridge_test(property serving_laws LAYER plan SOURCES ${serving_fixture} TIMEOUT 120)
+ridge_test(unit serving_memory LAYER plan SOURCES ${serving_fixture})
+ridge_test(property serving_layouts LAYER plan SOURCES ${serving_fixture} TIMEOUT 120)
+ridge_test(unit serving_step LAYER plan SOURCES ${serving_fixture})

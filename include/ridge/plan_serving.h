@@ -219,6 +219,11 @@ RIDGE_NODISCARD ridge_status ridge_serving_desk_open(ridge_ctx *cx,
 const char *ridge_serving_layout_fault(ridge_serving_desk *desk,
                                        const ridge_serving_layout *layout);
 
+/** What a legal layout costs that is easily overlooked: KV heads on several ranks.
+ *  @return NULL: nothing; owned by the desk's ctx */
+const char *ridge_serving_layout_note(ridge_serving_desk *desk,
+                                      const ridge_serving_layout *layout);
+
 /** @errors E_ARG an illegal layout; E_NOMEM */
 RIDGE_NODISCARD ridge_status
 ridge_serving_memory_find(ridge_serving_desk *desk, const ridge_serving_layout *layout,

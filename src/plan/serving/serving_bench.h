@@ -30,6 +30,8 @@ typedef struct serving_bench {
     double expert_width; /* ways in which each expert is cut */
     double batch_ways;   /* ranks that share the sequences of a cache */
     double token_ways;   /* ranks that share the tokens of a sequence */
+    double row_ways; /* chips that share an attention rank's rows: where weights come
+                        to them */
 } serving_bench;
 
 /** @errors E_ARG an illegal layout; E_NOMEM */

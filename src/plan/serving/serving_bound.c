@@ -50,7 +50,7 @@ static void add_maps(const serving_bench *b, const serving_mixer *m,
     const bool is_decode = decoding > 0;
     const ridge_matmul *maps = is_decode ? m->absorb : m->expand;
     const int n = is_decode ? m->n_absorb : m->n_expand;
-    const double rows = decoding + load->chunk_tokens;
+    const double rows = (decoding + load->chunk_tokens) / b->row_ways;
     for (int i = 0; i < n; i++) {
         const double weights = maps[i].batch * maps[i].k * maps[i].n;
         const double flops = m->count * 2 * maps[i].m * rows * weights;
@@ -83,7 +83,7 @@ static void add_chunks(const serving_bench *b, const serving_mixer *m,
     const double chunk = load->chunk_tokens / load->chunks;
     const double met = serving_met_tokens(m->mixer, load->chunk_context + chunk / 2);
     const ridge_attention *a = m->prefill.heads > 0 ? &m->prefill : &m->decode;
-    const double flops = m->count * load->chunk_tokens * 2 * a->heads *
+    const double flops = m->count * load->chunk_tokens / b->row_ways * 2 * a->heads *
                          (a->head_dim + a->v_head_dim) *
                          fmin(met, load->chunk_context + chunk / 2);
     out->flops += flops;
@@ -121,11 +121,11 @@ static void choose(ridge_serving_step *out)
 void serving_bound_find(const serving_bench *b, const ridge_serving_load *load,
                         ridge_serving_step *out)
 {
-    double rows = load->decode_sequences * b->verified + load->chunk_tokens;
-    const double all = rows * b->ranks;
-    const double sampled = load->decode_sequences * b->verified + load->finishing;
-    if (b->layout->is_weight_gathered)
-        rows /= (double)b->layout->tp;
+    const double own = load->decode_sequences * b->verified + load->chunk_tokens;
+    const double all = own * b->ranks;
+    const double rows = own / b->row_ways;
+    const double sampled =
+        (load->decode_sequences * b->verified + load->finishing) / b->row_ways;
     for (int i = 0; i < b->cut->n_kernels; i++)
         add_kernel(b, &b->cut->kernels[i], rows, out);
     for (int i = 0; sampled > 0 && i < b->cut->n_head; i++)

@@ -7,7 +7,12 @@
 enum { SERVING_KEY_WORDS = 6, SERVING_VALUES = 8 };
 
 /** Kinds of prices begin at these numbers, a hundred for each file. */
-enum { SERVING_KEY_ROWS = 100, SERVING_KEY_EXPERTS = 200, SERVING_KEY_FAULT = 300 };
+enum {
+    SERVING_KEY_ROWS = 100,
+    SERVING_KEY_EXPERTS = 200,
+    SERVING_KEY_FAULT = 300,
+    SERVING_KEY_SCORES = 400
+};
 
 /** What a price is of: a kind, and numbers. */
 typedef struct serving_key {

@@ -179,8 +179,7 @@ serving_rows serving_rows_price(const serving_bench *b, double rows)
         return out;
     const bool is_gathered = b->layout->is_weight_gathered;
     const double rank = rows / b->ranks; /* of an attention rank */
-    const double each = is_gathered ? rank / (double)b->layout->tp : rank;
-    const local_rows local = local_of(b, each);
+    const local_rows local = local_of(b, rank / b->row_ways);
     double kernels;
     out.dense_s = local.dense_s;
     out.vector_s = local.vector_s;
@@ -208,11 +207,12 @@ enum { SAMPLE_KERNELS = 6, SAMPLE_BYTES = 18 };
 static double price_head(const serving_bench *b, double sampled)
 {
     const ridge_chip *chip = b->desk->chip;
-    const double logits = sampled / b->ranks * (double)b->desk->model->vocab;
+    const double rows = sampled / b->ranks / b->row_ways;
+    const double logits = rows * (double)b->desk->model->vocab;
     double s = 0;
     for (int i = 0; i < b->cut->n_head; i++) {
         const serving_kernel *k = &b->cut->head[i];
-        s += k->count * kernel_s(b, k, sampled / b->ranks);
+        s += k->count * kernel_s(b, k, rows);
     }
     if (!b->layout->is_weight_gathered)
         s += serving_exchange_s(

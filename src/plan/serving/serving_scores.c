@@ -61,8 +61,8 @@ static void cut_set(const serving_bench *b, ridge_attention *a)
 /* Queries in and outputs back over the ranks that share a cache: two all-to-alls, or
  * the queries gathered and partial softmaxes (outputs, maximum, sum in fp32) added up.
  * @source scaling-book-2025 chapter 7; pope2022 section 3.3 */
-static double cut_exchange_s(const serving_bench *b, const ridge_attention *a,
-                             double rows)
+static double price_cut_exchange(const serving_bench *b, const ridge_attention *a,
+                                 double rows)
 {
     const ridge_group *group = &b->groups.shared;
     const double element = ridge_dtype_bytes(b->layout->formats.activation);
@@ -72,16 +72,35 @@ static double cut_exchange_s(const serving_bench *b, const ridge_attention *a,
                                   rows * heads * a->head_dim * element, group) +
                serving_exchange_s(b, RIDGE_COLLECTIVE_ALL_TO_ALL,
                                   rows * heads * a->v_head_dim * element, group);
-    if (b->token_ways > 1)
-        return serving_exchange_s(b, RIDGE_COLLECTIVE_ALL_GATHER,
-                                  rows * heads * a->head_dim * element, group) +
-               serving_exchange_s(b, RIDGE_COLLECTIVE_REDUCE_SCATTER,
-                                  rows * heads * (a->v_head_dim + 2) * 4, group);
-    return 0;
+    return serving_exchange_s(b, RIDGE_COLLECTIVE_ALL_GATHER,
+                              rows * heads * a->head_dim * element, group) +
+           serving_exchange_s(b, RIDGE_COLLECTIVE_REDUCE_SCATTER,
+                              rows * heads * (a->v_head_dim + 2) * 4, group);
 }
 
-static double maps_s(const serving_bench *b, const ridge_matmul *maps, int n,
-                     double rows)
+static double cut_exchange_s(const serving_bench *b, const ridge_attention *a,
+                             double rows)
+{
+    const ridge_serving_layout *l = b->layout;
+    serving_memo *memo = &b->desk->memo;
+    const serving_key key = {
+        .of = {SERVING_KEY_SCORES + 1, l->tp << 32 | l->pp, l->attention_dp,
+               (int64_t)l->placement << 8 | (int64_t)l->kv_cut,
+               (int64_t)a->heads << 32 | (int64_t)a->head_dim,
+               (int64_t)a->v_head_dim << 8 | (int64_t)l->formats.activation},
+        .at = {rows}};
+    if (b->batch_ways * b->token_ways <= 1)
+        return 0;
+    const serving_price *known = serving_memo_find(memo, &key);
+    if (known != NULL)
+        return known->of[0];
+    const serving_price price = {{price_cut_exchange(b, a, rows)}};
+    serving_memo_put(ridge_ctx_arena(b->desk->cx), memo, &key, &price);
+    return price.of[0];
+}
+
+static double price_maps(const serving_bench *b, const ridge_matmul *maps, int n,
+                         double rows)
 {
     const serving_format *f = &b->formats.of[RIDGE_QUANT_ATTENTION];
     double s = 0;
@@ -98,6 +117,28 @@ static double maps_s(const serving_bench *b, const ridge_matmul *maps, int n,
         s += ridge_matmul_cost(b->desk->chip, &p, RIDGE_MEMORY_HBM).expected_s;
     }
     return s;
+}
+
+/* Maps of long contexts are priced at whole tiles. */
+static double maps_s(const serving_bench *b, const ridge_matmul *maps, int n,
+                     double rows)
+{
+    enum { LONG_ROWS = 2048, TILE_ROWS = 128 };
+    serving_memo *memo = &b->desk->memo;
+    if (n == 0 || rows <= 0)
+        return 0;
+    if (rows > LONG_ROWS)
+        rows = ceil(rows / TILE_ROWS) * TILE_ROWS;
+    const serving_key key = {.of = {SERVING_KEY_SCORES, b->formats_key,
+                                    (int64_t)maps[0].k << 32 | (int64_t)maps[0].n,
+                                    (int64_t)maps[0].batch << 8 | n},
+                             .at = {rows}};
+    const serving_price *known = serving_memo_find(memo, &key);
+    if (known != NULL)
+        return known->of[0];
+    const serving_price price = {{price_maps(b, maps, n, rows)}};
+    serving_memo_put(ridge_ctx_arena(b->desk->cx), memo, &key, &price);
+    return price.of[0];
 }
 
 /* The indexer scores every token of the context in 8 bits with heads of its own that
@@ -181,8 +222,7 @@ serving_scores serving_decode_price(const serving_bench *b, const serving_mixer 
 {
     if (sequences <= 0)
         return (serving_scores){0};
-    if (b->layout->is_weight_gathered)
-        sequences = fmax(1, sequences / (double)b->layout->tp);
+    sequences = fmax(fmin(1, sequences), sequences / b->row_ways);
     serving_scores out =
         m->has_scores
             ? decode_attention(b, m, sequences, context)
@@ -264,8 +304,7 @@ serving_scores serving_chunk_price(const serving_bench *b, const serving_mixer *
     } else {
         out.s = fmax(0, scan_s(b, m, tokens) - b->desk->chip->achievable.launch_s);
     }
-    if (b->layout->is_weight_gathered)
-        out.s /= (double)b->layout->tp;
+    out.s /= b->row_ways;
     out.s *= m->count;
     return out;
 }

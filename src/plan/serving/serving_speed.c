@@ -418,7 +418,8 @@ ridge_status ridge_serving_speed_build(ridge_serving_desk *desk,
                                  .stages = layout->pp,
                                  .chips = chips,
                                  .chunk_call_s = serving_chunk_call_s(&b)};
-    const double sequences = rounded_up((double)layout->sequences * b.verified);
+    const double sequences =
+        rounded_up(fmax(2, (double)layout->sequences * b.verified));
     const double rows =
         fmax(rounded_up((double)layout->budget_tokens * b.ranks), sequences);
     if (!curve_build(&b, rows_s, rows, &speed.rows) ||

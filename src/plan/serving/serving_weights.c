@@ -84,7 +84,7 @@ double serving_layer_bytes(const serving_bench *b, int kind)
     const ridge_serving_desk *desk = b->desk;
     const ridge_layer *layer = &desk->model->layers[kind];
     const double rest = format_bytes(&b->formats.of[SERVING_FORMAT_REST]);
-    double bytes = (double)layer->norm_params * rest;
+    double bytes = 0;
     for (int i = 0; i < desk->n_weights[kind]; i++) {
         const ridge_weight *w = &desk->weights[kind][i];
         const double matrix = (double)w->in * (double)w->out * (double)w->copies;
@@ -223,5 +223,14 @@ double serving_token_bytes(const serving_bench *b)
                           ridge_dtype_bytes(b->layout->formats.cache) +
                       index_key_bytes(m));
     }
+    return bytes;
+}
+
+double serving_kept_bytes(const serving_bench *b)
+{
+    double bytes = 0;
+    for (int k = 0; k < b->desk->model->n_layers; k++)
+        bytes += (double)b->desk->model->layers[k].count *
+                 serving_layer_kept(b, k).token_bytes;
     return bytes;
 }

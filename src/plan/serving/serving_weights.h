@@ -31,5 +31,7 @@ serving_kept serving_layer_kept(const serving_bench *b, int kind);
 /** Of one more token of a sequence, all stages and each chip once: what moves when the
  *  sequence does. Copies of KV heads do not. */
 double serving_token_bytes(const serving_bench *b);
+/** The same on one chip of all stages, copies of heads with it. */
+double serving_kept_bytes(const serving_bench *b);
 
 #endif

@@ -1,0 +1,344 @@
+/* The price of an iteration: rooflines by hand, what each axis moves, faults. */
+#include "serving_fixture.h"
+
+#include "ridge/plan_serving_roofline.h"
+
+#include <math.h>
+#include <string.h>
+
+static double part(const ridge_serving_step *s, ridge_serving_part p)
+{
+    return s->parts_s[p];
+}
+
+typedef struct bench {
+    ridge_ctx *cx;
+    const ridge_model *model;
+    const ridge_slice *slice;
+    ridge_serving_desk *desk;
+    ridge_serving_layout layout;
+} bench;
+
+static bench bench_of(ridge_ctx *cx, const char *model, const char *slice, int64_t tp)
+{
+    bench b = {
+        .cx = cx, .model = fixture_named(cx, model), .slice = train_slice(cx, slice)};
+    b.desk = serving_desk_of(cx, b.model, b.slice);
+    b.layout = serving_layout_of(b.model, b.slice, tp);
+    return b;
+}
+
+static ridge_serving_step price(const bench *b, ridge_serving_load load)
+{
+    return serving_step_of(b->cx, b->desk, &b->layout, &load);
+}
+
+/* ---- rooflines ------------------------------------------------------------------- */
+
+/* B kv / W + max(2 B P / C, P w / W), P without the table that is only looked up. */
+static void bounds_are_the_plain_rooflines(void **state)
+{
+    ridge_ctx *cx = *state;
+    const bench b = bench_of(cx, "llama-3.1-8b", "h100", 1);
+    const ridge_chip *chip = b.slice->chip;
+    const double params = (double)ridge_model_params(b.model).matmul_active;
+    for (double batch = 1; batch <= 64; batch *= 8) {
+        const ridge_serving_step s = price(&b, serving_decoding(batch, 2048));
+        const ridge_roofline_service service = {
+            .chips = 1,
+            .peak_flops_per_s = chip->peak_flops_per_s[RIDGE_DTYPE_BF16],
+            .hbm_bytes_per_s = chip->hbm_bytes_per_s,
+            .hbm_bytes = chip->hbm_bytes,
+            .active_params = params,
+            .weight_bytes = 2 * params,
+            .kv_bytes = 2048 * 131072.0};
+        const ridge_decode_roofline r = ridge_roofline_decode(&service, batch);
+        assert_near(s.bound_weights_s, r.weight_load_s, 1e-9);
+        assert_near(s.bound_cache_s, r.kv_load_s, 1e-9);
+        assert_near(s.bound_flops_s, r.flops_s, 1e-9);
+        assert_near(s.bound_s, r.step_s, 1e-9);
+        assert_near(s.flops, 2 * batch * params, 1e-9);
+    }
+}
+
+static void tp_divides_what_a_chip_reads(void **state)
+{
+    ridge_ctx *cx = *state;
+    const bench one = bench_of(cx, "llama-3.1-70b", "h100:8", 1);
+    const bench eight = bench_of(cx, "llama-3.1-70b", "h100:8", 8);
+    const ridge_serving_load load = serving_decoding(16, 4000);
+    const ridge_serving_step a = price(&one, load), b = price(&eight, load);
+    assert_near(b.weight_bytes, a.weight_bytes / 8, 1e-9);
+    assert_near(b.cache_bytes, a.cache_bytes / 8, 1e-9);
+    assert_near(b.flops, a.flops / 8, 1e-9);
+    assert_true(part(&a, RIDGE_SERVING_PART_TP) == 0);
+    assert_true(part(&b, RIDGE_SERVING_PART_TP) > 0);
+    assert_true(b.expected_s < a.expected_s);
+}
+
+static void windows_are_read_no_further(void **state)
+{
+    ridge_ctx *cx = *state;
+    const bench b = bench_of(cx, "mistral-7b", "h100", 1); /* all windows of 4096 */
+    const ridge_serving_step short_one = price(&b, serving_decoding(8, 4096));
+    const ridge_serving_step long_one = price(&b, serving_decoding(8, 16000));
+    assert_near(long_one.cache_bytes, short_one.cache_bytes, 1e-12);
+    assert_near(long_one.expected_s, short_one.expected_s, 1e-12);
+}
+
+static void sparse_attention_reads_what_it_chooses(void **state)
+{
+    ridge_ctx *cx = *state;
+    bench b = bench_of(cx, "deepseek-v3.2", "h200:8", 8);
+    b.layout.ep = 8;
+    const ridge_serving_step near = price(&b, serving_decoding(8, 2048));
+    const ridge_serving_step far = price(&b, serving_decoding(8, 16000));
+    bench dense = bench_of(cx, "deepseek-v3", "h200:8", 8);
+    dense.layout.ep = 8;
+    const ridge_serving_step whole = price(&dense, serving_decoding(8, 16000));
+    const double grown = part(&far, RIDGE_SERVING_PART_DECODE_ATTENTION) -
+                         part(&near, RIDGE_SERVING_PART_DECODE_ATTENTION);
+    assert_true(grown > 0); /* the indexer's keys */
+    assert_true(far.cache_bytes < whole.cache_bytes);
+}
+
+/* ---- formats --------------------------------------------------------------------- */
+
+static void narrow_weights_are_read_faster_and_multiply_in_their_format(void **state)
+{
+    ridge_ctx *cx = *state;
+    bench b = bench_of(cx, "llama-3.1-8b", "h100", 1);
+    const ridge_serving_load few = serving_decoding(1, 100);
+    const ridge_serving_load many = serving_chunk(4096, 0);
+    const ridge_serving_step wide = price(&b, few), wide_many = price(&b, many);
+    b.layout.formats.weight = RIDGE_DTYPE_INT4;
+    b.layout.formats.group = 128;
+    const ridge_serving_step narrow = price(&b, few), narrow_many = price(&b, many);
+    assert_true(part(&narrow, RIDGE_SERVING_PART_DENSE) <
+                0.5 * part(&wide, RIDGE_SERVING_PART_DENSE));
+    /* 16-bit arithmetic: prompts gain nothing, at the bound nothing at all */
+    assert_near(narrow_many.bound_flops_s, wide_many.bound_flops_s, 1e-12);
+    b.layout.formats.weight = b.layout.formats.compute = RIDGE_DTYPE_FP8;
+    b.layout.formats.group = 0;
+    const ridge_serving_step fp8_many = price(&b, many);
+    assert_true(fp8_many.bound_flops_s < 0.6 * wide_many.bound_flops_s);
+    b.layout.formats.cache = RIDGE_DTYPE_FP8;
+    const ridge_serving_step cached = price(&b, serving_decoding(64, 8000));
+    b.layout.formats.cache = RIDGE_DTYPE_BF16;
+    const ridge_serving_step whole = price(&b, serving_decoding(64, 8000));
+    assert_near(cached.cache_bytes, whole.cache_bytes / 2, 1e-12);
+    assert_true(cached.expected_s < whole.expected_s);
+}
+
+static void checkpoints_run_in_their_own_formats(void **state)
+{
+    ridge_ctx *cx = *state;
+    const ridge_chip *h100 = train_slice(cx, "h100")->chip;
+    const ridge_chip *b200 = train_slice(cx, "b200")->chip;
+    const ridge_chip *a100 = train_slice(cx, "a100")->chip;
+    ridge_serving_formats f =
+        ridge_serving_formats_of(fixture_named(cx, "llama-3.1-8b-fp8"), h100);
+    assert_true(f.weight == RIDGE_DTYPE_FP8 && f.compute == RIDGE_DTYPE_FP8);
+    f = ridge_serving_formats_of(fixture_named(cx, "llama-3.1-8b-fp8"), a100);
+    assert_true(f.weight == RIDGE_DTYPE_FP8 && f.compute == RIDGE_DTYPE_BF16);
+    f = ridge_serving_formats_of(fixture_named(cx, "gpt-oss-20b"), h100);
+    assert_true(f.weight == RIDGE_DTYPE_BF16 && f.expert == RIDGE_DTYPE_FP4 &&
+                f.expert_compute == RIDGE_DTYPE_BF16);
+    f = ridge_serving_formats_of(fixture_named(cx, "deepseek-r1-nvfp4"), b200);
+    assert_true(f.expert == RIDGE_DTYPE_FP4 && f.expert_compute == RIDGE_DTYPE_FP4);
+    f = ridge_serving_formats_of(fixture_named(cx, "kimi-k2.5"), b200);
+    assert_true(f.expert == RIDGE_DTYPE_INT4 && f.expert_compute == RIDGE_DTYPE_BF16);
+}
+
+/* ---- axes ------------------------------------------------------------------------ */
+
+static void shared_caches_exchange_queries(void **state)
+{
+    ridge_ctx *cx = *state;
+    bench b = bench_of(cx, "llama-3.1-70b", "h100:2x8", 16);
+    const ridge_serving_load load = serving_decoding(64, 12000);
+    const ridge_serving_step copies = price(&b, load);
+    b.layout.kv_cut = RIDGE_KV_CUT_BATCH;
+    const ridge_serving_step batch = price(&b, load);
+    b.layout.kv_cut = RIDGE_KV_CUT_SEQUENCE;
+    const ridge_serving_step tokens = price(&b, load);
+    assert_true(part(&copies, RIDGE_SERVING_PART_KV) == 0);
+    assert_true(part(&batch, RIDGE_SERVING_PART_KV) > 0);
+    assert_true(part(&tokens, RIDGE_SERVING_PART_KV) > 0);
+    assert_near(batch.cache_bytes, copies.cache_bytes / 2, 1e-12);
+    assert_near(tokens.cache_bytes, copies.cache_bytes / 2, 1e-12);
+    assert_true(part(&batch, RIDGE_SERVING_PART_DECODE_ATTENTION) <
+                part(&copies, RIDGE_SERVING_PART_DECODE_ATTENTION));
+}
+
+static void attention_ranks_dispatch_to_experts(void **state)
+{
+    ridge_ctx *cx = *state;
+    bench b = bench_of(cx, "deepseek-v3", "h200:8", 8);
+    b.layout.ep = 8;
+    const ridge_serving_step tp = price(&b, serving_decoding(128, 4000));
+    b.layout.tp = 1;
+    b.layout.attention_dp = 8;
+    const ridge_serving_step dp = price(&b, serving_decoding(16, 4000));
+    assert_true(part(&tp, RIDGE_SERVING_PART_EP) == 0);
+    assert_true(part(&dp, RIDGE_SERVING_PART_EP) > 0);
+    assert_true(part(&dp, RIDGE_SERVING_PART_TP) == 0);
+    /* latents are not copied over ranks */
+    assert_near(dp.cache_bytes, tp.cache_bytes / 8, 1e-12);
+    assert_near(part(&dp, RIDGE_SERVING_PART_EXPERTS) /
+                    part(&tp, RIDGE_SERVING_PART_EXPERTS),
+                1, 0.05);
+}
+
+static void stages_send_and_add_up(void **state)
+{
+    ridge_ctx *cx = *state;
+    bench b = bench_of(cx, "llama-3.1-70b", "h100:2x8", 8);
+    const ridge_serving_load load = serving_decoding(16, 2000);
+    const ridge_serving_step whole = price(&b, load);
+    b.layout.pp = 2;
+    const ridge_serving_step staged = price(&b, load);
+    assert_true(part(&staged, RIDGE_SERVING_PART_PP) > 0);
+    assert_near(staged.expected_s - part(&staged, RIDGE_SERVING_PART_PP),
+                whole.expected_s, 1e-9);
+}
+
+static void gathered_weights_pay_with_the_network(void **state)
+{
+    ridge_ctx *cx = *state;
+    bench b = bench_of(cx, "llama-3.1-70b", "h100:8", 8);
+    const ridge_serving_load few = serving_decoding(8, 1000);
+    const ridge_serving_load many = {.chunk_tokens = 131072, .chunks = 16};
+    const ridge_serving_step stay = price(&b, few), stay_many = price(&b, many);
+    b.layout.is_weight_gathered = true;
+    const ridge_serving_step come = price(&b, few), come_many = price(&b, many);
+    assert_true(come.expected_s > 4 * stay.expected_s);
+    assert_true(come_many.expected_s < stay_many.expected_s);
+}
+
+static void drafts_add_rows_and_passes(void **state)
+{
+    ridge_ctx *cx = *state;
+    bench b = bench_of(cx, "llama-3.1-70b", "h100:8", 8);
+    const ridge_serving_load load = serving_decoding(8, 2000);
+    const ridge_serving_step plain = price(&b, load);
+    b.layout.draft = (ridge_draft){.kind = RIDGE_DRAFT_NGRAM, .depth = 4, .nodes = 4};
+    const ridge_serving_step copied = price(&b, load);
+    assert_true(part(&copied, RIDGE_SERVING_PART_DRAFT) == 0);
+    assert_near(copied.flops, 5 * plain.flops, 1e-9);
+    assert_near(copied.cache_bytes, plain.cache_bytes, 1e-12);
+    assert_true(copied.expected_s < 1.3 * plain.expected_s);
+    b.layout.draft.kind = RIDGE_DRAFT_EAGLE;
+    const ridge_serving_step eagle = price(&b, load);
+    b.layout.draft.kind = RIDGE_DRAFT_MODEL;
+    b.layout.draft.model = fixture_named(cx, "llama-3.1-8b");
+    const ridge_serving_step small = price(&b, load);
+    assert_true(part(&eagle, RIDGE_SERVING_PART_DRAFT) > 0);
+    assert_true(part(&small, RIDGE_SERVING_PART_DRAFT) >
+                2 * part(&eagle, RIDGE_SERVING_PART_DRAFT));
+    ridge_serving_memory with, without;
+    assert_ok(cx, ridge_serving_memory_find(b.desk, &b.layout, &with));
+    b.layout.draft = (ridge_draft){.kind = RIDGE_DRAFT_NONE};
+    assert_ok(cx, ridge_serving_memory_find(b.desk, &b.layout, &without));
+    assert_near(with.draft,
+                ridge_model_weight_bytes(fixture_named(cx, "llama-3.1-8b")) / 8, 1e-12);
+    assert_true(without.draft == 0 && without.blocks > with.blocks);
+}
+
+static void launches_show_where_nothing_is_captured(void **state)
+{
+    ridge_ctx *cx = *state;
+    bench b = bench_of(cx, "qwen3-0.6b", "h100", 1);
+    ridge_engine slow_host = *serving_engine(cx, "vllm-v1");
+    slow_host.launch_s = 2e-5;
+    const ridge_serving_case about = {.model = b.model,
+                                      .slice = b.slice,
+                                      .engine = &slow_host,
+                                      .longest_tokens = 4096};
+    assert_ok(cx, ridge_serving_desk_open(cx, &about, &b.desk));
+    const ridge_serving_step captured = price(&b, serving_chunk(512, 0));
+    const ridge_serving_step launched = price(&b, serving_chunk(520, 0));
+    const ridge_serving_step busy = price(&b, serving_chunk(16000, 0));
+    assert_true(part(&captured, RIDGE_SERVING_PART_LAUNCH) == 0);
+    assert_true(part(&launched, RIDGE_SERVING_PART_LAUNCH) > 1e-3);
+    assert_true(part(&busy, RIDGE_SERVING_PART_LAUNCH) == 0);
+}
+
+/* ---- faults ---------------------------------------------------------------------- */
+
+static void assert_fault(const bench *b, const char *words)
+{
+    const char *fault = ridge_serving_layout_fault(b->desk, &b->layout);
+    if (fault == NULL || strstr(fault, words) == NULL)
+        fail_msg("fault '%s', want '%s'", fault != NULL ? fault : "none", words);
+}
+
+static void illegal_layouts_say_why(void **state)
+{
+    ridge_ctx *cx = *state;
+    bench b = bench_of(cx, "llama-3.1-8b", "h100:8", 3);
+    assert_fault(&b, "divide");
+    b.layout.tp = 16;
+    assert_fault(&b, "do not divide the 8 chips");
+    b.layout.tp = 4;
+    b.layout.ep = 2;
+    assert_fault(&b, "has no experts");
+    b.layout.ep = 1;
+    b.layout.attention_dp = 2;
+    assert_fault(&b, "whole replica");
+    b.layout.attention_dp = 1;
+    b.layout.kv_cut = RIDGE_KV_CUT_BATCH;
+    assert_fault(&b, "copies none");
+    b.layout.kv_cut = RIDGE_KV_CUT_HEADS;
+    b.layout.draft = (ridge_draft){.kind = RIDGE_DRAFT_MTP, .depth = 1, .nodes = 1};
+    assert_fault(&b, "no prediction layers");
+
+    bench moe = bench_of(cx, "deepseek-v3", "h200:4x8", 32);
+    assert_fault(&moe, "4.5 blocks of 128"); /* 18432 / 32 */
+    moe.layout.tp = 8;
+    moe.layout.ep = 3;
+    assert_fault(&moe, "does not divide");
+
+    /* 40 heads, 10 KV heads: 1, 2, 5, 10, and with copies 20, 40 */
+    bench phi = bench_of(cx, "phi-4", "h100:8", 4);
+    assert_fault(&phi, "10");
+}
+
+static void loads_are_checked(void **state)
+{
+    ridge_ctx *cx = *state;
+    const bench b = bench_of(cx, "llama-3.1-8b", "h100", 1);
+    ridge_serving_step s;
+    ridge_serving_load load = {0};
+    assert_true(ridge_serving_step_price(b.desk, &b.layout, &load, &s) == RIDGE_E_ARG);
+    fixture_assert_message(cx, "no tokens");
+    load.chunk_tokens = 10;
+    assert_true(ridge_serving_step_price(b.desk, &b.layout, &load, &s) == RIDGE_E_ARG);
+    load.decode_sequences = -1;
+    assert_true(ridge_serving_step_price(b.desk, &b.layout, &load, &s) == RIDGE_E_ARG);
+    load.decode_sequences = (double)NAN;
+    assert_true(ridge_serving_step_price(b.desk, &b.layout, &load, &s) == RIDGE_E_ARG);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_open, fixture_close)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(bounds_are_the_plain_rooflines),
+        CASE(tp_divides_what_a_chip_reads),
+        CASE(windows_are_read_no_further),
+        CASE(sparse_attention_reads_what_it_chooses),
+        CASE(narrow_weights_are_read_faster_and_multiply_in_their_format),
+        CASE(checkpoints_run_in_their_own_formats),
+        CASE(shared_caches_exchange_queries),
+        CASE(attention_ranks_dispatch_to_experts),
+        CASE(stages_send_and_add_up),
+        CASE(gathered_weights_pay_with_the_network),
+        CASE(drafts_add_rows_and_passes),
+        CASE(launches_show_where_nothing_is_captured),
+        CASE(illegal_layouts_say_why),
+        CASE(loads_are_checked),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
