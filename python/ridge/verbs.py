@@ -14,7 +14,7 @@ from . import results
 from ._answer import answer
 from ._words import knob_words, model_word, option_words, word
 
-__all__ = ["chips", "model", "roofline", "collective", "shard", "size", "train", "explain", "simulate", "validate", "export"]
+__all__ = ["chips", "model", "roofline", "collective", "shard", "size", "train", "serve", "explain", "simulate", "validate", "export", "profile"]
 
 
 def chips(
@@ -553,6 +553,103 @@ def train(
     return answer(results.Training, words, held)
 
 
+def serve(
+    model: Any = None,
+    *,
+    on: Any = None,
+    from_: Any = None,
+    prompt: Any = None,
+    output: Any = None,
+    cached: Any = None,
+    context: Any = None,
+    slo: Any = None,
+    for_: Any = None,
+    rate: Any = None,
+    engine: Any = None,
+    skew: Any = None,
+    draft: Any = None,
+    accept: Any = None,
+    price: Any = None,
+    top: Any = None,
+    front: bool = False,
+    plan: Any = None,
+    svg: Any = None,
+    **knobs: Any,
+) -> results.Serving:
+    """The best serving layouts: TTFT, TPOT, throughput, cost per token.
+
+    MODEL is a name of the catalogue, a Hugging Face config.json, or its folder.
+
+    The search covers servers of every size that divides the slice, cut over tp,
+    pp, ep and attention_dp, ways to cut the cache, token budgets of an iteration,
+    batches, depths of drafts, and pools: servers that prefill and decode, or
+    prefill servers that send caches to decode servers, in every ratio. A knob
+    fixes one choice:
+      tp= pp= ep= attention_dp= servers=    degrees (prefill_tp=, decode_tp=, ...:
+          of one pool)
+      kv_cut=heads|batch|sequence  gathered=0|1  mode=aggregated|disaggregated|any
+      batch=    decoding sequences of an attention rank's iteration
+      budget=   tokens of an iteration    depth=    of drafts
+      weights= experts= compute= cache= activations=    formats: bf16, fp8, int8,
+          int4, fp4; any (weights, cache): all are searched
+
+    Without --slo and --rate a request begins when another ends. With a percentile
+    or a rate requests come at random, and queues count.
+
+    Exit code 1: no deployment keeps the goals; the answer says which bound forbids
+    them.
+
+    :param on: chips and their shape: v5e:4x4, h100:1x8, b200:9x8
+    :param from_: price what a command of vllm serve, sglang.launch_server, trtllm-serve or
+        maxengine_server starts: a script, a pod, yaml, or the command itself
+    :param prompt: tokens of a prompt (1024)
+    :param output: tokens of an answer (256)
+    :param cached: tokens of the prompt found in the prefix cache (0)
+    :param context: tokens in the cache of every decoding sequence (those of P and G)
+    :param slo: ttft=500ms,tpot=30ms,e2e=20s,p99: at most, at a percentile
+    :param for_: throughput (default), cost, chips (with --rate), latency
+    :param rate: requests a second that the service takes
+    :param engine: vllm-v1, sglang, trtllm, jetstream, ... (vllm-tpu on TPUs, else vllm-v1)
+    :param skew: exponent of a power law of expert loads (0: equal but for chance)
+    :param draft: speculation: mtp, eagle, medusa, ngram, model:NAME
+    :param accept: chance that a drafted token is accepted: 0.8, or 0.9,0.8,0.7
+    :param price: dollars a chip-hour, or a listed price: 2.5, aws, spot
+    :param top: deployments to show (5)
+    :param front: show which deployments trade latency for throughput and cost
+    :param plan: write the best deployment as a plan
+    :param svg: write the chart of the front
+
+    On the command line: ``ridge serve llama-3-70b --on v5e:4x4 --prompt 8192 --output 512``
+    """
+    held: Any = None
+    words: List[str] = ["serve"]
+    if model is not None:
+        text, held = model_word(model)
+        words.append(text)
+    words += knob_words(knobs)
+    words += option_words({
+        "on": on,
+        "from": from_,
+        "prompt": prompt,
+        "output": output,
+        "cached": cached,
+        "context": context,
+        "slo": slo,
+        "for": for_,
+        "rate": rate,
+        "engine": engine,
+        "skew": skew,
+        "draft": draft,
+        "accept": accept,
+        "price": price,
+        "top": top,
+        "front": front,
+        "plan": plan,
+        "svg": svg,
+    })
+    return answer(results.Serving, words, held)
+
+
 def explain(
     plan: Any,
     quantity: Any = None,
@@ -717,6 +814,16 @@ def validate(
     given by duration, kind, chip and source; rows measured faster than physics
     allows are refused and counted.
 
+    Measured serving is CSV below a header with model_path, system, backend,
+    backend_version, isl, osl, concurrency, tp_size, pp_size, attention_dp_size,
+    moe_tp_size, moe_ep_size (or the same of prefill_ and decode_ workers),
+    silicon_ttft_ms, silicon_tpot_ms; or JSON Lines of id, source {title}, model
+    {name}, hardware {chip, n_chips}, config {framework, mode, tp, ..., dtype,
+    input_len, output_len, concurrency}, measured {ttft_ms, tpot_ms,
+    output_tokens_per_s, ...}. Each row is played on the engine it names; errors
+    of TTFT, TPOT, tokens/s and latency are given by chip, engine, model and source.
+    Rows whose model could have drafted tokens without saying so are counted apart.
+
     :param rows: list every row with its prediction, and why others have none
 
     On the command line: ``ridge validate examples/measured.jsonl --rows``
@@ -737,22 +844,32 @@ def export(
     *,
     to: Any = None,
 ) -> results.Launch:
-    """A plan as the launch configuration of a training framework.
+    """A plan as the launch configuration of a framework or an engine.
 
-    PLAN is a file written by `ridge train ... --plan FILE`. LAUNCHER is one of
+    PLAN is a file written by `ridge train ... --plan FILE` or `ridge serve ... --plan FILE`.
+    LAUNCHER of a training plan is one of
       megatron         arguments of Megatron-LM, one a line: $(cat FILE)
       megatron-bridge  overrides of a Megatron-Bridge recipe, Python
       maxtext          a MaxText configuration, yml
       torchtitan       a torchtitan job configuration, toml
       deepspeed        a DeepSpeed configuration, json
       jax              a mesh and the partition specs of all arrays, Python
+    and of a serving plan, aggregated or disaggregated,
+      vllm             vllm serve commands
+      vllm-yaml        a file of vllm serve --config
+      vllm-tpu         vllm serve commands for TPUs
+      sglang           sglang.launch_server commands
+      trtllm           trtllm-serve commands with their yaml files
+      jetstream        the command of a JetStream server of MaxText
+      maxtext          the same as a MaxText configuration, yml
 
     What the framework cannot express is refused, with what to plan instead. What
     it does otherwise in detail, and what a plan leaves open (data, tokenizer,
     learning rate), is said on stderr and in comments where the format has them.
-    `ridge train --from FILE` goes the other way.
+    `ridge train --from FILE` and `ridge serve --from FILE` go the other way.
 
-    :param to: megatron, megatron-bridge, maxtext, torchtitan, deepspeed or jax (required)
+    :param to: megatron, megatron-bridge, maxtext, torchtitan, deepspeed or jax; of a serving
+        plan vllm, vllm-yaml, vllm-tpu, sglang, trtllm, jetstream or maxtext (required)
 
     On the command line: ``ridge export plan.json --to megatron -o megatron.args``
     """
@@ -765,3 +882,34 @@ def export(
         "to": to,
     })
     return answer(results.Launch, words, held)
+
+
+def profile(
+    file_or_folder: Any,
+    *,
+    on: Any = None,
+    by: Any = None,
+    rows: Any = None,
+) -> results.Profile:
+    """Where a measured run's time goes, against what it could be.
+
+    FILE is a trace: PyTorch (Kineto), CUDA or ROCm; JAX / XProf as
+    *.trace.json.gz, perfetto_trace.json.gz or *.xplane.pb; an SQLite export of
+    Nsight Systems; Ridge's own timelines. FOLDER has one a rank. gzip and zstd
+    are unpacked on the way.
+
+    :param on: where it ran: chip and shape; else recognised from the trace
+    :param by: group operations by class (default), name, call, module, category, source, layer
+    :param rows: most rows of a table (12)
+
+    On the command line: ``ridge profile --help``
+    """
+    held: Any = None
+    words: List[str] = ["profile"]
+    words.append(word(file_or_folder))
+    words += option_words({
+        "on": on,
+        "by": by,
+        "rows": rows,
+    })
+    return answer(results.Profile, words, held)

@@ -4,8 +4,9 @@
 ridge_status nsys_reader_read(ridge_ctx *cx, const char *path, trace_store *out)
 {
     (void)out;
-    return ridge_fail(cx, RIDGE_E_IO,
-                      "%s: this program was built without SQLite, which traces of Nsight "
-                      "Systems need: build it with libsqlite3-dev installed",
-                      path);
+    return ridge_fail(
+        cx, RIDGE_E_IO,
+        "%s: this program was built without SQLite, which traces of Nsight "
+        "Systems need: build it with libsqlite3-dev installed",
+        path);
 }
