@@ -2,8 +2,8 @@
 """The facts of data/: each has a source and a date, each name and each value makes sense.
 
 Looks at data/chips, data/systems, data/stacks, data/prices, data/sites,
-data/failures, data/engines and data/scaling_laws, at the keys of docs/sources.md and at
-the schemas of data/schema; file:key for each complaint.
+data/failures, data/engines, data/acceptance and data/scaling_laws, at the keys of
+docs/sources.md and at the schemas of data/schema; file:key for each complaint.
 """
 import json
 import os
@@ -11,6 +11,7 @@ import re
 import sys
 
 import tree
+from acceptance_data import check_acceptance
 from engine_data import check_engine
 
 DATE = re.compile(r"(19[4-9]\d|20\d\d)(-(0[1-9]|1[0-2]))?")
@@ -444,6 +445,7 @@ def main() -> int:
     laws = read_folder(check, root, "scaling_laws")
     stacks = read_folder(check, root, "stacks")
     engines = read_folder(check, root, "engines")
+    acceptance = read_folder(check, root, "acceptance")
     schemas = read_folder(check, root, "schema")
     for path, item in chips.items():
         check_chip(check, path, item, resolved(check, chips, path))
@@ -456,6 +458,7 @@ def main() -> int:
     check_names(check, laws)
     check_names(check, stacks)
     check_names(check, engines)
+    check_names(check, acceptance)
     check_defaults(check, chips, systems)
     names = {item.get("name") for item in chips.values()}
     for path, item in stacks.items():
@@ -469,12 +472,14 @@ def main() -> int:
         resolved(check, sites, path)
     for path, item in laws.items():
         check_law(check, path, item)
+    for path, item in acceptance.items():
+        check_acceptance(check, path, item)
     for path, item in failures.items():
         check_failures(check, path, item, names)
     for path, key, complaint in sorted(set(check.complaints)):
         print(f"{path}:{key}: {complaint}")
     looked_at = sum(map(len, (chips, systems, stacks, engines, prices, sites, failures,
-                              laws, schemas)))
+                              laws, acceptance, schemas)))
     print(f"data: {looked_at} files, {check.facts} facts, "
           f"{len(check.complaints)} complaints")
     return 1 if check.complaints else 0
