@@ -83,6 +83,24 @@ static void set_facts(ridge_ctx *cx, const ridge_chip *chip, ridge_json *object)
     }
 }
 
+enum { SLICE_CHIPS_MOST = 1 << 16 };
+
+/* The slice of each power of two of chips, where there is one. */
+static void set_slices(ridge_ctx *cx, const ridge_chips_view *view,
+                       const ridge_chip *chip, ridge_json *object)
+{
+    ridge_json *slices = ridge_json_set_array(cx, object, "slices");
+    const ridge_system *system = ridge__chip_system(cx, view->catalog, chip);
+    for (int64_t chips = 1; system && chips <= SLICE_CHIPS_MOST; chips *= 2) {
+        const ridge_slice *slice;
+        if (ridge_slice_of_chips(cx, view->catalog, system, chips, &slice) != RIDGE_OK)
+            continue;
+        ridge_json *row = ridge_json_push_object(cx, slices);
+        ridge_json_set_text(row, "slice", slice->text);
+        ridge_json_set_i64(row, "chips", chips);
+    }
+}
+
 static void set_chip(ridge_ctx *cx, const ridge_chips_view *view,
                      const ridge_chip *chip, ridge_json *object)
 {
@@ -103,6 +121,7 @@ static void set_chip(ridge_ctx *cx, const ridge_chips_view *view,
               chip->n_prices ? chip->prices[0].usd_per_chip_hour : 0);
     set_network(cx, view, chip, object);
     if (view->has_details) {
+        set_slices(cx, view, chip, object);
         set_prices(cx, chip, object);
         ridge__failures_set(cx, view->catalog, chip, object);
         set_facts(cx, chip, object);

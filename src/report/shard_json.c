@@ -60,6 +60,49 @@ static void set_shape(ridge_ctx *cx, const ridge_expr *e, const ridge_expr_tenso
     }
 }
 
+static void push_axes(ridge_ctx *cx, const ridge_mesh *mesh, unsigned axes,
+                      ridge_json *object)
+{
+    ridge_json *names = ridge_json_set_array(cx, object, "partial");
+    for (int a = 0; a < mesh->n; a++) {
+        if (axes >> a & 1u)
+            ridge_json_push_text(names, mesh->axes[a].name);
+    }
+}
+
+/* How an array lies: each dim with the axes that cut it, outermost first. */
+static void push_array(ridge_ctx *cx, const ridge_expr *e, const ridge_expr_tensor *t,
+                       const ridge_sharding *s, ridge_json *arrays)
+{
+    ridge_json *array = ridge_json_push_object(cx, arrays);
+    ridge_json_set_text(array, "name", t->name);
+    ridge_json *dims = ridge_json_set_array(cx, array, "dims");
+    for (int d = 0; d < t->n_dims; d++) {
+        ridge_json *dim = ridge_json_push_object(cx, dims);
+        const ridge_dim_axes *axes = &s->dims[d];
+        const int64_t size = e->dims[t->dims[d]].size;
+        ridge_json_set_text(dim, "name", e->dims[t->dims[d]].name);
+        ridge_json_set_i64(dim, "size", size);
+        ridge_json_set_i64(dim, "local", ridge_dim_local(&e->mesh, axes, size));
+        ridge_json *names = ridge_json_set_array(cx, dim, "axes");
+        for (int a = 0; a < axes->n; a++)
+            ridge_json_push_text(names, e->mesh.axes[axes->axes[a]].name);
+    }
+    push_axes(cx, &e->mesh, s->partial, array);
+}
+
+/* As given, or with @p inputs as a strategy multiplies them. */
+static void set_arrays(ridge_ctx *cx, const ridge_expr *e, const ridge_sharding *inputs,
+                       ridge_json *object)
+{
+    ridge_json *arrays = ridge_json_set_array(cx, object, "arrays");
+    for (int i = 0; i < e->n_inputs; i++) {
+        const ridge_expr_tensor *t = &e->inputs[i];
+        push_array(cx, e, t, inputs ? &inputs[i] : &t->sharding, arrays);
+    }
+    push_array(cx, e, &e->output, &e->output.sharding, arrays);
+}
+
 /* Operands as multiplied, the output as wanted. */
 static void set_shapes(ridge_ctx *cx, const ridge_expr *e, const ridge_strategy *s,
                        ridge_json *row)
@@ -99,6 +142,7 @@ static void push_strategy(ridge_ctx *cx, const ridge_shard_view *view, int which
     if (study->slice)
         set_times(study, &p->strategy, &p->cost, row);
     set_shapes(cx, &study->expr, &p->strategy, row);
+    set_arrays(cx, &study->expr, p->strategy.inputs, row);
     ridge_json_set_double(row, "bytes_per_chip", study->output_bytes);
     ridge_json_set_double(row, "held_bytes_per_chip", p->held_bytes);
     ridge_json_set_double(row, "sent_bytes_per_chip", p->sent_bytes);
@@ -120,6 +164,7 @@ void ridge_shard_write_json(ridge_ctx *cx, const ridge_shard_view *view,
     ridge_json *dims = ridge_json_set_object(cx, object, "dims");
     for (int i = 0; i < e->n_dims; i++)
         ridge_json_set_i64(dims, e->dims[i].name, e->dims[i].size);
+    set_arrays(cx, e, NULL, object);
     if (study->slice)
         ridge__placement_set(cx, &e->mesh, &study->laid, study->placements, object);
     ridge_json_set_bool(object, "is_overlapped", study->has_overlap);

@@ -3,8 +3,11 @@ import { render } from 'preact';
 import type { FunctionComponent } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Engine } from './engine/engine';
+import { ExplainPage } from './pages/explain_page';
 import { HardwarePage } from './pages/hardware_page';
 import { ModelPage } from './pages/model_page';
+import { ShardingPage } from './pages/sharding_page';
+import { TrainingPage } from './pages/training_page';
 import { EngineContext } from './state/answer';
 import type { Route } from './state/route';
 import { useRoute } from './state/route';
@@ -14,6 +17,9 @@ import './styles.css';
 const PAGES: Record<string, { title: string; Page: FunctionComponent<{ route: Route }> }> = {
   model: { title: 'Model', Page: ModelPage },
   hardware: { title: 'Hardware', Page: HardwarePage },
+  sharding: { title: 'Sharding', Page: ShardingPage },
+  training: { title: 'Training', Page: TrainingPage },
+  explain: { title: 'Explain', Page: ExplainPage },
 };
 
 function Bar(props: { page: string }) {

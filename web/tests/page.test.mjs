@@ -11,7 +11,10 @@ after(() => browser?.close());
 
 const PAGES = [
   ['#/model', 'Model', 'Parameters by part'],
-  ['#/hardware', 'Hardware', 'NVIDIA H100'],
+  ['#/hardware?chips=h100,v5p', 'Hardware', 'critical m'],
+  ['#/sharding', 'Sharding', 'AllGather_y C'],
+  ['#/training?on=h100:4x8&model=llama-3-8b&batch=1M', 'Training', 'The step as a timeline'],
+  ['#/explain', 'Explain', 'sum of its parts'],
 ];
 
 for (const [hash, title, shown] of PAGES) {

@@ -34,6 +34,9 @@ export interface Chip {
   usd_per_hour: number | null;
   network?: { system: string; torus_dims: number; levels: ChipLevel[] };
   prices?: ChipPrice[];
+  slices?: ChipSlice[];
+  l2_bytes: number | null;
+  facts?: { key: string; value: number; source: string; date: string; note?: string }[];
 }
 
 export interface ChipsAnswer {
@@ -64,4 +67,154 @@ export interface ModelAnswer {
   layer_kinds: { count: number; mixer: string; ffn: string; is_encoder: boolean }[];
   legal_tp: number[];
   notes: string[];
+}
+
+export interface ChipSlice {
+  slice: string;
+  chips: number;
+}
+
+export interface RooflinePoint {
+  [dim: string]: number | string;
+  time_s: number;
+  bound_time_s: number;
+  bound_by: string;
+  flops_per_s: number;
+  bound_flops_per_s: number;
+  intensity_flops_per_byte: number;
+}
+
+export interface RooflineAnswer {
+  op: string;
+  chip: string;
+  flops: number;
+  bytes: number;
+  intensity_flops_per_byte: number;
+  ridge_flops_per_byte: number;
+  peak_flops_per_s: number;
+  bytes_per_s: number;
+  time_s: number;
+  bound_time_s: number;
+  bound_by: string;
+  flops_per_s: number;
+  bound_flops_per_s: number;
+  critical?: { dim: string; size: number | null } | null;
+  sweep?: RooflinePoint[];
+}
+
+export interface ShardArray {
+  name: string;
+  dims: { name: string; size: number; local: number; axes: string[] }[];
+  partial: string[];
+}
+
+export interface ShardCollective {
+  text: string;
+  kind: string;
+  array: string;
+  axes: string[];
+  is_before_product: boolean;
+  bytes: number;
+  sent_bytes: number;
+  time_s?: number;
+  bound_time_s?: number;
+}
+
+export interface ShardStrategy {
+  collectives: ShardCollective[];
+  arrays: ShardArray[];
+  time_s?: number;
+  bound_time_s?: number;
+  range_low_s?: number;
+  range_high_s?: number;
+  bound_by?: string;
+  compute_s?: number;
+  network_s?: number;
+  bytes_per_chip: number;
+  held_bytes_per_chip: number;
+  sent_bytes_per_chip: number;
+  padding_share: number;
+}
+
+export interface ShardAnswer {
+  expression: string;
+  case: number;
+  mesh: Record<string, number>;
+  dims: Record<string, number>;
+  arrays: ShardArray[];
+  slice?: string;
+  placement?: Record<string, string>;
+  strategies: ShardStrategy[];
+}
+
+export type MeshAxis = 'dp' | 'fsdp' | 'tp' | 'cp' | 'pp' | 'ep';
+
+export interface TrainRun {
+  days: number | null;
+  chip_hours: number | null;
+  usd: number | null;
+  usd_per_million_tokens: number | null;
+  goodput: number;
+}
+
+export interface TrainLayout {
+  mesh: Record<MeshAxis, number>;
+  placement: string;
+  placement_index: number;
+  zero_stage: number;
+  sp: boolean;
+  vpp: number;
+  schedule: string;
+  first_layers: number | null;
+  last_layers: number | null;
+  cp_exchange: string;
+  microbatch_seqs: number;
+  microbatches: number;
+  remat: string;
+  remat_layers: number;
+  offload: string;
+  precision: string;
+  optimizer: string;
+  tp_overlap: boolean;
+  fsdp_overlap: boolean;
+  dp_overlap: boolean;
+  pp_overlap: boolean;
+  ep_overlap: boolean;
+  step_time_s: number;
+  bound_step_time_s: number;
+  range_low_s: number;
+  range_high_s: number;
+  mfu: number;
+  hfu: number;
+  tokens_per_s_per_chip: number;
+  tflops_per_chip: number;
+  peak_memory_bytes: number;
+  memory: Record<string, number>;
+  breakdown: Record<string, number>;
+  hidden_communication_s: number;
+  bottleneck: string;
+  days: number | null;
+  usd: number | null;
+  run?: TrainRun;
+}
+
+export interface TrainAnswer {
+  model: string;
+  slice: string;
+  chips: number;
+  batch_tokens: number;
+  batch_seqs: number;
+  seq_tokens: number;
+  layouts: TrainLayout[];
+  pareto?: TrainLayout[];
+  what_if?: { change: string; same_layout: TrainLayout | null; best_layout: TrainLayout | null };
+  relaxations: { change: string; what: string; step_time_s: number; token_time_change: number; layout: string }[];
+  sensitivity: { change: string; step_change: number }[];
+  search: { covered: number; priced: number; seconds: number };
+}
+
+export interface ExplainAnswer {
+  title: string;
+  derivation: { depth: number; name: string; formula: string; values: string; result: string }[];
+  sensitivity?: { change: string; step_change: number }[];
 }

@@ -1,5 +1,7 @@
 // Hardware: chips side by side.
 import type { Chip, ChipsAnswer } from '../engine/answers';
+import { HardwareCompare } from './hardware_compare';
+import { HardwareRoofline } from './hardware_roofline';
 import { useFormats } from '../parts/format';
 import { Answered, SameLine } from '../parts/notice';
 import { Table } from '../parts/table';
@@ -25,7 +27,14 @@ export function HardwarePage(props: { route: Route }) {
     <>
       <h1>Hardware</h1>
       <p class="lead">Chips and their peaks, dense. A ridge point is the FLOPs per byte above which the chip, not its memory, is the limit.</p>
-      <SameLine words={['chips', ...chosen]} />
+      {chosen.length > 0 && (
+        <>
+          <SameLine words={['chips', ...chosen]} />
+          <HardwareCompare chips={chosen} />
+          <HardwareRoofline route={props.route} chips={chosen} />
+        </>
+      )}
+      <h2>All chips</h2>
       <Answered answer={listed}>
         {({ chips }) => (
           <Table

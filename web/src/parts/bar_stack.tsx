@@ -1,10 +1,16 @@
 // One bar of parts that make a whole, and its legend as a table.
 import { COLOURS } from './chart';
 
+function colourOf(part: Part, i: number): string {
+  return part.isFree ? 'var(--free)' : (COLOURS[i % COLOURS.length] ?? '');
+}
+
 export interface Part {
   name: string;
   value: number;
   text: string;
+  /** nothing lies here: drawn as the ground */
+  isFree?: boolean;
 }
 
 export function BarStack(props: { label: string; parts: Part[]; isLegendHidden?: boolean; whole?: number }) {
@@ -14,14 +20,14 @@ export function BarStack(props: { label: string; parts: Part[]; isLegendHidden?:
     <div class="bar-stack">
       <div class="bar" role="img" aria-label={`${props.label}: ${parts.map((part) => `${part.name} ${part.text}`).join(', ')}`}>
         {parts.map((part, i) => (
-          <span key={part.name} title={`${part.name}: ${part.text}`} style={{ width: `${(100 * part.value) / total}%`, background: COLOURS[i % COLOURS.length] }} />
+          <span key={part.name} title={`${part.name}: ${part.text}`} style={{ width: `${(100 * part.value) / total}%`, background: colourOf(part, i) }} />
         ))}
       </div>
       {!props.isLegendHidden && (
         <ul class="legend">
           {parts.map((part, i) => (
             <li key={part.name}>
-              <span class="dot" style={{ background: COLOURS[i % COLOURS.length] }} aria-hidden="true" />
+              <span class="dot" style={{ background: colourOf(part, i) }} aria-hidden="true" />
               {part.name} <b>{part.text}</b>
             </li>
           ))}

@@ -1,6 +1,7 @@
 // A table whose columns sort; the head says by which, for readers of screens too.
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
+import { setParams, useRoute } from '../state/route';
 
 export interface Column<T> {
   key: string;
@@ -32,6 +33,20 @@ function sorted<T>(rows: readonly T[], columns: readonly Column<T>[], order: Ord
   return order.isDown ? up.reverse() : up;
 }
 
+/** The order, in the address where it has a parameter there: "time" or "time-". */
+function useOrder(param: string | undefined): [Order | null, (key: string) => void] {
+  const text = useRoute().params[param ?? ''];
+  const [own, setOwn] = useState<Order | null>(null);
+  const told = text ? { key: text.replace(/-$/, ''), isDown: text.endsWith('-') } : null;
+  const order = param ? told : own;
+  const turn = (key: string) => {
+    const next = order?.key === key ? { key, isDown: !order.isDown } : { key, isDown: false };
+    if (param) setParams({ [param]: next.key + (next.isDown ? '-' : '') });
+    else setOwn(next);
+  };
+  return [order, turn];
+}
+
 export function Table<T>(props: {
   caption: string;
   columns: Column<T>[];
@@ -41,10 +56,10 @@ export function Table<T>(props: {
   isChosen?(row: T): boolean;
   choose?(row: T): void;
   isCaptionHidden?: boolean;
+  /** parameter of the address that holds the order */
+  sortParam?: string;
 }) {
-  const [order, setOrder] = useState<Order | null>(null);
-  const turn = (key: string) =>
-    setOrder((last) => (last?.key === key ? { key, isDown: !last.isDown } : { key, isDown: false }));
+  const [order, turn] = useOrder(props.sortParam);
   const direction = (key: string) => (order?.key !== key ? 'none' : order.isDown ? 'descending' : 'ascending');
   return (
     <div class="table-frame" tabIndex={0} role="region" aria-label={props.caption}>

@@ -2,7 +2,7 @@
 import { createContext } from 'preact';
 import { useContext, useEffect, useState } from 'preact/hooks';
 import type { Engine, LaneName } from '../engine/engine';
-import type { Line, LineFile } from '../engine/wire';
+import type { Line, LineFile, Reply } from '../engine/wire';
 
 export const EngineContext = createContext<Engine | undefined>(undefined);
 
@@ -21,36 +21,67 @@ export interface Answer<T> {
   /** of `value`: 1 when the answer is no */
   code: number;
   isBusy: boolean;
-  /** the line that `value` answers */
-  line?: Line | undefined;
+  /** identity of the line that `value` or `error` answers */
+  of: string;
   ms: number;
 }
 
-const NOTHING = { files: [], code: 0, isBusy: false, ms: 0 };
+const NOTHING = { files: [], code: 0, isBusy: false, of: '', ms: 0 };
 
-export function complaint(err: string): string {
+function complaint(err: string): string {
   return err.trim().replace(/^ridge: /, '') || 'there is no answer';
+}
+
+export function lineIdentity(line: Line | null): string {
+  return line ? JSON.stringify([line.words, line.files?.map((file) => [file.path, file.bytes.length])]) : '';
+}
+
+function answerOf<T>(reply: Reply, of: string): Answer<T> {
+  const isAnswer = reply.code < 2 && reply.out !== '';
+  return {
+    value: isAnswer ? (JSON.parse(reply.out) as T) : undefined,
+    error: isAnswer ? undefined : complaint(reply.err),
+    files: reply.files,
+    code: reply.code,
+    isBusy: false,
+    of,
+    ms: reply.ms,
+  };
 }
 
 /** Ask a line that prints JSON, again whenever its words change; null: nothing is asked. */
 export function useAnswer<T>(lane: LaneName, key: string, line: Line | null): Answer<T> {
   const engine = useEngine();
   const [answer, setAnswer] = useState<Answer<T>>(NOTHING);
-  const identity = line ? JSON.stringify([line.words, line.files?.map((file) => [file.path, file.bytes.length])]) : '';
+  const identity = lineIdentity(line);
   useEffect(() => {
     if (!line) {
       engine.drop(lane, key);
-      setAnswer(NOTHING);
+      setAnswer((last) => ({ ...last, isBusy: false }));
       return;
     }
     setAnswer((last) => ({ ...last, isBusy: true }));
     void engine.ask(lane, key, line).then((reply) => {
-      if (!reply) return;
-      const isAnswer = reply.code < 2 && reply.out !== '';
-      const value = isAnswer ? (JSON.parse(reply.out) as T) : undefined;
-      const error = isAnswer ? undefined : complaint(reply.err);
-      setAnswer({ value, error, files: reply.files, code: reply.code, isBusy: false, line, ms: reply.ms });
+      if (reply) setAnswer(answerOf<T>(reply, identity));
     });
   }, [engine, lane, key, identity]);
   return answer;
+}
+
+/** Several lines at once, in their order; a place is empty until its answer is there. */
+export function useAnswers<T>(lane: LaneName, key: string, lines: Line[]): (Answer<T> | undefined)[] {
+  const engine = useEngine();
+  const [found, setFound] = useState<Record<string, Answer<T>>>({});
+  const identities = lines.map(lineIdentity);
+  const identity = identities.join('\n');
+  useEffect(() => {
+    lines.forEach((line, i) => {
+      const of = identities[i] ?? '';
+      if (found[of]) return;
+      void engine.ask(lane, `${key} ${i}`, line).then((reply) => {
+        if (reply) setFound((last) => ({ ...last, [of]: answerOf<T>(reply, of) }));
+      });
+    });
+  }, [engine, lane, key, identity]);
+  return identities.map((of) => found[of]);
 }

@@ -16,7 +16,7 @@ export function readRoute(hash: string): Route {
 export function writeRoute(route: Route): string {
   const query = new URLSearchParams(route.params).toString();
   /* what mesh and slice texts are made of stays readable */
-  const plain = query.replace(/%3A/g, ':').replace(/%2C/g, ',').replace(/%40/g, '@');
+  const plain = query.replace(/%3A/g, ':').replace(/%2C/g, ',').replace(/%40/g, '@').replace(/%7E/g, '~');
   return `#/${route.page}${plain ? `?${plain}` : ''}`;
 }
 
