@@ -99,6 +99,8 @@ typedef struct ridge_serving_layout {
     int64_t tp, pp, ep, attention_dp; /* each >= 1; ep divides tp x attention_dp */
     ridge_kv_cut kv_cut;
     bool is_weight_gathered; /* weights cut over tp are gathered, tokens stay */
+    int64_t tp_d; /* of tp, the ranks that cut D of dense feed-forwards while the others
+                     cut F: weights stationary on two axes; 0, 1: all cut F */
     ridge_serving_formats formats;
     int64_t sequences;     /* most at once, of the replica */
     int64_t budget_tokens; /* of an iteration, of an attention rank */

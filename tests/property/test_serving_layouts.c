@@ -65,6 +65,7 @@ static ridge_serving_layout draw_layout(dice *d, const ridge_model *model,
         l.ep = power(d, 3);
     l.kv_cut = (ridge_kv_cut)dice_roll(d, 0, 2);
     l.is_weight_gathered = dice_roll(d, 0, 7) == 0;
+    l.tp_d = dice_roll(d, 0, 3) == 0 ? power(d, 3) : 0;
     l.sequences = dice_roll(d, 1, 300);
     l.budget_tokens = power(d, 13);
     l.placement = (int)dice_roll(d, 0, ridge_serving_placement_count(slice) - 1);

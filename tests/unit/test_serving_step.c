@@ -216,6 +216,23 @@ static void gathered_weights_pay_with_the_network(void **state)
     assert_true(come_many.expected_s < stay_many.expected_s);
 }
 
+/* 64 chips of a torus, F = 3.5 D: the stream is large against a link's latency. */
+static void two_axes_move_less_than_one(void **state)
+{
+    ridge_ctx *cx = *state;
+    bench b = bench_of(cx, "llama-3.1-70b", "v5e:8x8", 64);
+    const ridge_serving_load load = serving_decoding(2048, 500);
+    b.layout.sequences = 2048;
+    const ridge_serving_step one = price(&b, load);
+    b.layout.tp_d = 4;
+    const ridge_serving_step two = price(&b, load);
+    assert_near(two.weight_bytes, one.weight_bytes, 1e-12);
+    assert_near(two.flops, one.flops, 1e-12);
+    assert_true(part(&two, RIDGE_SERVING_PART_TP) < part(&one, RIDGE_SERVING_PART_TP));
+    b.layout.tp_d = 3;
+    assert_non_null(ridge_serving_layout_fault(b.desk, &b.layout));
+}
+
 static void drafts_add_rows_and_passes(void **state)
 {
     ridge_ctx *cx = *state;
@@ -335,6 +352,7 @@ int main(void)
         CASE(attention_ranks_dispatch_to_experts),
         CASE(stages_send_and_add_up),
         CASE(gathered_weights_pay_with_the_network),
+        CASE(two_axes_move_less_than_one),
         CASE(drafts_add_rows_and_passes),
         CASE(launches_show_where_nothing_is_captured),
         CASE(illegal_layouts_say_why),

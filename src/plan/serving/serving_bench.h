@@ -14,7 +14,8 @@ typedef struct serving_groups {
     ridge_group copies; /* the rest of tp */
     ridge_group shared; /* ranks that would hold the same cache */
     ridge_group attention_dp;
-    ridge_group all; /* tp and attention_dp: all chips of a stage */
+    ridge_group all;  /* tp and attention_dp: all chips of a stage */
+    ridge_group d, f; /* of tp, the ranks that cut D and those that cut F */
     ridge_group pp;
 } serving_groups;
 
@@ -99,6 +100,12 @@ double serving_experts_price(const serving_bench *b, double rows, double *ep_s,
 /** An exchange by the engine's own kernels. */
 double serving_exchange_s(const serving_bench *b, ridge_collective kind, double bytes,
                           const ridge_group *group);
+/** A product of a dense feed-forward with D cut too. */
+void serving_stationary_set(const serving_bench *b, int format, ridge_matmul *p);
+/** What cutting D of dense feed-forwards adds to the exchanges of tp, or saves.
+ *  @param rows  of a rank */
+double serving_stationary_s(const serving_bench *b, double rows);
+
 /** Activations of an iteration handed from stage to stage. @param rows  of a rank */
 double serving_send_s(const serving_bench *b, double rows);
 

@@ -21,9 +21,11 @@ static double exchange_bound_s(const serving_bench *b, const serving_kernel *k,
                                                                   : &b->groups.kv;
     if (group->ranks <= 1)
         return 0;
-    return ridge_collective_time(b->desk->about.slice, k->collective,
-                                 k->bytes + k->bytes_each * rows, group)
-        .bound_s;
+    const double bound_s = ridge_collective_time(b->desk->about.slice, k->collective,
+                                                 k->bytes + k->bytes_each * rows, group)
+                               .bound_s;
+    /* on two axes one of a layer's two reductions is another */
+    return b->layout->tp_d > 1 ? bound_s / 2 : bound_s;
 }
 
 static void add_kernel(const serving_bench *b, const serving_kernel *k, double rows,

@@ -124,6 +124,14 @@ static const char *cut_fault(ridge_serving_desk *desk, const ridge_serving_layou
                      "kv_cut=%s shares caches that tp would copy, and tp=%lld copies "
                      "none: use kv_cut=heads",
                      ridge_kv_cut_text(l->kv_cut), (long long)l->tp);
+    if (l->tp_d < 0 || (l->tp_d > 1 && l->tp % l->tp_d != 0))
+        return FAULT(desk, "tp_d=%lld does not divide tp=%lld", (long long)l->tp_d,
+                     (long long)l->tp);
+    if (l->tp_d > 1 && (l->is_weight_gathered || desk->model->d_model % l->tp_d != 0))
+        return FAULT(desk,
+                     "tp_d=%lld cuts the width %lld of weights that stay: a divisor, "
+                     "and no gathered weights",
+                     (long long)l->tp_d, (long long)desk->model->d_model);
     if (!l->is_weight_gathered)
         return NULL;
     if (desk->params.experts > 0 || l->kv_cut != RIDGE_KV_CUT_HEADS)

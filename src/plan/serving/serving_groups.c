@@ -56,6 +56,12 @@ bool serving_groups_place(const ridge_slice *slice, const ridge_serving_layout *
     order_of(slice, l->placement, order);
     if (!ridge_placement_fill(slice, order, sizes, AXIS_COUNT, laid.groups))
         return false;
+    const int64_t cut_d = l->tp_d > 1 ? l->tp_d : 1;
+    const int64_t two[] = {cut_d, l->tp / cut_d, l->attention_dp, l->pp,
+                           slice->chips / chips};
+    ridge_group stationary[AXIS_COUNT];
+    if (!ridge_placement_fill(slice, order, two, AXIS_COUNT, stationary))
+        return false;
     *out = (serving_groups){
         .tp = ridge_laid_mesh_group(&laid, TP, 2),
         .kv = laid.groups[AXIS_KV],
@@ -63,6 +69,8 @@ bool serving_groups_place(const ridge_slice *slice, const ridge_serving_layout *
         .attention_dp = laid.groups[AXIS_RANKS],
         .all = ridge_laid_mesh_group(&laid, ALL, 3),
         .pp = laid.groups[AXIS_STAGES],
+        .d = stationary[0],
+        .f = stationary[1],
     };
     return true;
 }

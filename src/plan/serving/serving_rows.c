@@ -22,6 +22,7 @@ static ridge_matmul product_of(const serving_bench *b, const serving_kernel *k,
     p.compute = f->compute;
     p.scaling = f->scaling;
     p.scale_bytes = f->scale_bytes;
+    serving_stationary_set(b, k->format, &p);
     return p;
 }
 
@@ -125,8 +126,8 @@ static local_rows price_local(const serving_bench *b, double rows)
 static local_rows local_of(const serving_bench *b, double rows)
 {
     serving_memo *memo = &b->desk->memo;
-    const serving_key key = {.of = {KEY_LOCAL, b->formats_key, b->cut->tp},
-                             .at = {rows}};
+    const serving_key key = {
+        .of = {KEY_LOCAL, b->formats_key, b->cut->tp, b->layout->tp_d}, .at = {rows}};
     const serving_price *known = serving_memo_find(memo, &key);
     if (known != NULL)
         return (local_rows){known->of[0], known->of[1], known->of[2], known->of[3]};
@@ -144,7 +145,7 @@ static double price_exchanges(const serving_bench *b, double rows)
         if (k->kind == RIDGE_KERNEL_EXCHANGE)
             s += k->count * kernel_s(b, k, rows);
     }
-    return s;
+    return fmax(0, s + serving_stationary_s(b, rows));
 }
 
 /* Groups of chips, and what they exchange. */
@@ -152,7 +153,8 @@ static serving_key network_key(const serving_bench *b, int kind, double rows)
 {
     const ridge_serving_layout *l = b->layout;
     return (serving_key){.of = {kind, l->tp << 32 | l->pp,
-                                l->ep << 32 | l->attention_dp, l->placement,
+                                l->ep << 32 | l->attention_dp,
+                                l->tp_d << 8 | l->placement,
                                 (int64_t)l->formats.activation << 8 |
                                     (int64_t)l->formats.expert_compute},
                          .at = {rows}};
