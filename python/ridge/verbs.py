@@ -569,6 +569,7 @@ def serve(
     skew: Any = None,
     draft: Any = None,
     accept: Any = None,
+    speculation: Any = None,
     price: Any = None,
     top: Any = None,
     front: bool = False,
@@ -612,7 +613,10 @@ def serve(
     :param engine: vllm-v1, sglang, trtllm, jetstream, ... (vllm-tpu on TPUs, else vllm-v1)
     :param skew: exponent of a power law of expert loads (0: equal but for chance)
     :param draft: speculation: mtp, eagle, medusa, ngram, model:NAME
-    :param accept: chance that a drafted token is accepted: 0.8, or 0.9,0.8,0.7
+    :param accept: chance that a drafted token is accepted: 0.8, or 0.9,0.8,0.7, or a published
+        one
+    :param speculation: when drafting pays, over batch and depth: mtp,
+        eagle,depth=6,accept=0.8/0.7, medusa,nodes=63, model=NAME, ngram
     :param price: dollars a chip-hour, or a listed price: 2.5, aws, spot
     :param top: deployments to show (5)
     :param front: show which deployments trade latency for throughput and cost
@@ -641,6 +645,7 @@ def serve(
         "skew": skew,
         "draft": draft,
         "accept": accept,
+        "speculation": speculation,
         "price": price,
         "top": top,
         "front": front,

@@ -2,6 +2,7 @@
  * ridge serve: the best deployments of a model on a slice, under goals.
  */
 #include "serve_options.h"
+#include "serve_speculation.h"
 
 #include "ridge/report_service.h"
 
@@ -88,6 +89,8 @@ static int run_serve(cli_run *run)
         .result = result,
         .price = request.usd_per_chip_hour > 0 ? &price : NULL,
         .has_front = cli_option_text(run, "front") != NULL};
+    if (cli_option_text(run, "speculation") != NULL && result->n_layouts > 0)
+        return serve_speculation_run(run, &request, result, view.model_name);
     if (write_plan(run, &view) != RIDGE_OK || write_svg(run, &view) != RIDGE_OK)
         return cli_fail(run);
     const int code = show(run, &view, launch);
@@ -111,7 +114,12 @@ static const cli_option options[] = {
      "vllm-v1, sglang, trtllm, jetstream, ... (vllm-tpu on TPUs, else vllm-v1)"},
     {"skew", "X", "exponent of a power law of expert loads (0: equal but for chance)"},
     {"draft", "KIND", "speculation: mtp, eagle, medusa, ngram, model:NAME"},
-    {"accept", "A", "chance that a drafted token is accepted: 0.8, or 0.9,0.8,0.7"},
+    {"accept", "A",
+     "chance that a drafted token is accepted: 0.8, or 0.9,0.8,0.7, or a published "
+     "one"},
+    {"speculation", "S",
+     "when drafting pays, over batch and depth: mtp, eagle,depth=6,accept=0.8/0.7, "
+     "medusa,nodes=63, model=NAME, ngram"},
     {"price", "PRICE", "dollars a chip-hour, or a listed price: 2.5, aws, spot"},
     {"top", "K", "deployments to show (5)"},
     {"front", NULL, "show which deployments trade latency for throughput and cost"},

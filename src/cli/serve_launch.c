@@ -1,6 +1,8 @@
 /* A serving engine's command as a question, and the account of what it said. */
 #include "serve_launch.h"
 
+#include "ridge/plan_speculation.h"
+
 #include <string.h>
 
 /* One pool's degrees as knobs of the role. */
@@ -79,6 +81,25 @@ static ridge_status check_length(cli_run *run, const ridge_service_work *w,
         w->prompt_tokens + w->output_tokens, l->path, longest);
 }
 
+/* Commands do not say how many drafts are accepted: what is published of the kind. */
+static ridge_status assume_acceptance(cli_run *run, ridge_draft *d,
+                                      ridge_launch_notes *assumed)
+{
+    const ridge_acceptance_set *set;
+    if (d->kind == RIDGE_DRAFT_NONE || cli_option_text(run, "accept") != NULL)
+        return RIDGE_OK;
+    RIDGE_TRY(ridge_acceptance_set_open(run->cx, &set));
+    const ridge_acceptance *usual = ridge_acceptance_default(set, d->kind);
+    if (usual == NULL)
+        return RIDGE_OK;
+    ridge_acceptance_extend(usual->accept, usual->n_accept, d->accept);
+    if (assumed->n < RIDGE_LAUNCH_NOTE_MAX)
+        assumed->text[assumed->n++] = ridge_sprintf(
+            ridge_ctx_arena(run->cx), "acceptance of drafts %.2f, of %s: see --accept",
+            d->accept[0], usual->name);
+    return RIDGE_OK;
+}
+
 ridge_status serve_launch_read(cli_run *run, const char *from,
                                ridge_service_request *request, serve_launch *out)
 {
@@ -91,6 +112,7 @@ ridge_status serve_launch_read(cli_run *run, const char *from,
     RIDGE_TRY(check_length(run, &request->work, &out->launch));
     request->model = out->launch.deployment.model;
     fix_knobs(&out->launch.deployment, &request->knobs);
+    RIDGE_TRY(assume_acceptance(run, &request->knobs.draft, &out->launch.assumed));
     return open_engine(run, out, &request->engine);
 }
 

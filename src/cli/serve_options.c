@@ -1,5 +1,7 @@
 #include "serve_options.h"
 
+#include "ridge/plan_speculation.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -51,9 +53,22 @@ static ridge_status read_kind(cli_run *run, const char *text, ridge_draft *d)
                       text);
 }
 
-/* One chance for all positions, or one each; the last stands for those behind it. */
+static ridge_status read_published(cli_run *run, const char *name, ridge_draft *d)
+{
+    const ridge_acceptance_set *set;
+    const ridge_acceptance *found;
+    RIDGE_TRY(ridge_acceptance_set_open(run->cx, &set));
+    RIDGE_TRY(ridge_acceptance_find(run->cx, set, name, &found));
+    ridge_acceptance_extend(found->accept, found->n_accept, d->accept);
+    return RIDGE_OK;
+}
+
+/* One chance for all positions, or one each; the last stands for those behind it. Or
+ * the name of a published one. */
 static ridge_status read_accept(cli_run *run, const char *text, ridge_draft *d)
 {
+    if (text[0] >= 'a' && text[0] <= 'z')
+        return read_published(run, text, d);
     ridge_str rest = ridge_str_of(text);
     int n = 0;
     double v = 0;
@@ -78,11 +93,14 @@ static ridge_status read_draft(cli_run *run, ridge_service_knobs *knobs)
     const bool is_stated = knobs->draft.kind != RIDGE_DRAFT_NONE; /* by --from */
     if (kind == NULL && accept == NULL && !is_stated)
         return RIDGE_OK;
+    if (is_stated && kind == NULL && accept == NULL)
+        return RIDGE_OK; /* as published, see serve_launch_read */
     if ((kind == NULL && !is_stated) || accept == NULL)
         return ridge_fail(
             run->cx, RIDGE_E_ARG,
             "--draft and --accept go together: how tokens are drafted, and "
-            "how many are accepted: --draft eagle --accept 0.8");
+            "how many are accepted: --draft eagle --accept 0.8, or a published one: "
+            "--accept eagle-3-llama-3.3-70b");
     if (kind != NULL)
         RIDGE_TRY(read_kind(run, kind, &knobs->draft));
     return read_accept(run, accept, &knobs->draft);

@@ -8,7 +8,8 @@
 #include <string.h>
 
 /* Sizes of trees that are tried. */
-static const int64_t sizes[] = {4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256};
+static const int64_t sizes[] = {1,  2,  3,  4,  6,  8,   12,  16,
+                                24, 32, 48, 64, 96, 128, 192, 256};
 
 enum { TREE_RANKS = 8, TREE_DEPTH_MOST = 8 };
 enum { TREES_MOST = (int)RIDGE_COUNT_OF(sizes) * TREE_DEPTH_MOST };

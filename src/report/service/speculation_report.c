@@ -1,0 +1,213 @@
+/* When drafting pays: speed-up over batch by depth, as a table and a chart. */
+#include "ridge/report_speculation.h"
+
+#include "section.h"
+#include "service_text.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { CHART_WIDTH = 78, CHART_HEIGHT = 18 };
+
+/* ---- the table ------------------------------------------------------------------- */
+
+static bool has_tree(const ridge_speculation_study *s)
+{
+    return s->rows[0].tree.nodes > 0;
+}
+
+static const char *columns_of(ridge_ctx *cx, const ridge_speculation_study *s)
+{
+    ridge_buf b;
+    ridge_buf_init(&b, ridge_ctx_arena(cx));
+    ridge_buf_puts(&b, ">batch|>plain|bound by");
+    for (int64_t k = 1; k <= s->deepest; k++)
+        ridge_buf_printf(&b, "|>K=%lld", (long long)k);
+    ridge_buf_puts(&b, "|>best K|>tokens|>TPOT|>drafting");
+    if (has_tree(s))
+        ridge_buf_puts(&b, "|>tree|levels|>speed-up");
+    return ridge_buf_text(&b);
+}
+
+static void add_best(ridge_table *t, const ridge_speculation_row *row)
+{
+    if (row->best < 0) {
+        for (int i = 0; i < 4; i++)
+            ridge_table_cell(t, i == 0 ? "none" : "-");
+        return;
+    }
+    const ridge_speculation_point *p = &row->chains[row->best];
+    ridge_table_cellf(t, "%lld", (long long)p->depth);
+    ridge_table_cellf(t, "%.2f", p->tokens);
+    ridge_table_cell(t, ridge_format_seconds(p->tpot_s).s);
+    ridge_table_cell(t, ridge_format_percent(p->draft_s / p->iteration_s).s);
+}
+
+static void add_tree(ridge_ctx *cx, ridge_table *t, const ridge_speculation_row *row)
+{
+    ridge_buf levels;
+    ridge_buf_init(&levels, ridge_ctx_arena(cx));
+    for (int i = 0; i < (int)row->tree.depth; i++)
+        ridge_buf_printf(&levels, "%s%lld", i > 0 ? " " : "",
+                         (long long)row->widths[i]);
+    ridge_table_cellf(t, "%lld", (long long)row->tree.nodes);
+    ridge_table_cell(t, ridge_buf_text(&levels));
+    ridge_table_cellf(t, "%.2f", row->tree.speedup);
+}
+
+static void add_row(ridge_ctx *cx, ridge_table *t, const ridge_speculation_study *s,
+                    const ridge_speculation_row *row)
+{
+    ridge_table_cell(t, ridge_format_count(row->batch).s);
+    ridge_table_cell(t, ridge_format_seconds(row->plain_s).s);
+    ridge_table_cell(t, ridge_bound_text(row->bound_by));
+    for (int k = 0; k < (int)s->deepest; k++)
+        ridge_table_cellf(t, "%.2f", row->chains[k].speedup);
+    add_best(t, row);
+    if (has_tree(s))
+        add_tree(cx, t, row);
+}
+
+/* ---- words ----------------------------------------------------------------------- */
+
+static const char *accept_text(ridge_ctx *cx, const ridge_speculation_view *v)
+{
+    const ridge_speculation *p = &v->query->speculation;
+    const int shown = (int)v->query->deepest;
+    ridge_buf b;
+    int n = shown;
+    while (n > 1 && p->draft.accept[n - 1] == p->draft.accept[n - 2])
+        n--;
+    ridge_buf_init(&b, ridge_ctx_arena(cx));
+    for (int i = 0; i < n; i++)
+        ridge_buf_printf(&b, "%s%.3g", i > 0 ? ", " : "", p->draft.accept[i]);
+    return ridge_buf_text(&b);
+}
+
+static const char *stop_text(ridge_ctx *cx, const ridge_speculation_study *s)
+{
+    const double last = s->rows[s->n_rows - 1].batch;
+    if (s->stops_at <= 0)
+        return "No depth is faster than without drafts at any of these batches.";
+    if (!isfinite(s->stops_at))
+        return ridge_sprintf(ridge_ctx_arena(cx),
+                             "It pays at every batch up to %.0f sequences.", last);
+    return ridge_sprintf(ridge_ctx_arena(cx),
+                         "It stops paying at %.0f sequences of an attention rank.",
+                         s->stops_at);
+}
+
+static const char *note_of(ridge_ctx *cx, const ridge_speculation_view *v)
+{
+    const ridge_speculation *p = &v->query->speculation;
+    return ridge_sprintf(
+        ridge_ctx_arena(cx),
+        "K=n: speed-up of n drafted tokens over an iteration without, at contexts of "
+        "%.0f tokens. tokens: of an iteration and sequence in the mean. Acceptance by "
+        "position: %s (%s). %s At a batch of %.0f an acceptance below %.2f gains "
+        "nothing.%s",
+        v->query->context_tokens, accept_text(cx, v), p->source,
+        stop_text(cx, v->study), v->study->rows[0].batch, v->study->floor_acceptance,
+        has_tree(v->study) ? " tree: nodes beside the root, by level; each further "
+                             "candidate has the same chance of what those before it "
+                             "leave."
+                           : "");
+}
+
+static void fill_sections(ridge_ctx *cx, const ridge_speculation_view *v,
+                          ridge_sections *s)
+{
+    const ridge_draft_kind kind = v->query->speculation.draft.kind;
+    *s = (ridge_sections){
+        .title = ridge_sprintf(ridge_ctx_arena(cx), "%s on %s, %s: drafts by %s",
+                               v->model_name, v->slice_text,
+                               ridge__serving_layout_text(cx, v->query->layout),
+                               ridge_draft_kind_text(kind)),
+        .subtitle = ridge_draft_kind_what(kind)};
+    ridge_table *t = ridge__section_add(cx, s, "Speed-up over batch by depth",
+                                        columns_of(cx, v->study));
+    for (int i = 0; t != NULL && i < v->study->n_rows; i++)
+        add_row(cx, t, v->study, &v->study->rows[i]);
+    ridge__section_note(s, note_of(cx, v));
+}
+
+/* ---- the chart ------------------------------------------------------------------- */
+
+/* Depths of which a line is drawn: 1, 2, 4, ... and the deepest. */
+static bool is_drawn(int64_t depth, int64_t deepest)
+{
+    return (depth & (depth - 1)) == 0 || depth == 3 || depth == deepest;
+}
+
+static bool add_depth(ridge_ctx *cx, const ridge_speculation_study *s, int k,
+                      ridge_chart *chart)
+{
+    ridge_arena *arena = ridge_ctx_arena(cx);
+    double *x = ridge_new(arena, double, (size_t)s->n_rows);
+    double *y = ridge_new(arena, double, (size_t)s->n_rows);
+    const char *name = ridge_sprintf(arena, "K=%d", k + 1);
+    if (x == NULL || y == NULL || name == NULL)
+        return false;
+    for (int i = 0; i < s->n_rows; i++) {
+        x[i] = s->rows[i].batch;
+        y[i] = s->rows[i].chains[k].speedup;
+    }
+    chart->series[chart->n_series++] = (ridge_series){name, x, y, (size_t)s->n_rows};
+    return true;
+}
+
+static bool fill_chart(ridge_ctx *cx, const ridge_speculation_view *v, ridge_chart *out)
+{
+    const ridge_speculation_study *s = v->study;
+    *out = (ridge_chart){.title = "Speed-up of drafting",
+                         .x_label = "sequences of an attention rank",
+                         .y_label = "speed-up",
+                         .is_x_log = true};
+    if (s->n_rows < 2)
+        return false;
+    for (int k = 0; k < (int)s->deepest && out->n_series < RIDGE_SERIES_MAX; k++) {
+        if (is_drawn(k + 1, s->deepest) && !add_depth(cx, s, k, out))
+            return false;
+    }
+    out->markers[out->n_markers++] = (ridge_marker){"no gain", 1, false};
+    if (s->stops_at > 0 && isfinite(s->stops_at))
+        out->markers[out->n_markers++] =
+            (ridge_marker){"stops paying", s->stops_at, true};
+    return true;
+}
+
+/* ---- writers --------------------------------------------------------------------- */
+
+void ridge_speculation_write_text(ridge_ctx *cx, const ridge_speculation_view *view,
+                                  bool with_colour, ridge_buf *out)
+{
+    ridge_sections sections;
+    ridge_chart chart;
+    fill_sections(cx, view, &sections);
+    ridge__sections_write_text(&sections, with_colour, out);
+    if (!fill_chart(cx, view, &chart))
+        return;
+    ridge_buf_puts(out, "\n");
+    ridge_chart_write_text(&chart, CHART_WIDTH, CHART_HEIGHT, with_colour, out);
+}
+
+void ridge_speculation_write_html(ridge_ctx *cx, const ridge_speculation_view *view,
+                                  ridge_buf *out)
+{
+    ridge_sections sections;
+    ridge_chart chart;
+    fill_sections(cx, view, &sections);
+    ridge_html_begin(out, sections.title, sections.subtitle);
+    ridge__sections_write_html(&sections, out);
+    if (fill_chart(cx, view, &chart))
+        ridge_html_chart(out, &chart);
+    ridge_html_end(out);
+}
+
+void ridge_speculation_write_svg(ridge_ctx *cx, const ridge_speculation_view *view,
+                                 ridge_buf *out)
+{
+    ridge_chart chart;
+    if (fill_chart(cx, view, &chart))
+        ridge_chart_write_svg(&chart, 720, 400, out);
+}
