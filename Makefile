@@ -12,7 +12,7 @@ DESTDIR ?=
 preset = cmake --preset $(1) >/dev/null && cmake --build --preset $(1) -j $(JOBS) $(2)
 sources = python3 tools/tree.py --suffix .c --suffix .h
 
-.PHONY: help build demo web check check-all check-web asan tsan clang strict bench lint \
+.PHONY: help build demo web ui check check-all check-web asan tsan clang strict bench lint \
 	tidy cppcheck fuzz format fix golden docs install wheel deb clean
 
 help: ## this list
@@ -31,6 +31,10 @@ demo: ## install what is missing, build, and run the main job
 web: ## the web page: build/web/index.html, one file that needs no server
 	scripts/install-deps --for web
 	scripts/web-build --jobs $(JOBS)
+
+ui: web ## build the web page, serve it on this machine and open it
+	$(call preset,release)
+	build/release/ridge ui
 
 check-web: ## the web page in a real browser
 	scripts/install-deps --for web

@@ -67,3 +67,6 @@ add_test(NAME golden.accuracy
                  $<TARGET_FILE:ridge>)
 set_tests_properties(golden.accuracy PROPERTIES TIMEOUT 120 LABELS "golden;quick")
 ridge_program_test(accuracy)
+if(TARGET PkgConfig::MICROHTTPD)
+    ridge_test(unit page_server LAYER cli)
+endif()
