@@ -179,6 +179,7 @@ typedef struct ridge_service_request {
     double expert_skew;       /* as ridge_experts.skew */
     double usd_per_chip_hour; /* 0: not known */
     int top;                  /* 1 to RIDGE_SERVICE_TOP_MAX */
+    bool is_plain;            /* the best alone: no fronts */
     int workers;              /* threads; 0: one a processor */
     ridge_progress *progress; /* or NULL */
 } ridge_service_request;

@@ -2,6 +2,7 @@
  * ridge explain: how a number of a plan comes about, down to the facts of the chip.
  */
 #include "cli.h"
+#include "explain_service.h"
 #include "money_options.h"
 #include "plan_request.h"
 
@@ -67,6 +68,11 @@ static ridge_status explain(cli_run *run, const char *quantity, explained *e)
 
 static int run_explain(cli_run *run)
 {
+    bool is_service = false;
+    if (cli_plan_is_service(run, run->args[0], &is_service) != RIDGE_OK)
+        return cli_fail(run);
+    if (is_service)
+        return explain_service_run(run);
     const char *quantity = run->n_args > 1 ? run->args[1] : "step_time";
     explained *e = ridge_new(ridge_ctx_arena(run->cx), explained, 1);
     if (!e || explain(run, quantity, e) != RIDGE_OK)
@@ -108,6 +114,11 @@ const cli_verb cli_verb_explain = {
         "dp, pp, bubble, optimizer, offload; or of the whole run, by the options "
         "below: goodput, days, "
         "usd.\n"
+        "\n"
+        "Of a plan written by `ridge serve`: ttft (default), tpot, e2e, throughput,\n"
+        "usd, blocks, memory, batch, or a part of an iteration: dense, experts, head,\n"
+        "prefill_attention, decode_attention, vector, tp, ep, kv, pp, draft, launch,\n"
+        "host.\n"
         "\n"
         "Each line says what the quantity is made of, with its numbers, down to "
         "sourced\n"

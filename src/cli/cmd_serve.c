@@ -2,11 +2,8 @@
  * ridge serve: the best deployments of a model on a slice, under goals.
  */
 #include "serve_options.h"
+#include "serve_reasons.h"
 #include "serve_speculation.h"
-
-#include "ridge/report_service.h"
-
-#include <math.h>
 
 static ridge_status find(cli_run *run, ridge_service_request *r,
                          ridge_service_result *result)
@@ -74,13 +71,16 @@ static int run_serve(cli_run *run)
     ridge_service_request request;
     ridge_service_result *result =
         ridge_new(ridge_ctx_arena(run->cx), ridge_service_result, 1);
+    ridge_service_reasons *reasons =
+        ridge_new(ridge_ctx_arena(run->cx), ridge_service_reasons, 1);
     serve_launch *launch = ridge_new(ridge_ctx_arena(run->cx), serve_launch, 1);
     ridge_price price;
-    if (result == NULL || launch == NULL ||
+    if (result == NULL || reasons == NULL || launch == NULL ||
         serve_request(run, &request, &price, launch) != RIDGE_OK)
         return cli_fail(run);
     if (find(run, &request, result) != RIDGE_OK ||
-        serve_launch_limit(run, &request, launch, result) != RIDGE_OK)
+        serve_launch_limit(run, &request, launch, result) != RIDGE_OK ||
+        serve_reasons(run, &request, result, reasons) != RIDGE_OK)
         return cli_fail(run);
     const ridge_service_view view = {
         .model_name =
@@ -88,7 +88,8 @@ static int run_serve(cli_run *run)
         .request = &request,
         .result = result,
         .price = request.usd_per_chip_hour > 0 ? &price : NULL,
-        .has_front = cli_option_text(run, "front") != NULL};
+        .has_front = cli_option_text(run, "front") != NULL,
+        .reasons = reasons};
     if (cli_option_text(run, "speculation") != NULL && result->n_layouts > 0)
         return serve_speculation_run(run, &request, result, view.model_name);
     if (write_plan(run, &view) != RIDGE_OK || write_svg(run, &view) != RIDGE_OK)
@@ -123,8 +124,13 @@ static const cli_option options[] = {
     {"price", "PRICE", "dollars a chip-hour, or a listed price: 2.5, aws, spot"},
     {"top", "K", "deployments to show (5)"},
     {"front", NULL, "show which deployments trade latency for throughput and cost"},
+    {"sweep", "RANGE",
+     "the best deployment at other batches or contexts: batch=1..512, seq=1024..65536"},
+    {"sizes", NULL, "show the smallest slice for each format of weights"},
+    {"reasons", NULL, "show what helps most, and the sensitivity to every number"},
+    {"what-if", "CHANGES", "the answer on other hardware: hbm=2x,ici=0.5x,flops=+10%"},
     {"plan", "FILE", "write the best deployment as a plan"},
-    {"svg", "FILE", "write the chart of the front"},
+    {"svg", "FILE", "write the chart of the sweep, or of the front"},
     {NULL, NULL, NULL}};
 
 const cli_verb cli_verb_serve = {

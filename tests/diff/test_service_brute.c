@@ -43,13 +43,17 @@ static bool is_tried(double batch)
     return false;
 }
 
-/* Batches between those of the grid are searched where one is the last that does. */
+/* A rate makes the batch of any number of servers; without one all of them serve, at
+ * every batch. */
 static void try_batches(brute *b, const ridge_serving_layout *l, int64_t servers)
 {
-    for (int batch = 1; batch <= BATCH_MOST; batch++) {
-        ridge_service_choice c = {.mode = RIDGE_SERVICE_MODE_AGGREGATED, .n_pools = 1};
-        c.pools[0] = (ridge_service_pool){RIDGE_SERVICE_ROLE_BOTH, *l, servers, batch};
-        try_choice(b, &c);
+    const bool has_rate = b->problem->request.requests_per_s > 0;
+    ridge_service_choice c = {.mode = RIDGE_SERVICE_MODE_AGGREGATED, .n_pools = 1};
+    for (int64_t n = has_rate ? 1 : servers; n <= servers; n++) {
+        for (int batch = 1; batch <= (has_rate ? 1 : BATCH_MOST); batch++) {
+            c.pools[0] = (ridge_service_pool){RIDGE_SERVICE_ROLE_BOTH, *l, n, batch};
+            try_choice(b, &c);
+        }
     }
 }
 

@@ -202,6 +202,13 @@ void invented_problem_open(ridge_ctx *cx, uint64_t seed, invented_problem *p)
         (ridge_service_work){.prompt_tokens = (double)dice_roll(&d, 16, 6000),
                              .output_tokens = (double)dice_roll(&d, 1, 600)};
     draw_goals(&d, &p->server, &p->request);
+    if (dice_roll(&d, 0, 2) == 0) {
+        p->request.requests_per_s = dice_between(&d, 0.05, 4) *
+                                    dice_between(&d, 0.05, 4) / p->server.weights_s /
+                                    p->request.work.output_tokens;
+        p->request.aim = dice_roll(&d, 0, 2) == 0 ? RIDGE_SERVICE_AIM_LATENCY
+                                                  : RIDGE_SERVICE_AIM_CHIPS;
+    }
     p->request.knobs = ridge_service_knobs_free();
     p->request.knobs.mode = (ridge_service_mode)dice_roll(&d, 0, 2);
     if (p->request.work.output_tokens <= 1)

@@ -14,7 +14,9 @@ static bool option_beats(const service_option *a, const service_option *b)
            a->requests_per_s >= b->requests_per_s && a->latency_s <= b->latency_s &&
            a->latency_quantile_s <= b->latency_quantile_s &&
            a->transfer_bytes_per_s >= b->transfer_bytes_per_s &&
-           a->transfer_s <= b->transfer_s;
+           a->transfer_ranks * a->transfer_bytes_per_s >=
+               b->transfer_ranks * b->transfer_bytes_per_s &&
+           a->transfer_bytes <= b->transfer_bytes && a->transfer_s <= b->transfer_s;
 }
 
 bool service_options_add(ridge_arena *arena, service_options *set,

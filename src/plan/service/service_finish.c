@@ -38,10 +38,14 @@ static bool open_pool(const service_source *source, const ridge_service_request 
     return p->server.memory.fits;
 }
 
+/* Of the smallest tables: what a transfer takes does not hang on them. */
 static ridge_status add_transfers(priced *p)
 {
     ridge_serving_speed speed;
-    RIDGE_TRY(p->source->speed(p->source->payload, &p->server.layout, &speed));
+    ridge_serving_layout l = p->server.layout;
+    l.sequences = l.attention_dp * l.pp;
+    l.budget_tokens = 1;
+    RIDGE_TRY(p->source->speed(p->source->payload, &l, &speed));
     service_server_transfers(&speed, &p->server);
     return RIDGE_OK;
 }

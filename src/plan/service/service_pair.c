@@ -212,6 +212,8 @@ static bool try_pair(service_pair_search *s, const service_option *p,
                             ridge_service_is_better(aim, &price, best));
     if (is_better || best->choice.n_pools == 0)
         *best = price;
+    if (s->request->is_plain)
+        return true;
     if (s->request->requests_per_s > 0)
         service_pair_score(s->whole, p, d, n_p, n_d, &price);
     return price.requests_per_s <= 0 || add_points(s, &price);

@@ -28,7 +28,8 @@ static ridge_status check_work(ridge_ctx *cx, const ridge_service_work *w)
     return RIDGE_OK;
 }
 
-ridge_status ridge_service_check(ridge_ctx *cx, const ridge_service_request *r)
+/* What holds of one deployment too. */
+static ridge_status check_subject(ridge_ctx *cx, const ridge_service_request *r)
 {
     RIDGE_TRY(check_work(cx, &r->work));
     if (r->slice->next != NULL)
@@ -38,6 +39,12 @@ ridge_status ridge_service_check(ridge_ctx *cx, const ridge_service_request *r)
                           r->slice->text);
     if (r->requests_per_s != 0 && !is_positive(r->requests_per_s))
         return ridge_fail(cx, RIDGE_E_ARG, "a request rate above 0: --rate 20");
+    return RIDGE_OK;
+}
+
+ridge_status ridge_service_check(ridge_ctx *cx, const ridge_service_request *r)
+{
+    RIDGE_TRY(check_subject(cx, r));
     if (r->requests_per_s > 0 && r->knobs.batch > 0)
         return ridge_fail(cx, RIDGE_E_ARG,
                           "batch= and a request rate: the rate makes the batch; leave "
@@ -69,7 +76,7 @@ ridge_status ridge_service_price_one(ridge_ctx *cx,
                                      ridge_service_price *out)
 {
     service_source source;
-    RIDGE_TRY(ridge_service_check(cx, request));
+    RIDGE_TRY(check_subject(cx, request));
     RIDGE_TRY(service_source_desk(cx, request, &source));
     return service_finish_price(cx, &source, request, choice, out);
 }

@@ -6,7 +6,10 @@
 /* Beyond it the length of a queue is a matter of luck for hours. */
 const double SERVICE_USE_MOST = 0.95;
 
-enum { BISECTIONS = 48 };
+enum { BISECTIONS = 56 };
+
+/* More than any server holds. */
+static const double BATCH_FAR = 1 << 20;
 
 bool service_score_is_open(const ridge_service_request *r)
 {
@@ -66,7 +69,7 @@ bool service_server_load(const service_server *s, double requests_per_s, double 
     steady_times times;
     double low = 0;
     double high = most;
-    for (int i = 0; i < BISECTIONS; i++) {
+    for (int i = 0; i < BISECTIONS && high - low > 1e-10 * high; i++) {
         const double middle = i == 0 ? high : (low + high) / 2;
         const bool runs = service_server_run(s, middle, &shape, &times);
         const bool is_enough = runs && times.requests_per_s >= requests_per_s;
@@ -202,7 +205,7 @@ static ridge_service_fit score(const service_server *s, double batch, int64_t se
     steady_shape shape;
     steady_times t;
     if (r->requests_per_s > 0 &&
-        !service_server_load(s, r->requests_per_s / (double)servers, batch, &batch))
+        !service_server_load(s, r->requests_per_s / (double)servers, BATCH_FAR, &batch))
         return RIDGE_SERVICE_FIT_RATE;
     if (!service_server_run(s, batch, &shape, &t) ||
         (s->steady.is_open && t.use > SERVICE_USE_MOST))

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-enum { PLACES_MOST = 8 * 18, SEQUENCES_LEAST = 256 };
+enum { PLACES_MOST = 8 * 18, SEQUENCES_MOST = 4096 };
 
 /* A layout at work. */
 typedef struct task {
@@ -63,20 +63,8 @@ static void take(task *t, const ridge_service_price *p)
     t->found->has_best = true;
 }
 
-/* Servers of a rate: all for the shortest latency, otherwise as few as take it. */
-static int64_t servers_of_rate(const task *t, double most_per_s, int64_t servers)
-{
-    const ridge_service_request *r = t->desk->request;
-    const bool is_fixed = r->knobs.pools[RIDGE_SERVICE_ROLE_BOTH].servers > 0;
-    if (is_fixed || r->aim == RIDGE_SERVICE_AIM_LATENCY)
-        return servers;
-    const double needed = fmax(1, ceil(r->requests_per_s / most_per_s - 1e-9));
-    return needed <= (double)servers ? (int64_t)needed : servers;
-}
-
 /* A batch of all servers; without a rate it is what is taken. */
-static bool try_batch(task *t, double batch, int64_t servers, ridge_service_fit *fit,
-                      double *per_s)
+static bool try_batch(task *t, double batch, int64_t servers, ridge_service_fit *fit)
 {
     ridge_service_price p;
     service_server whole = t->server;
@@ -84,52 +72,45 @@ static bool try_batch(task *t, double batch, int64_t servers, ridge_service_fit 
     t->found->covered++;
     service_score_one(&whole, batch, servers, &p);
     *fit = p.fit;
-    *per_s = p.requests_per_s / (double)servers;
-    if (t->desk->request->requests_per_s <= 0 || p.fit != RIDGE_SERVICE_FIT_OK)
+    if (t->desk->request->requests_per_s <= 0)
         take(t, &p);
-    return !service_score_is_real(&p) || add_point(t, &p);
+    else if (service_score_is_real(&p)) /* what the whole slice could take */
+        service_nearest_add(t->desk->request, &t->found->nearest, &p);
+    return t->desk->request->is_plain || !service_score_is_real(&p) || add_point(t, &p);
 }
 
 /* The largest batch that does lies between one that does and one that does not. */
-static bool refine(task *t, double low, double high, int64_t servers, double *per_s)
+static bool refine(task *t, double low, double high, int64_t servers)
 {
     while (high - low > 1) {
         const double middle = floor((low + high) / 2);
         ridge_service_fit fit;
-        double rate;
-        if (!try_batch(t, middle, servers, &fit, &rate))
+        if (!try_batch(t, middle, servers, &fit))
             return false;
-        if (fit == RIDGE_SERVICE_FIT_OK) {
+        if (fit == RIDGE_SERVICE_FIT_OK)
             low = middle;
-            *per_s = fmax(*per_s, rate);
-        } else {
+        else
             high = middle;
-        }
     }
     return true;
 }
 
-static bool try_batches(task *t, int64_t servers, double *most, double *per_s)
+static bool try_batches(task *t, int64_t servers)
 {
     const double asked = t->desk->request->knobs.batch;
     double last = 0;
-    *most = 0;
-    *per_s = 0;
     for (int i = 0; i < (asked > 0 ? 1 : PLACES_MOST); i++) {
         const double batch = asked > 0 ? asked : service_space_batch(i);
         ridge_service_fit fit;
-        double rate;
-        if (!try_batch(t, batch, servers, &fit, &rate))
+        if (!try_batch(t, batch, servers, &fit))
             return false;
         if (fit == RIDGE_SERVICE_FIT_OK) {
-            *most = batch;
-            *per_s = fmax(*per_s, rate);
             last = batch;
         } else if (fit == RIDGE_SERVICE_FIT_CACHE ||
                    fit == RIDGE_SERVICE_FIT_SATURATED) {
-            return last <= 0 || asked > 0 || refine(t, last, batch, servers, per_s);
+            return last <= 0 || asked > 0 || refine(t, last, batch, servers);
         } else if (last > 0) { /* a goal is missed from here on */
-            if (!refine(t, last, batch, servers, per_s))
+            if (!refine(t, last, batch, servers))
                 return false;
             last = 0;
         }
@@ -137,22 +118,42 @@ static bool try_batches(task *t, int64_t servers, double *most, double *per_s)
     return true;
 }
 
+/* As few servers as take the rate and keep the goals: more of them are less loaded, and
+ * so no worse. All of them for the shortest latency. */
+static void try_rate(task *t, int64_t servers)
+{
+    const ridge_service_request *r = t->desk->request;
+    const bool is_fixed = r->knobs.pools[RIDGE_SERVICE_ROLE_BOTH].servers > 0;
+    ridge_service_price p;
+    int64_t low = 0;
+    int64_t high = servers;
+    service_score_one(&t->server, 0, servers, &p);
+    take(t, &p);
+    if (p.fit != RIDGE_SERVICE_FIT_OK || is_fixed ||
+        r->aim == RIDGE_SERVICE_AIM_LATENCY)
+        return;
+    while (high - low > 1) {
+        const int64_t middle = (low + high) / 2;
+        t->found->covered++;
+        service_score_one(&t->server, 0, middle, &p);
+        take(t, &p);
+        if (p.fit == RIDGE_SERVICE_FIT_OK)
+            high = middle;
+        else
+            low = middle;
+    }
+}
+
 static bool run_aggregated(task *t)
 {
     const ridge_service_request *r = t->desk->request;
     const int64_t chips = ridge_serving_layout_chips(&t->of->layout);
     const int64_t servers = service_space_servers(r, RIDGE_SERVICE_ROLE_BOTH, chips);
-    double most;
-    double per_s;
     t->server.steady.role = RIDGE_SERVICE_ROLE_BOTH;
-    if (!try_batches(t, servers, &most, &per_s))
+    if (!try_batches(t, servers))
         return false;
-    if (r->requests_per_s <= 0 || per_s <= 0)
-        return true;
-    ridge_service_price p;
-    const double slack = 2; /* the batch of the rate is below the next that was tried */
-    service_score_one(&t->server, most * slack, servers_of_rate(t, per_s, servers), &p);
-    take(t, &p);
+    if (r->requests_per_s > 0)
+        try_rate(t, servers);
     return true;
 }
 
@@ -199,19 +200,34 @@ static bool run_budget(task *t, double budget_before)
     return true;
 }
 
-/* Times do not depend on the budget; memory does. */
-static bool open_server(task *t, ridge_serving_layout *l, bool *has_speed)
+static bool find_memory(task *t, const ridge_serving_layout *l)
 {
     service_source *source = &t->desk->source;
     const ridge_status st = source->memory(source->payload, l, &t->server.memory);
-    if (st != RIDGE_OK)
-        return fail(t, st);
-    if (!t->server.memory.fits || *has_speed)
-        return true;
-    const ridge_status built = source->speed(source->payload, l, &t->speed);
-    *has_speed = built == RIDGE_OK;
+    return st == RIDGE_OK || fail(t, st);
+}
+
+/* Tables reach to the largest budget: times do not depend on it, memory does. */
+static bool find_speed(task *t, const ridge_serving_layout *l, double budget)
+{
+    service_source *source = &t->desk->source;
+    ridge_serving_layout largest = *l;
+    largest.budget_tokens = (int64_t)budget;
+    const ridge_status st = source->speed(source->payload, &largest, &t->speed);
     t->found->tables++;
-    return built == RIDGE_OK || fail(t, built);
+    return st == RIDGE_OK || fail(t, st);
+}
+
+/* Sequences that could be there at once, for the logits that they need: by what is left
+ * for their caches. */
+static int64_t sequences_most(const task *t, const ridge_serving_layout *l)
+{
+    const ridge_service_work *w = &t->desk->request->work;
+    const ridge_serving_memory *m = &t->server.memory;
+    const double tokens = w->context_tokens > 0 ? w->context_tokens : w->prompt_tokens;
+    const double each = tokens * m->cache_bytes_per_token + m->state_bytes;
+    const double slots = each > 0 ? m->cache / each / (double)l->pp : SEQUENCES_MOST;
+    return (int64_t)fmin(ceil(slots) + 1, SEQUENCES_MOST) * l->attention_dp * l->pp;
 }
 
 static void set_server(task *t, const ridge_serving_layout *l)
@@ -224,35 +240,36 @@ static void set_server(task *t, const ridge_serving_layout *l)
     service_server_transfers(&t->speed, &t->server);
 }
 
-static void refuse_memory(task *t, int place)
+static void refuse_memory(task *t)
 {
     const ridge_serving_memory *m = &t->server.memory;
     const double needed = m->weights + m->activations + m->reserve + m->draft;
-    if (place > 0)
-        return;
     t->found->refused = RIDGE_SERVICE_FIT_WEIGHTS;
     t->found->over_bytes = needed - m->total;
 }
 
 static bool run_budgets(task *t)
 {
-    const ridge_service_request *r = t->desk->request;
     double budgets[SERVICE_BUDGET_MAX];
-    const int n = service_space_budgets(r, budgets);
+    const int n = service_space_budgets(t->desk->request, budgets);
     ridge_serving_layout l = t->of->layout;
-    bool has_speed = false;
-    const ridge_engine_room room = ridge_engine_room_on(r->engine, r->slice->chip);
-    const int64_t sequences =
-        room.sequences > SEQUENCES_LEAST ? room.sequences : SEQUENCES_LEAST;
-    l.sequences = sequences * l.attention_dp * l.pp;
+    l.sequences = l.attention_dp * l.pp;
+    l.budget_tokens = (int64_t)budgets[0];
+    if (!find_memory(t, &l))
+        return false;
+    if (!t->server.memory.fits) {
+        refuse_memory(t);
+        return true;
+    }
+    l.sequences = sequences_most(t, &l);
+    if (!find_speed(t, &l, budgets[n - 1]))
+        return false;
     for (int i = 0; i < n; i++) {
         l.budget_tokens = (int64_t)budgets[i];
-        if (!open_server(t, &l, &has_speed))
+        if (!find_memory(t, &l))
             return false;
-        if (!t->server.memory.fits) {
-            refuse_memory(t, i);
+        if (!t->server.memory.fits)
             break;
-        }
         set_server(t, &l);
         if (!run_budget(t, i == 0 ? 0 : budgets[i - 1]))
             return false;

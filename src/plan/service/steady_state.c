@@ -144,7 +144,7 @@ double steady_queue_s(bool is_open, double use, double service_s, double servers
     const double scale = service_s / (2 * (1 - use) * servers);
     if (quantile <= 0)
         return use * scale;
-    return use > 1 - quantile ? scale * log(use / (1 - quantile)) : 0;
+    return fmax(0, scale * log(use / (1 - quantile)));
 }
 
 double steady_batch_quantile(const steady_case *c, double batch)

@@ -1,5 +1,5 @@
 /* Services as JSON: see section 9 of the design for the keys. */
-#include "ridge/report_service.h"
+#include "service_sections.h"
 
 #include <math.h>
 
@@ -84,6 +84,7 @@ void ridge_service_write_json(ridge_ctx *cx, const ridge_service_view *v,
     set_prices(cx, v->request, r->speed_front, r->n_speed_front, "pareto", object);
     set_prices(cx, v->request, r->cost_front, r->n_cost_front, "pareto_cost", object);
     set_refusals(cx, r, object);
+    ridge__service_reasons_to_json(cx, v, object);
     ridge_json *search = ridge_json_set_object(cx, object, "search");
     ridge_json_set_i64(search, "covered", r->covered);
     ridge_json_set_i64(search, "priced", r->priced);

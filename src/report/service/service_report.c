@@ -124,11 +124,16 @@ static void build(ridge_ctx *cx, const ridge_service_view *v, ridge_sections *s)
         ridge__service_nothing_add(cx, v, s);
     } else {
         add_layouts(cx, v, s);
+        ridge__service_others_add(cx, v, s);
         ridge__service_modes_add(cx, v, s);
         ridge__service_parts_add(cx, v, s);
         ridge__service_memory_add(cx, v, s);
         ridge__service_bounds_add(cx, v, s);
+        ridge__service_limits_add(cx, v, s);
+        ridge__service_points_add(cx, v, s);
     }
+    ridge__service_sizes_add(cx, v, s);
+    ridge__service_reasons_add(cx, v, s);
     ridge__service_refusals_add(cx, v, s);
     if (v->has_front)
         ridge__service_fronts_add(cx, v, s);
@@ -141,6 +146,10 @@ void ridge_service_write_text(ridge_ctx *cx, const ridge_service_view *v,
     ridge_chart chart;
     build(cx, v, &s);
     ridge__sections_write_text(&s, with_colour, out);
+    if (ridge__service_chart_points(cx, v, &chart)) {
+        ridge_buf_puts(out, "\n");
+        ridge_chart_write_text(&chart, CHART_WIDTH, CHART_HEIGHT, with_colour, out);
+    }
     if (!v->has_front)
         return;
     if (ridge__service_chart_speed(cx, v, &chart)) {
@@ -156,7 +165,8 @@ void ridge_service_write_text(ridge_ctx *cx, const ridge_service_view *v,
 void ridge_service_write_svg(ridge_ctx *cx, const ridge_service_view *v, ridge_buf *out)
 {
     ridge_chart chart;
-    ridge__service_chart_speed(cx, v, &chart);
+    if (!ridge__service_chart_points(cx, v, &chart))
+        ridge__service_chart_speed(cx, v, &chart);
     ridge_chart_write_svg(&chart, SVG_WIDTH, SVG_HEIGHT, out);
 }
 
@@ -201,6 +211,8 @@ void ridge_service_write_html(ridge_ctx *cx, const ridge_service_view *view,
     if (ridge__service_chart_speed(cx, &v, &chart))
         ridge_html_chart(out, &chart);
     if (ridge__service_chart_cost(cx, &v, &chart))
+        ridge_html_chart(out, &chart);
+    if (ridge__service_chart_points(cx, &v, &chart))
         ridge_html_chart(out, &chart);
     add_bars(cx, &v, out);
     ridge__sections_write_html(&s, out);

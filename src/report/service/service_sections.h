@@ -27,4 +27,33 @@ void ridge__service_fronts_add(ridge_ctx *cx, const ridge_service_view *v,
 void ridge__service_nothing_add(ridge_ctx *cx, const ridge_service_view *v,
                                 ridge_sections *s);
 
+/** Critical batches, crossover, what fits, and what holds the batch back. */
+void ridge__service_limits_add(ridge_ctx *cx, const ridge_service_view *v,
+                               ridge_sections *s);
+/** A row for each batch, or context. */
+void ridge__service_points_add(ridge_ctx *cx, const ridge_service_view *v,
+                               ridge_sections *s);
+/** @return whether there are points enough for a chart */
+bool ridge__service_chart_points(ridge_ctx *cx, const ridge_service_view *v,
+                                 ridge_chart *out);
+/** The smallest slice of each format. */
+void ridge__service_sizes_add(ridge_ctx *cx, const ridge_service_view *v,
+                              ridge_sections *s);
+void ridge__service_others_add(ridge_ctx *cx, const ridge_service_view *v,
+                               ridge_sections *s);
+/** What if, relaxations, sensitivity. */
+void ridge__service_reasons_add(ridge_ctx *cx, const ridge_service_view *v,
+                                ridge_sections *s);
+/** Changes of a deployment by a tenth of each number. */
+void ridge__service_sensitivities_add(ridge_ctx *cx,
+                                      const ridge_service_sensitivity *all, int n,
+                                      ridge_sections *s);
+/** Set the key "sensitivity". */
+void ridge__service_sensitivities_to_json(ridge_ctx *cx,
+                                          const ridge_service_sensitivity *all, int n,
+                                          ridge_json *object);
+/** Set the keys of all of them. */
+void ridge__service_reasons_to_json(ridge_ctx *cx, const ridge_service_view *v,
+                                    ridge_json *object);
+
 #endif

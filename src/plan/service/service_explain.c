@@ -1,0 +1,115 @@
+/* Which quantities of a service can be explained, and the frame of their derivations.
+ */
+#include "service_story.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+typedef struct explained {
+    const char *name;
+    void (*tell)(service_story *s, int depth);
+} explained;
+
+static const explained quantities[] = {
+    {"ttft", service_story_ttft},     {"tpot", service_story_tpot},
+    {"e2e", service_story_e2e},       {"throughput", service_story_throughput},
+    {"usd", service_story_usd},       {"blocks", service_story_blocks},
+    {"memory", service_story_memory}, {"batch", service_story_batch},
+};
+
+/* clang-format off */
+#define PART_NAME(name, key) key,
+static const char *const names[] = {"ttft", "tpot", "e2e", "throughput", "usd", "blocks",
+                                    "memory", "batch",
+                                    RIDGE_SERVING_PART_LIST(PART_NAME) NULL};
+#undef PART_NAME
+/* clang-format on */
+_Static_assert(RIDGE_COUNT_OF(names) ==
+                   RIDGE_COUNT_OF(quantities) + RIDGE_SERVING_PART_COUNT + 1,
+               "one name per quantity");
+
+const char *const *ridge_service_quantities(void)
+{
+    return names;
+}
+
+static const char *or_empty(const char *z)
+{
+    return z == NULL ? "" : z;
+}
+
+void service_story_add(service_story *s, int depth, const char *name,
+                       const char *formula, const char *result, const char *values_fmt,
+                       ...)
+{
+    if (s->out->n_reasons == RIDGE_REASON_MAX)
+        return;
+    char values[512];
+    va_list args;
+    va_start(args, values_fmt);
+    vsnprintf(values, sizeof values, values_fmt, args);
+    va_end(args);
+    ridge_arena *arena = ridge_ctx_arena(s->cx);
+    s->out->reasons[s->out->n_reasons++] =
+        (ridge_reason){depth, or_empty(ridge_str_dup(arena, ridge_str_of(name))),
+                       formula, or_empty(ridge_str_dup(arena, ridge_str_of(values))),
+                       or_empty(ridge_str_dup(arena, ridge_str_of(result)))};
+}
+
+static const ridge_fact *find_fact(const ridge_fact *facts, size_t n, const char *key)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(facts[i].key, key) == 0)
+            return &facts[i];
+    }
+    return NULL;
+}
+
+void service_story_fact(service_story *s, int depth, const char *key, const char *shown)
+{
+    const ridge_chip *chip = s->request->slice->chip;
+    const ridge_engine *e = s->request->engine;
+    const ridge_fact *f = find_fact(chip->facts, chip->n_facts, key);
+    const bool is_chip = f != NULL;
+    if (f == NULL)
+        f = find_fact(e->facts, e->n_facts, key);
+    if (f == NULL) {
+        service_story_add(s, depth, key, "as the data says", shown, "%s", chip->name);
+        return;
+    }
+    service_story_add(s, depth, key,
+                      is_chip ? "fact of the chip" : "fact of the engine", shown,
+                      "%s, %s %s", is_chip ? chip->name : e->name, f->source, f->date);
+}
+
+static ridge_status fail_quantity(ridge_ctx *cx, const char *quantity)
+{
+    const char *hint = ridge_suggestion(ridge_ctx_scratch(cx), quantity, names,
+                                        RIDGE_COUNT_OF(names) - 1);
+    return ridge_fail(cx, RIDGE_E_NOTFOUND,
+                      "unknown quantity '%.40s'%s%s: try ttft, tpot, e2e, throughput, "
+                      "usd, blocks, memory, batch or a part of an iteration",
+                      quantity, hint == NULL || hint[0] == '\0' ? "" : ": ",
+                      or_empty(hint));
+}
+
+ridge_status ridge_service_explain(ridge_ctx *cx, const ridge_service_request *request,
+                                   const ridge_service_price *price,
+                                   const char *quantity, ridge_explanation *out)
+{
+    service_story s = {.cx = cx, .request = request, .price = price, .out = out};
+    *out = (ridge_explanation){0};
+    for (size_t i = 0; i < RIDGE_COUNT_OF(quantities); i++) {
+        if (strcmp(quantities[i].name, quantity) == 0) {
+            quantities[i].tell(&s, 0);
+            return RIDGE_OK;
+        }
+    }
+    for (int i = 0; i < RIDGE_SERVING_PART_COUNT; i++) {
+        if (strcmp(ridge_serving_part_text((ridge_serving_part)i), quantity) == 0) {
+            service_story_part(&s, 0, i);
+            return RIDGE_OK;
+        }
+    }
+    return fail_quantity(cx, quantity);
+}
