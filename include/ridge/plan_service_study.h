@@ -69,8 +69,8 @@ typedef struct ridge_service_limits {
     double full_step_s; /* HBM / W: a step of a service whose memory is full */
 } ridge_service_limits;
 
-/** @source scaling-book-2025 chapters 7 and 8. @errors E_ARG an illegal layout; E_NOMEM
- */
+/** @errors E_ARG an illegal layout; E_NOMEM
+ * @source scaling-book-2025 chapters 7 and 8 */
 RIDGE_NODISCARD ridge_status ridge_service_limits_find(
     ridge_ctx *cx, const ridge_service_request *request,
     const ridge_service_choice *choice, ridge_service_limits *out);

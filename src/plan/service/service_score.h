@@ -44,8 +44,8 @@ bool service_server_holds(const service_server *s, double batch, double prefilli
 int64_t service_server_sequences(const service_server *s, double batch,
                                  double prefilling);
 
-/** An aggregated service of @p servers at a batch; with a request rate at that which the
- *  rate makes. */
+/** An aggregated service of @p servers at a batch; with a request rate at that which
+ * the rate makes. */
 void service_score_one(const service_server *s, double batch, int64_t servers,
                        ridge_service_price *out);
 
