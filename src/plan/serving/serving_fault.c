@@ -5,8 +5,6 @@
  */
 #include "serving_bench.h"
 
-#include <string.h>
-
 #define FAULT(desk, ...) ridge_sprintf(ridge_ctx_arena((desk)->cx), __VA_ARGS__)
 
 static const char *degree_fault(ridge_serving_desk *desk, const ridge_serving_layout *l)
@@ -77,10 +75,13 @@ static const char *expert_count_fault(ridge_serving_desk *desk, int64_t ep)
     return NULL;
 }
 
-/* Kernels of mxfp4 fill the last block of each rank up. @source vllm-source-2025 */
+/* Kernels of experts fill the last block of a rank up where blocks are of floats;
+ * groups of integers lie along the inputs, and must be whole. @source vllm-source-2025
+ */
 bool serving_pads_experts(const ridge_model *model)
 {
-    return model->quant_method != NULL && strstr(model->quant_method, "mxfp4") != NULL;
+    return model->weight_dtype == RIDGE_DTYPE_FP8 ||
+           model->weight_dtype == RIDGE_DTYPE_FP4;
 }
 
 static bool is_width_legal(ridge_serving_desk *desk, int64_t width)

@@ -51,9 +51,9 @@ static double activation_bytes(const serving_bench *b, const serving_stage *stag
         if (stage->layers[k] > 0)
             widest = fmax(widest, row_bytes(b, &b->desk->model->layers[k]));
     }
-    double rows = (double)b->layout->budget_tokens;
-    if (b->layout->is_weight_gathered)
-        rows /= (double)b->layout->tp;
+    const double most = (double)b->layout->sequences / b->ranks *
+                        b->desk->about.longest_tokens; /* all that may come at once */
+    const double rows = fmin((double)b->layout->budget_tokens, most) / b->row_ways;
     /* the head comes when layers are done */
     return fmax(rows * widest, stage->is_last ? logits_bytes(b) : 0);
 }
