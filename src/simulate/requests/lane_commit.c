@@ -183,8 +183,13 @@ static void account_prompts(serving_play *p, play_lane *lane, double host_s)
         play_sequence *s = &p->sequences[c->sequence];
         if (s->gave_way_s >= 0)
             continue;
+        double *others = &s->parts_s[RIDGE_LATENCY_PART_OTHERS];
         s->parts_s[RIDGE_LATENCY_PART_PREFILL] += c->own_s;
-        s->parts_s[RIDGE_LATENCY_PART_OTHERS] -= c->own_s;
+        *others -= c->own_s;
+        if (*others < 0) { /* by rounding */
+            s->parts_s[RIDGE_LATENCY_PART_PREFILL] += *others;
+            *others = 0;
+        }
     }
 }
 

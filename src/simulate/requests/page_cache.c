@@ -171,6 +171,7 @@ ridge_status ridge__pages_prepare(page_cache *pages, int64_t tokens)
         return RIDGE_OK;
     pages->piece_tokens = common_multiple(tokens, pages->block_tokens);
     pages->piece_blocks = pages->piece_tokens / pages->block_tokens;
+    pages->host_pieces = pages->host_blocks / pages->piece_blocks;
     return pages->room > 0 || grow(pages) ? RIDGE_OK : ridge_fail_nomem(pages->cx);
 }
 

@@ -33,7 +33,8 @@ typedef struct page_cache {
     int64_t piece_blocks;
     bool keeps_order; /* freed extents wait in the list among pieces */
     bool is_on;
-    int64_t host_pieces; /* that the host's tier holds */
+    int64_t host_blocks; /* of the host's tier */
+    int64_t host_pieces; /* that it holds; 0: until pieces are known */
     page_list freed, host;
     page_node *nodes;
     int32_t n_nodes, room;

@@ -92,7 +92,7 @@ static ridge_status open_rank(serving_play *p, const play_unit *u, play_rank *ra
     ridge__pages_open(p->cx, u->speed->blocks, u->rules->block_tokens, &rank->pages);
     rank->pages.is_on = u->rules->has_prefix_cache && !u->takes_caches;
     rank->pages.keeps_order = u->rules->keeps_order;
-    rank->pages.host_pieces = p->deployment->host_blocks;
+    rank->pages.host_blocks = p->deployment->host_blocks;
     rank->reserve = u->rules->reserve_share;
     rank->waiting = (index_heap){.arena = ridge_ctx_scratch(p->cx),
                                  .place = &p->sequence_places,
