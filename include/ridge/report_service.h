@@ -4,6 +4,7 @@
 
 #include "ridge/plan_service.h"
 #include "ridge/plan_service_file.h"
+#include "ridge/plan_service_offer.h"
 #include "ridge/plan_service_reasons.h"
 #include "ridge/plan_service_study.h"
 #include "ridge/report.h"
@@ -66,6 +67,23 @@ void ridge_service_explain_write_html(ridge_ctx *cx,
 void ridge_service_explain_write_json(ridge_ctx *cx,
                                       const ridge_service_explain_view *view,
                                       ridge_json *object);
+
+typedef struct ridge_service_offer_view {
+    const char *model_name; /* as given */
+    const ridge_service_kind *kinds;
+    int n_kinds;
+    const ridge_service_offer_study *study;
+    int top; /* rows of the ranking */
+} ridge_service_offer_view;
+
+/** The ranking, the best by each aim, what was left out, and the fronts of all. */
+void ridge_service_offer_write_text(ridge_ctx *cx, const ridge_service_offer_view *view,
+                                    bool with_colour, ridge_buf *out);
+void ridge_service_offer_write_html(ridge_ctx *cx, const ridge_service_offer_view *view,
+                                    ridge_buf *out);
+/** Set the keys "slices", "best" and others. */
+void ridge_service_offer_write_json(ridge_ctx *cx, const ridge_service_offer_view *view,
+                                    ridge_json *object);
 
 #ifdef __cplusplus
 }

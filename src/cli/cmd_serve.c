@@ -1,6 +1,7 @@
 /*
  * ridge serve: the best deployments of a model on a slice, under goals.
  */
+#include "serve_offer.h"
 #include "serve_options.h"
 #include "serve_reasons.h"
 #include "serve_speculation.h"
@@ -68,6 +69,8 @@ static int show(cli_run *run, const ridge_service_view *v, const serve_launch *l
 
 static int run_serve(cli_run *run)
 {
+    if (serve_offer_is_asked(run))
+        return serve_offer_run(run);
     ridge_service_request request;
     ridge_service_result *result =
         ridge_new(ridge_ctx_arena(run->cx), ridge_service_result, 1);
@@ -99,7 +102,8 @@ static int run_serve(cli_run *run)
 }
 
 static const cli_option options[] = {
-    {"on", "SLICE", "chips and their shape: v5e:4x4, h100:1x8, b200:9x8"},
+    {"on", "SLICE[,SLICE]",
+     "chips and their shape: v5e:4x4, h100:1x8, b200:9x8; several are compared"},
     {"from", "FILE",
      "price what a command of vllm serve, sglang.launch_server, trtllm-serve or "
      "maxengine_server starts: a script, a pod, yaml, or the command itself"},
@@ -123,6 +127,7 @@ static const cli_option options[] = {
      "medusa,nodes=63, model=NAME, ngram"},
     {"price", "PRICE", "dollars a chip-hour, or a listed price: 2.5, aws, spot"},
     {"top", "K", "deployments to show (5)"},
+    {"chips-most", "N", "of a kind named without a shape (64)"},
     {"front", NULL, "show which deployments trade latency for throughput and cost"},
     {"sweep", "RANGE",
      "the best deployment at other batches or contexts: batch=1..512, seq=1024..65536"},
@@ -160,6 +165,11 @@ const cli_verb cli_verb_serve = {
         "Without --slo and --rate a request begins when another ends. With a "
         "percentile\n"
         "or a rate requests come at random, and queues count.\n"
+        "\n"
+        "--on takes several slices with commas, and chips without a shape (any number "
+        "of\n"
+        "them): --on h100,b200,v5e --slo tpot=30ms is the cheapest of all. The best\n"
+        "deployment of each slice is found, the slices are ranked by --for (cost).\n"
         "\n"
         "Exit code 1: no deployment keeps the goals; the answer says which bound "
         "forbids\n"
