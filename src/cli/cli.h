@@ -111,6 +111,7 @@ extern const cli_verb cli_verb_calibrate;
 extern const cli_verb cli_verb_explain;
 extern const cli_verb cli_verb_simulate;
 extern const cli_verb cli_verb_export;
+extern const cli_verb cli_verb_hlo;
 extern const cli_verb cli_verb_validate;
 extern const cli_verb cli_verb_ui;
 extern const cli_verb cli_verb_profile;

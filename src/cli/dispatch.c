@@ -11,7 +11,8 @@ static const cli_verb *const verbs[] = {
     &cli_verb_chips,    &cli_verb_model,     &cli_verb_roofline, &cli_verb_collective,
     &cli_verb_shard,    &cli_verb_size,      &cli_verb_train,    &cli_verb_serve,
     &cli_verb_run,      &cli_verb_calibrate, &cli_verb_explain,  &cli_verb_simulate,
-    &cli_verb_validate, &cli_verb_export,    &cli_verb_profile,  &cli_verb_ui,
+    &cli_verb_validate, &cli_verb_export,    &cli_verb_profile,  &cli_verb_hlo,
+    &cli_verb_ui,
 };
 static const cli_verb_table verb_table = {verbs, RIDGE_COUNT_OF(verbs)};
 

@@ -1,0 +1,48 @@
+/*
+ * Reports of HLO modules: text, JSON, a page with charts, and two modules compared.
+ */
+#ifndef RIDGE_REPORT_HLO_H
+#define RIDGE_REPORT_HLO_H
+
+#include "ridge/base.h"
+#include "ridge/profile_hlo_study.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ridge_hlo_view {
+    const ridge_hlo_file *file;
+    int module; /* of the file */
+    const ridge_hlo_study *study;
+    int top; /* rows of each list */
+} ridge_hlo_view;
+
+void ridge_hlo_write_text(ridge_ctx *cx, const ridge_hlo_view *view, bool with_colour,
+                          ridge_buf *out);
+/** A whole page with charts. */
+void ridge_hlo_write_html(ridge_ctx *cx, const ridge_hlo_view *view, ridge_buf *out);
+/** Set the keys of `ridge hlo --json`. */
+void ridge_hlo_write_json(ridge_ctx *cx, const ridge_hlo_view *view,
+                          ridge_json *object);
+
+/** Two modules side by side: what each category, opcode and collective takes in both.
+ */
+typedef struct ridge_hlo_diff_view {
+    const char *paths[2];
+    const ridge_hlo_study *studies[2];
+    int top;
+} ridge_hlo_diff_view;
+
+void ridge_hlo_diff_write_text(ridge_ctx *cx, const ridge_hlo_diff_view *view,
+                               bool with_colour, ridge_buf *out);
+void ridge_hlo_diff_write_html(ridge_ctx *cx, const ridge_hlo_diff_view *view,
+                               ridge_buf *out);
+void ridge_hlo_diff_write_json(ridge_ctx *cx, const ridge_hlo_diff_view *view,
+                               ridge_json *object);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
