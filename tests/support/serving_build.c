@@ -1,6 +1,8 @@
 /* Deployments whose times are made up. */
 #include "serving_build.h"
 
+#include "near.h"
+
 #include <string.h>
 
 static const double row_tokens[] = {1, 64, 128, 256, 512, 2048, 8192, 16384};
@@ -148,4 +150,26 @@ ridge_serving_deployment built_deployment(const built_speed *speed, const char *
     if (d.pools[0].rules.is_slotted)
         d.longest_tokens = 8192;
     return d;
+}
+
+ridge_engine data_rules(const char *name, int64_t block_tokens, int64_t budget_tokens)
+{
+    static const char *const none[] = {NULL};
+    ridge_ctx *cx = ridge_ctx_open();
+    const ridge_catalog *catalog;
+    const ridge_engine *found;
+    if (ridge_catalog_open(cx, NULL, &catalog) != RIDGE_OK ||
+        ridge_engine_find(cx, catalog, name, &found) != RIDGE_OK)
+        fail_msg("%s", ridge_ctx_message(cx));
+    ridge_engine rules = *found;
+    rules.block_tokens = block_tokens;
+    rules.budget_tokens = budget_tokens;
+    /* texts go with the catalogue */
+    rules.name = rules.full_name = rules.version = rules.cache_line = "of data";
+    rules.aliases = none;
+    rules.n_limits = 0;
+    rules.facts = NULL;
+    rules.n_facts = 0;
+    ridge_ctx_close(cx);
+    return rules;
 }

@@ -24,6 +24,10 @@ void built_speed_draft(built_speed *speed, int depth, double accept);
  *  "static", "vllm-v0", "swap". */
 ridge_engine built_rules(const char *name);
 
+/** The rules of data/engines, by name, with pages of so many tokens and iterations of
+ *  so many; fails the test when there is none of that name. */
+ridge_engine data_rules(const char *name, int64_t block_tokens, int64_t budget_tokens);
+
 /** One pool of one replica. */
 ridge_serving_deployment built_deployment(const built_speed *speed, const char *rules);
 

@@ -1,4 +1,5 @@
-/* Engines' rules by hand: every iteration takes a second, so that times are counts. */
+/* The rules of data/engines by hand: an iteration takes a second, so times are counts.
+ */
 #include "listed_requests.h"
 #include "near.h"
 #include "serving_build.h"
@@ -17,9 +18,7 @@ static ridge_serving_deployment deployment_of(const ridge_serving_speed *speed,
                                               const char *rules)
 {
     ridge_serving_deployment d = {.n_pools = 1, .seed = 1};
-    d.pools[0] = (ridge_serving_pool){speed, built_rules(rules), 1};
-    d.pools[0].rules.block_tokens = 10;
-    d.pools[0].rules.budget_tokens = 100;
+    d.pools[0] = (ridge_serving_pool){speed, data_rules(rules, 10, 100), 1};
     return d;
 }
 
@@ -41,7 +40,7 @@ static void vllm_decodes_first_and_chunks_what_is_left(void **state)
 {
     (void)state;
     const ridge_serving_speed s = speed_of(100);
-    const ridge_serving_deployment d = deployment_of(&s, "vllm");
+    const ridge_serving_deployment d = deployment_of(&s, "vllm-v1");
     listed_requests l = {0};
     listed_add(&l, 0, 50, 6);  /* 50 in the first iteration, then decoding */
     listed_add(&l, 0, 247, 2); /* 50, then 99, then 98: one token less for decoding */
@@ -58,7 +57,7 @@ static void vllm_takes_what_arrived_by_the_start_of_an_iteration(void **state)
 {
     (void)state;
     const ridge_serving_speed s = speed_of(100);
-    const ridge_serving_deployment d = deployment_of(&s, "vllm");
+    const ridge_serving_deployment d = deployment_of(&s, "vllm-v1");
     listed_requests l = {0};
     listed_add(&l, 0, 10, 10);
     listed_add(&l, 3, 10, 1);     /* at the boundary: in */
@@ -73,7 +72,7 @@ static void vllm_lets_the_last_admitted_give_way(void **state)
 {
     (void)state;
     const ridge_serving_speed s = speed_of(5); /* 50 tokens */
-    const ridge_serving_deployment d = deployment_of(&s, "vllm");
+    const ridge_serving_deployment d = deployment_of(&s, "vllm-v1");
     listed_requests l = {0};
     listed_add(&l, 0, 20, 12); /* 2 pages, a third from its first step of decoding on */
     listed_add(&l, 0, 18, 12); /* 2 pages, a third once 20 tokens are in */
@@ -93,7 +92,7 @@ static void vllm_finds_prefixes_again(void **state)
 {
     (void)state;
     const ridge_serving_speed s = speed_of(100);
-    ridge_serving_deployment d = deployment_of(&s, "vllm");
+    ridge_serving_deployment d = deployment_of(&s, "vllm-v1");
     listed_requests l = {0};
     d.pools[0].rules.block_tokens = 16;
     for (int i = 0; i < 2; i++) {
@@ -113,7 +112,7 @@ static void no_more_than_its_sequences_run_at_once(void **state)
 {
     (void)state;
     const ridge_serving_speed s = speed_of(100);
-    ridge_serving_deployment d = deployment_of(&s, "vllm");
+    ridge_serving_deployment d = deployment_of(&s, "vllm-v1");
     listed_requests l = {0};
     d.pools[0].rules.sequences = 2;
     for (int i = 0; i < 3; i++)
@@ -241,8 +240,9 @@ static void swapped_caches_come_back_from_the_host(void **state)
     ridge_serving_speed s = speed_of(5);
     s.block_bytes = 100;
     s.swap_bytes_per_s = 1000; /* a page takes 0.1 s */
-    ridge_serving_deployment d = deployment_of(&s, "swap");
+    ridge_serving_deployment d = deployment_of(&s, "vllm-v0");
     listed_requests l = {0};
+    d.pools[0].rules.preemption = RIDGE_PREEMPTION_SWAP;
     d.pools[0].rules.watermark = 0;
     listed_add(&l, 0, 20, 12);
     listed_add(&l, 0, 18, 12);
@@ -253,6 +253,92 @@ static void swapped_caches_come_back_from_the_host(void **state)
      */
     assert_times(&l, 0, 1, 12.2);
     assert_times(&l, 1, 1, 12.2 + 0.2 + 9);
+}
+
+static void vllm_v0_computes_whole_prompts_first_and_keeps_a_watermark(void **state)
+{
+    (void)state;
+    const ridge_serving_speed s = speed_of(100);
+    const ridge_serving_deployment d = deployment_of(&s, "vllm-v0");
+    listed_requests l = {0};
+    listed_add(&l, 0, 60, 5);
+    listed_add(&l, 1.5, 60, 1); /* together more than an iteration: one by one, */
+    listed_add(&l, 1.5, 60, 1); /* while the first stands still */
+    listed_add(&l, 20, 99, 5);  /* 10 pages; later 88 of 100 are asked beside them */
+    listed_add(&l, 21.5, 99, 1);
+    (void)listed_play(&l, &d, NULL);
+    assert_times(&l, 0, 1, 7);
+    assert_times(&l, 1, 3, 3);
+    assert_times(&l, 2, 4, 4);
+    assert_times(&l, 4, 23, 23);
+}
+
+static void a_watermark_of_blocks_stays_free(void **state)
+{
+    (void)state;
+    const ridge_serving_speed s = speed_of(20);
+    ridge_serving_deployment d = deployment_of(&s, "vllm-v0");
+    listed_requests l = {0};
+    d.pools[0].rules.watermark = 0.55; /* 11 blocks */
+    listed_add(&l, 0, 50, 4);
+    listed_add(&l, 0, 50, 1); /* five blocks more would leave ten */
+    (void)listed_play(&l, &d, NULL);
+    assert_times(&l, 0, 1, 4);
+    assert_times(&l, 1, 5, 5);
+}
+
+static void trtllm_pauses_the_last_where_it_packs_as_many_as_it_can(void **state)
+{
+    (void)state;
+    const ridge_serving_speed s = speed_of(10);
+    const ridge_serving_deployment d = deployment_of(&s, "trtllm-max-utilization");
+    listed_requests l = {0};
+    listed_add(&l, 0, 30, 30);
+    listed_add(&l, 0, 30, 30); /* 12 blocks in all, 10 are there */
+    const ridge_serving_summary sum = listed_play(&l, &d, NULL);
+    assert_times(&l, 0, 1, 30);
+    assert_near(l.results[1].first_token_s, 1, 1e-12);
+    assert_int_equal(l.results[1].preemptions, 1);
+    assert_int_equal(sum.preemptions, 1);
+}
+
+static void versions_name_the_rules(void **state)
+{
+    static const struct {
+        const char *name;
+        ridge_engine_batching batching;
+        ridge_engine_preemption preemption;
+        ridge_engine_victim victim;
+        bool is_chunked, has_prefix_cache, keeps_order, is_host_hidden;
+    } rows[] = {
+        {"vllm-v1", RIDGE_BATCHING_MIXED, RIDGE_PREEMPTION_RECOMPUTE,
+         RIDGE_VICTIM_LATEST, true, true, true, false},
+        {"vllm-v1-async", RIDGE_BATCHING_MIXED, RIDGE_PREEMPTION_RECOMPUTE,
+         RIDGE_VICTIM_LATEST, true, true, true, true},
+        {"vllm-tpu", RIDGE_BATCHING_MIXED, RIDGE_PREEMPTION_RECOMPUTE,
+         RIDGE_VICTIM_LATEST, true, true, true, false},
+        {"vllm-v0", RIDGE_BATCHING_PREFILL, RIDGE_PREEMPTION_RECOMPUTE,
+         RIDGE_VICTIM_LATEST, false, false, false, false},
+        {"sglang", RIDGE_BATCHING_PREFILL, RIDGE_PREEMPTION_RECOMPUTE,
+         RIDGE_VICTIM_SHORTEST, true, true, false, true},
+        {"trtllm", RIDGE_BATCHING_MIXED, RIDGE_PREEMPTION_RESERVE, RIDGE_VICTIM_LATEST,
+         false, true, false, true},
+        {"jetstream", RIDGE_BATCHING_PREFILL, RIDGE_PREEMPTION_RESERVE,
+         RIDGE_VICTIM_LATEST, false, false, false, true},
+        {"static", RIDGE_BATCHING_STATIC, RIDGE_PREEMPTION_RESERVE, RIDGE_VICTIM_LATEST,
+         false, false, false, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < RIDGE_COUNT_OF(rows); i++) {
+        const ridge_engine e = data_rules(rows[i].name, 16, 2048);
+        assert_int_equal(e.batching, rows[i].batching);
+        assert_int_equal(e.preemption, rows[i].preemption);
+        assert_int_equal(e.victim, rows[i].victim);
+        assert_int_equal(e.is_chunked, rows[i].is_chunked);
+        assert_int_equal(e.has_prefix_cache, rows[i].has_prefix_cache);
+        assert_int_equal(e.keeps_order, rows[i].keeps_order);
+        assert_int_equal(e.is_host_hidden, rows[i].is_host_hidden);
+    }
 }
 
 /* ---- queues ---------------------------------------------------------------------- */
@@ -268,7 +354,7 @@ static void queues_choose_who_enters_next(void **state)
     (void)state;
     for (size_t c = 0; c < RIDGE_COUNT_OF(cases); c++) {
         const ridge_serving_speed s = speed_of(100);
-        ridge_serving_deployment d = deployment_of(&s, "vllm");
+        ridge_serving_deployment d = deployment_of(&s, "vllm-v1");
         listed_requests l = {0};
         d.queue = cases[c].queue;
         d.pools[0].rules.sequences = 1;
@@ -288,7 +374,7 @@ static void decode_first_lets_no_prompt_in_between(void **state)
 {
     (void)state;
     const ridge_serving_speed s = speed_of(100);
-    ridge_serving_deployment d = deployment_of(&s, "vllm");
+    ridge_serving_deployment d = deployment_of(&s, "vllm-v1");
     listed_requests l = {0};
     d.queue = RIDGE_QUEUE_DECODE_FIRST;
     listed_add(&l, 0, 10, 5);
@@ -313,6 +399,10 @@ int main(void)
         cmocka_unit_test(jetstream_prefills_one_prompt_at_a_time),
         cmocka_unit_test(a_static_batch_runs_to_its_last_token),
         cmocka_unit_test(swapped_caches_come_back_from_the_host),
+        cmocka_unit_test(vllm_v0_computes_whole_prompts_first_and_keeps_a_watermark),
+        cmocka_unit_test(a_watermark_of_blocks_stays_free),
+        cmocka_unit_test(trtllm_pauses_the_last_where_it_packs_as_many_as_it_can),
+        cmocka_unit_test(versions_name_the_rules),
         cmocka_unit_test(queues_choose_who_enters_next),
         cmocka_unit_test(decode_first_lets_no_prompt_in_between),
     };

@@ -248,6 +248,80 @@ static void the_host_is_hidden_or_not(void **state)
     }
 }
 
+static void memory_does_not_grow_with_the_stream(void **state)
+{
+    (void)state;
+    enum { BUDGET = 12 << 20, REQUESTS = 40000 };
+    built_speed speed;
+    built_speed_open(&speed);
+    const ridge_serving_deployment d = built_deployment(&speed, "vllm");
+    const ridge_request_draws draws = {.rate_per_s = 5,
+                                       .requests = REQUESTS,
+                                       .prompt = {RIDGE_LENGTH_FIXED, 100, 0, 0, 0},
+                                       .output = {RIDGE_LENGTH_FIXED, 3, 0, 0, 0}};
+    ridge_ctx *cx = ridge_ctx_open_budget(BUDGET);
+    ridge_request_source source;
+    ridge_serving_summary sum;
+    for (int i = 0; i < 2; i++) { /* and all of it comes back */
+        assert_int_equal(ridge_request_draws_open(cx, &draws, &source), RIDGE_OK);
+        if (ridge_serving_play(cx, &d, &source, NULL, NULL, &sum) != RIDGE_OK)
+            fail_msg("%s", ridge_ctx_message(cx));
+        assert_int_equal(sum.completed, REQUESTS);
+    }
+    ridge_ctx_close(cx);
+}
+
+static void every_short_memory_is_a_status(void **state)
+{
+    (void)state;
+    built_speed speed;
+    built_speed_open(&speed);
+    const ridge_serving_deployment d = built_deployment(&speed, "vllm");
+    const ridge_request_draws draws = {.arrivals = RIDGE_ARRIVAL_ATONCE,
+                                       .requests = 300,
+                                       .prompt = {RIDGE_LENGTH_FIXED, 100, 0, 0, 0},
+                                       .output = {RIDGE_LENGTH_FIXED, 3, 0, 0, 0}};
+    ridge_status st = RIDGE_E_NOMEM;
+    for (size_t kib = 64; st == RIDGE_E_NOMEM; kib += kib / 8) {
+        ridge_ctx *cx = ridge_ctx_open_budget(kib << 10);
+        ridge_request_source source;
+        ridge_serving_summary sum;
+        st = ridge_request_draws_open(cx, &draws, &source);
+        if (st == RIDGE_OK)
+            st = ridge_serving_play(cx, &d, &source, NULL, NULL, &sum);
+        assert_true(st == RIDGE_OK || st == RIDGE_E_NOMEM);
+        assert_true(kib < 1 << 20);
+        ridge_ctx_close(cx);
+    }
+}
+
+static void gaps_between_tokens_are_all_counted(void **state)
+{
+    (void)state;
+    static const char *const engines[] = {"vllm-v1", "sglang", "trtllm", "vllm-v0"};
+    for (size_t e = 0; e < RIDGE_COUNT_OF(engines); e++) {
+        ridge_serving_speed s = speed_of(300);
+        s.block_bytes = 1;
+        s.transfer_bytes_per_s = 100;
+        ridge_serving_deployment d = deployment_of(&s, "vllm");
+        listed_requests l = {0};
+        d.pools[0].rules = data_rules(engines[e], 10, 100);
+        for (int i = 0; i < 20; i++)
+            listed_add(&l, 0.7 * i, 30 + i, 1 + i);
+        for (d.n_pools = 1; d.n_pools <= 2; d.n_pools++) {
+            d.pools[1] = d.pools[0];
+            const ridge_serving_summary sum = listed_play(&l, &d, NULL);
+            double gaps = 0, long_s = 0;
+            for (int i = 0; i < 20; i++) {
+                gaps += i;
+                long_s += l.results[i].end_s - l.results[i].first_token_s;
+            }
+            assert_near(sum.itl.n, gaps, 0);
+            assert_near(sum.itl.mean * sum.itl.n, long_s, 1e-9);
+        }
+    }
+}
+
 static void what_cannot_serve_is_an_error(void **state)
 {
     (void)state;
@@ -299,6 +373,9 @@ int main(void)
         cmocka_unit_test(a_full_queue_refuses),
         cmocka_unit_test(goals_are_counted_request_by_request),
         cmocka_unit_test(the_host_is_hidden_or_not),
+        cmocka_unit_test(memory_does_not_grow_with_the_stream),
+        cmocka_unit_test(every_short_memory_is_a_status),
+        cmocka_unit_test(gaps_between_tokens_are_all_counted),
         cmocka_unit_test(what_cannot_serve_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -366,15 +366,3 @@ ridge_status ridge__lane_plan(serving_play *p, play_lane *lane)
     lane->state = LANE_IDLE;
     return RIDGE_OK;
 }
-
-ridge_status ridge__lane_join(serving_play *p, play_lane *lane, int32_t sequence)
-{
-    play_sequence *s = &p->sequences[sequence];
-    const int part = s->gave_way_s >= 0 ? RIDGE_LATENCY_PART_PREEMPTION
-                                        : RIDGE_LATENCY_PART_TRANSFER;
-    const double since = s->gave_way_s >= 0 ? s->gave_way_s : s->since_s;
-    s->parts_s[part] += p->now_s - since;
-    s->since_s = p->now_s;
-    s->gave_way_s = -1;
-    return ridge__batch_join(p, lane, sequence);
-}

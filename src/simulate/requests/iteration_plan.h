@@ -9,7 +9,7 @@
  * @errors E_NOMEM */
 RIDGE_NODISCARD ridge_status ridge__lane_plan(serving_play *p, play_lane *lane);
 
-/** A sequence that holds its cache on this replica begins to decode on a lane, at once.
+/** A sequence whose cache came to this replica begins to decode on a lane, at once.
  * @errors E_NOMEM */
 RIDGE_NODISCARD ridge_status ridge__lane_join(serving_play *p, play_lane *lane,
                                               int32_t sequence);

@@ -10,8 +10,6 @@
 #include "sequence_room.h"
 #include "serving_events.h"
 
-enum { FRESH_FIRST = 64 };
-
 /* ---- tokens ---------------------------------------------------------------------- */
 
 /* Gaps between tokens: those of sequences whose first token came since the last
@@ -34,22 +32,6 @@ static void tally_gaps(serving_play *p, play_lane *lane, int64_t n, double first
         ridge_latency_add_series(itl, w->first_s + w->slope_s * (double)skipped,
                                  w->slope_s, w->steps - skipped, (double)n);
     }
-}
-
-static ridge_status add_fresh(serving_play *p, play_lane *lane, double at_s)
-{
-    if (lane->n_fresh == lane->room_fresh) {
-        const int room = lane->room_fresh > 0 ? 2 * lane->room_fresh : FRESH_FIRST;
-        double *more = ridge_new(ridge_ctx_scratch(p->cx), double, (size_t)room);
-        if (more == NULL)
-            return ridge_fail_nomem(p->cx);
-        if (lane->n_fresh > 0)
-            memcpy(more, lane->fresh, (size_t)lane->n_fresh * sizeof *more);
-        lane->fresh = more;
-        lane->room_fresh = room;
-    }
-    lane->fresh[lane->n_fresh++] = at_s;
-    return RIDGE_OK;
 }
 
 static bool keeps(double goal_s, double is_s)
@@ -157,8 +139,7 @@ static ridge_status end_prompt(serving_play *p, play_lane *lane, int32_t sequenc
     }
     if (u->makes_prompts_only)
         return ridge__route_cache(p, sequence);
-    RIDGE_TRY(ridge__batch_join(p, lane, sequence));
-    return add_fresh(p, lane, p->now_s);
+    return ridge__lane_take(p, lane, sequence, p->now_s);
 }
 
 /* Time of prompts that are under way: their own, the host's, and that of others. */

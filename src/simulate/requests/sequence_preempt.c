@@ -2,6 +2,7 @@
 #include "sequence_room.h"
 
 #include "decode_batch.h"
+#include "serving_events.h"
 
 /* Whether b is to give way rather than a. */
 static bool is_weaker(const serving_play *p, const play_unit *u,
@@ -90,6 +91,7 @@ ridge_status ridge__sequence_give_way(serving_play *p, play_lane *lane,
     play_sequence *s = &p->sequences[sequence];
     const bool swaps = can_swap(u, s);
     if (s->state == SEQUENCE_DECODING) {
+        ridge__lane_drop(p, lane, sequence);
         ridge__sequence_settle(p, lane, sequence, lane->last_end_s);
         ridge__batch_leave(p, lane, sequence);
         s->blocks = ridge__blocks_of(u, s->cached);

@@ -10,6 +10,13 @@
  * @errors E_NOMEM */
 RIDGE_NODISCARD ridge_status ridge__lane_commit(serving_play *p, play_lane *lane);
 
+/** A sequence joins those that decode. @param last_token_s  when it made its last one
+ * @errors E_NOMEM */
+RIDGE_NODISCARD ridge_status ridge__lane_take(serving_play *p, play_lane *lane,
+                                              int32_t sequence, double last_token_s);
+/** It leaves before its first iteration: its gap is not counted. */
+void ridge__lane_drop(serving_play *p, play_lane *lane, int32_t sequence);
+
 /** A sequence has all its tokens, at the present time: it leaves the deployment.
  *  Its batch, if it is in one, must have let it go. */
 void ridge__sequence_complete(serving_play *p, int32_t sequence);

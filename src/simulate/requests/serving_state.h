@@ -49,6 +49,7 @@ typedef struct play_sequence {
     double since_s;                /* until when the time is accounted for */
     double gave_way_s;             /* < 0: it did not, or is where it was again */
     double at_others_s, at_host_s; /* of its lane, when it joined */
+    double last_token_s;           /* when it joined */
     double parts_s[RIDGE_LATENCY_PART_COUNT];
     double ttft_parts_s[RIDGE_LATENCY_PART_COUNT];
 } play_sequence;
