@@ -125,7 +125,7 @@ typedef struct ridge_serving_case {
     double expert_skew;    /* as ridge_experts.skew */
     double longest_tokens; /* of a sequence, prompt and output: max_model_len */
     double source_tokens;  /* of an encoder or an image, that cross-attention meets; 0:
-                              the longest that the model takes */
+                              no image, or the longest that an encoder takes */
 } ridge_serving_case;
 
 /** What one iteration holds on one attention rank; every rank has the same. */

@@ -131,6 +131,14 @@ static double weights_of(ridge_ctx *cx, const char *name, const char *slice_text
     return memory_of(cx, desk, &layout).weights;
 }
 
+/* What decode keeps of DeepSeek's narrow maps a second time: 61 x 512 x 128 x 256 x 2.
+ */
+static double absorbed_of(const ridge_model *model)
+{
+    const bool is_narrow = strcmp(model->name, "deepseek-v3") == 0;
+    return is_narrow ? 61 * 512.0 * 128 * 256 * 2 : 0;
+}
+
 static void one_chip_holds_the_checkpoint(void **state)
 {
     ridge_ctx *cx = *state;
@@ -142,7 +150,7 @@ static void one_chip_holds_the_checkpoint(void **state)
         const ridge_model *model = fixture_named(cx, NAMES[i]);
         const double held = weights_of(cx, NAMES[i], "b200", 1, 1, 1) -
                             (double)model->vision_params * 2;
-        assert_near(held, ridge_model_weight_bytes(model), 1e-5);
+        assert_near(held - absorbed_of(model), ridge_model_weight_bytes(model), 1e-5);
     }
 }
 

@@ -25,14 +25,24 @@ double serving_met_tokens(const ridge_mixer *m, double context)
     return topk > 0 ? fmin(context, topk) : context;
 }
 
-/* Tokens of the source that cross-attention meets, whatever the context. */
+static bool has_encoder(const ridge_model *model)
+{
+    for (int i = 0; i < model->n_layers; i++) {
+        if (model->layers[i].is_encoder)
+            return true;
+    }
+    return false;
+}
+
+/* A text decoder's image may be absent; an encoder's output is not. */
 double serving_source_tokens(const serving_bench *b)
 {
     const ridge_serving_case *about = &b->desk->about;
-    if (about->source_tokens > 0)
+    const ridge_model *model = b->desk->model;
+    if (about->source_tokens > 0 || !has_encoder(model))
         return about->source_tokens;
-    return b->desk->model->max_positions > 0
-               ? fmin(about->longest_tokens, (double)b->desk->model->max_positions)
+    return model->max_positions > 0
+               ? fmin(about->longest_tokens, (double)model->max_positions)
                : about->longest_tokens;
 }
 
@@ -205,6 +215,8 @@ static serving_scores decode_attention(const serving_bench *b, const serving_mix
         m->is_cross ? serving_source_tokens(b) : serving_met_tokens(m->mixer, context);
     ridge_attention a = formats_set(b, &m->decode);
     serving_scores out = {0};
+    if (m->is_cross && met <= 0)
+        return out;
     a.batch = sequences;
     a.context_tokens = fmax(1, met);
     cut_set(b, &a);
@@ -296,7 +308,7 @@ static double chunk_attention_s(const serving_bench *b, const serving_mixer *m,
 serving_scores serving_chunk_price(const serving_bench *b, const serving_mixer *m,
                                    double tokens, double before)
 {
-    if (tokens <= 0)
+    if (tokens <= 0 || (m->is_cross && serving_source_tokens(b) <= 0))
         return (serving_scores){0};
     serving_scores out = {0};
     if (m->has_scores) {

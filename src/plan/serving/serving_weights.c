@@ -78,13 +78,24 @@ static double format_bytes(const serving_format *f)
     return ridge_dtype_bytes(f->weight) + f->scale_bytes;
 }
 
-/* Matrices of a block or less are left wide by those who quantise. */
+/* Narrow key and value maps of a latent are kept a second time, in the 16 bits in which
+ * decode absorbs them. @source vllm-source-2025 */
+static double absorbed_bytes(const serving_bench *b, const ridge_mixer *m)
+{
+    const double stored = format_bytes(&b->formats.of[RIDGE_QUANT_ATTENTION]);
+    if (m->kind != RIDGE_MIXER_MLA || m->is_latent_only || stored >= 2)
+        return 0;
+    const double dims = (double)(m->head_dim - m->rope_head_dim + m->v_head_dim);
+    return 2 * (double)m->heads * dims * (double)m->kv_lora_rank /
+           (double)b->layout->tp;
+}
+
 double serving_layer_bytes(const serving_bench *b, int kind)
 {
     const ridge_serving_desk *desk = b->desk;
     const ridge_layer *layer = &desk->model->layers[kind];
     const double rest = format_bytes(&b->formats.of[SERVING_FORMAT_REST]);
-    double bytes = 0;
+    double bytes = absorbed_bytes(b, &layer->mixer);
     for (int i = 0; i < desk->n_weights[kind]; i++) {
         const ridge_weight *w = &desk->weights[kind][i];
         const double matrix = (double)w->in * (double)w->out * (double)w->copies;
