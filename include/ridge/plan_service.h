@@ -241,6 +241,20 @@ typedef struct ridge_service_wait {
     double transfer_s;  /* of the cache to the decoding pool */
 } ridge_service_wait;
 
+/** A deployment played request by request. */
+typedef struct ridge_service_played {
+    bool is_played;
+    bool is_kept;          /* the goals, by their share of requests, at this rate */
+    double requests_per_s; /* the most that keeps the goals; or the rate that was asked;
+                              without goals: a closed loop's */
+    double good_share;     /* of requests that keep all goals */
+    double mean_s[RIDGE_SERVICE_LATENCY_COUNT];
+    double p99_s[RIDGE_SERVICE_LATENCY_COUNT];
+    double cache_most; /* of the blocks, at once */
+    int64_t preemptions;
+    int64_t requests; /* of the last play */
+} ridge_service_played;
+
 /**
  * A deployment in the steady state: as many requests end as begin, in the mean.
  *
@@ -282,6 +296,7 @@ typedef struct ridge_service_price {
     ridge_serving_load decode_load; /* of the two */
     ridge_serving_load prefill_load;
     ridge_serving_memory memory[2]; /* of each pool */
+    ridge_service_played played;
 } ridge_service_price;
 
 /** Part of the mean time between tokens; they sum to it. @param part  of

@@ -6,6 +6,8 @@
 #include "serve_reasons.h"
 #include "serve_speculation.h"
 
+#include "ridge/plan_service_play.h"
+
 static ridge_status find(cli_run *run, ridge_service_request *r,
                          ridge_service_result *result)
 {
@@ -15,6 +17,19 @@ static ridge_status find(cli_run *run, ridge_service_request *r,
     ridge_progress_end(&progress);
     r->progress = NULL;
     return st;
+}
+
+/* Large services are played when that is asked for. */
+static const double PLAYED_UNASKED = 3e5;
+
+static ridge_status play(cli_run *run, const ridge_service_request *r,
+                         ridge_service_result *result)
+{
+    const bool is_asked = cli_option_text(run, "play") != NULL;
+    const bool is_due = r->goals.quantile > 0 &&
+                        cli_option_text(run, "no-play") == NULL &&
+                        ridge_service_play_requests(r, result) <= PLAYED_UNASKED;
+    return is_asked || is_due ? ridge_service_play(run->cx, r, result) : RIDGE_OK;
 }
 
 static ridge_status write_plan(cli_run *run, const ridge_service_view *v)
@@ -83,6 +98,7 @@ static int run_serve(cli_run *run)
         return cli_fail(run);
     if (find(run, &request, result) != RIDGE_OK ||
         serve_launch_limit(run, &request, launch, result) != RIDGE_OK ||
+        play(run, &request, result) != RIDGE_OK ||
         serve_reasons(run, &request, result, reasons) != RIDGE_OK)
         return cli_fail(run);
     const ridge_service_view view = {
@@ -127,6 +143,10 @@ static const cli_option options[] = {
      "medusa,nodes=63, model=NAME, ngram"},
     {"price", "PRICE", "dollars a chip-hour, or a listed price: 2.5, aws, spot"},
     {"top", "K", "deployments to show (5)"},
+    {"play", NULL,
+     "play the best few request by request and rank them by it (unasked where goals "
+     "have a percentile)"},
+    {"no-play", NULL, "rank by the closed form alone"},
     {"chips-most", "N", "of a kind named without a shape (64)"},
     {"front", NULL, "show which deployments trade latency for throughput and cost"},
     {"sweep", "RANGE",
@@ -165,6 +185,10 @@ const cli_verb cli_verb_serve = {
         "Without --slo and --rate a request begins when another ends. With a "
         "percentile\n"
         "or a rate requests come at random, and queues count.\n"
+        "\n"
+        "Where goals have a percentile the best few are played request by request, as\n"
+        "`ridge simulate` does: the largest rate at which that share of the requests\n"
+        "keeps all goals ranks them.\n"
         "\n"
         "--on takes several slices with commas, and chips without a shape (any number "
         "of\n"

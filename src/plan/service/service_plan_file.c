@@ -224,6 +224,25 @@ static void set_rates(ridge_json *o, const ridge_service_price *p)
     ridge_json_set_double(o, "cache_use", p->cache_use);
 }
 
+static void set_played(ridge_ctx *cx, ridge_json *o, const ridge_service_played *p)
+{
+    static const char *const keys[][2] = {
+        {"ttft_s", "ttft_p99_s"}, {"tpot_s", "tpot_p99_s"}, {"e2e_s", "e2e_p99_s"}};
+    if (!p->is_played)
+        return;
+    ridge_json *played = ridge_json_set_object(cx, o, "played");
+    ridge_json_set_i64(played, "requests", p->requests);
+    ridge_json_set_double(played, "requests_per_s", p->requests_per_s);
+    ridge_json_set_bool(played, "keeps_goals", p->is_kept);
+    ridge_json_set_double(played, "good_share", p->good_share);
+    for (int i = 0; i < RIDGE_SERVICE_LATENCY_COUNT; i++) {
+        ridge_json_set_double(played, keys[i][0], p->mean_s[i]);
+        ridge_json_set_double(played, keys[i][1], p->p99_s[i]);
+    }
+    ridge_json_set_double(played, "cache_most", p->cache_most);
+    ridge_json_set_i64(played, "preemptions", p->preemptions);
+}
+
 ridge_json *ridge_service_price_to_json(ridge_ctx *cx, const ridge_service_request *r,
                                         const ridge_service_price *p)
 {
@@ -236,6 +255,7 @@ ridge_json *ridge_service_price_to_json(ridge_ctx *cx, const ridge_service_reque
         ridge_json_set_text(o, "why_not", ridge_service_fit_text(p->fit));
     set_latencies(o, r, p);
     set_rates(o, p);
+    set_played(cx, o, &p->played);
     ridge_json *memory = ridge_json_set_array(cx, o, "memory");
     for (int i = 0; i < p->choice.n_pools; i++)
         ridge_json_push(memory, ridge_serving_memory_to_json(cx, &p->memory[i]));

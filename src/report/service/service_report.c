@@ -124,6 +124,7 @@ static void build(ridge_ctx *cx, const ridge_service_view *v, ridge_sections *s)
         ridge__service_nothing_add(cx, v, s);
     } else {
         add_layouts(cx, v, s);
+        ridge__service_played_add(cx, v, s);
         ridge__service_others_add(cx, v, s);
         ridge__service_modes_add(cx, v, s);
         ridge__service_parts_add(cx, v, s);

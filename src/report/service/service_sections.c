@@ -2,6 +2,54 @@
 
 #include <math.h>
 
+/* ---- plays ------------------------------------------------------------------------
+ */
+
+static void add_played(ridge_ctx *cx, ridge_table *t, int rank,
+                       const ridge_service_price *p)
+{
+    const ridge_service_played *d = &p->played;
+    ridge_table_cellf(t, "%d", rank);
+    ridge_table_cell(t, ridge__service_choice_text(cx, &p->choice));
+    ridge_table_cell(t, ridge_format_double(d->requests_per_s).s);
+    ridge_table_cell(t, ridge_format_double(p->requests_per_s).s);
+    ridge_table_cell(t, d->is_kept ? "kept" : "missed");
+    ridge_table_cell(t, ridge_format_percent(d->good_share).s);
+    for (int i = 0; i < RIDGE_SERVICE_LATENCY_COUNT; i++) {
+        ridge_table_cell(t, ridge_format_seconds(d->mean_s[i]).s);
+        ridge_table_cell(t, ridge_format_seconds(d->p99_s[i]).s);
+    }
+    ridge_table_cell(t, ridge_format_percent(d->cache_most).s);
+    ridge_table_cell(t, ridge_format_exact(d->preemptions).s);
+}
+
+void ridge__service_played_add(ridge_ctx *cx, const ridge_service_view *v,
+                               ridge_sections *s)
+{
+    const ridge_service_result *r = v->result;
+    if (r->n_layouts == 0 || !r->layouts[0].played.is_played)
+        return;
+    ridge_table *t = ridge__section_add(
+        cx, s, "Played request by request",
+        ">#|layout|>req/s|>closed form|goals|>good|>TTFT|>p99|>TPOT|>p99|>E2E|>p99|"
+        ">cache at most|>preempted");
+    for (int i = 0; i < r->n_layouts; i++) {
+        if (r->layouts[i].played.is_played)
+            add_played(cx, t, i + 1, &r->layouts[i]);
+    }
+    ridge__section_note(
+        s,
+        ridge_sprintf(
+            ridge_ctx_arena(cx),
+            "%s requests %s. The order above is that of these plays; `ridge simulate` "
+            "plays a plan with other lengths, arrivals and files.",
+            ridge_format_exact(r->layouts[0].played.requests).s,
+            v->request->requests_per_s > 0 ? "at the rate, Poisson"
+            : v->request->goals.quantile > 0
+                ? "at the largest rate of Poisson arrivals that keeps the goals"
+                : "of a closed loop"));
+}
+
 /* ---- modes ------------------------------------------------------------------------
  */
 

@@ -8,6 +8,9 @@
  */
 const char *ridge__service_bottleneck(const ridge_service_price *price);
 
+/** What plays made of the best few. */
+void ridge__service_played_add(ridge_ctx *cx, const ridge_service_view *v,
+                               ridge_sections *s);
 /** The best of each mode side by side. */
 void ridge__service_modes_add(ridge_ctx *cx, const ridge_service_view *v,
                               ridge_sections *s);

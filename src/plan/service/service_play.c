@@ -1,0 +1,230 @@
+/* Deployments played on drawn requests, side by side on threads. */
+#include "ridge/plan_requests.h"
+#include "ridge/plan_service_play.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* A play lasts for so many lives of a request, within bounds: its beginning, when the
+ * service is empty, then weighs little, and quantiles rest on some requests. */
+enum { LIVES = 12, REQUESTS_LEAST = 3000, REQUESTS_MOST = 60000, TRIES = 7 };
+
+/* Rates that are tried lie between these times the closed form's. */
+static const double RATE_LEAST = 0.4, RATE_MOST = 1.6;
+
+typedef struct player {
+    const ridge_service_request *request;
+    ridge_service_price *prices;
+    ridge_status *statuses; /* [prices] */
+} player;
+
+static bool has_goals(const ridge_service_request *r)
+{
+    for (int i = 0; i < RIDGE_SERVICE_LATENCY_COUNT; i++) {
+        if (isfinite(r->goals.most_s[i]))
+            return true;
+    }
+    return false;
+}
+
+static int64_t requests_of(const ridge_service_price *p)
+{
+    return (int64_t)fmin(fmax(LIVES * p->concurrency, REQUESTS_LEAST), REQUESTS_MOST);
+}
+
+double ridge_service_play_requests(const ridge_service_request *request,
+                                   const ridge_service_result *result)
+{
+    const double tries = has_goals(request) && request->requests_per_s <= 0 ? TRIES : 1;
+    double sum = 0;
+    for (int i = 0; i < result->n_layouts; i++)
+        sum += tries * (double)requests_of(&result->layouts[i]);
+    return sum;
+}
+
+/* ---- one play ---------------------------------------------------------------------
+ */
+
+static ridge_request_draws draws_of(const ridge_service_request *r,
+                                    const ridge_service_price *p, double rate_per_s)
+{
+    ridge_request_draws d = {
+        .arrivals = RIDGE_ARRIVAL_POISSON,
+        .rate_per_s = rate_per_s,
+        .requests = requests_of(p),
+        .prompt = {.kind = RIDGE_LENGTH_FIXED, .mean = r->work.prompt_tokens},
+        .output = {.kind = RIDGE_LENGTH_FIXED, .mean = r->work.output_tokens},
+        .seed = 1};
+    if (rate_per_s <= 0) {
+        d.arrivals = RIDGE_ARRIVAL_CLOSED;
+        d.concurrency = (int64_t)fmax(1, round(p->concurrency));
+    }
+    return d;
+}
+
+static double goal_of(const ridge_service_request *r, int latency)
+{
+    return isfinite(r->goals.most_s[latency]) ? r->goals.most_s[latency] : 0;
+}
+
+static bool keeps_means(const ridge_service_request *r, const ridge_service_played *p)
+{
+    for (int i = 0; i < RIDGE_SERVICE_LATENCY_COUNT; i++) {
+        if (p->mean_s[i] > r->goals.most_s[i])
+            return false;
+    }
+    return true;
+}
+
+static void take(const ridge_service_request *r, const ridge_serving_summary *s,
+                 ridge_service_played *out)
+{
+    const ridge_latency_summary *all[] = {&s->ttft, &s->tpot, &s->e2e};
+    *out = (ridge_service_played){.is_played = true,
+                                  .requests_per_s = s->requests_per_s,
+                                  .cache_most = s->kv_most,
+                                  .preemptions = s->preemptions,
+                                  .requests = s->requests};
+    for (int i = 0; i < RIDGE_SERVICE_LATENCY_COUNT; i++) {
+        out->mean_s[i] = all[i]->mean;
+        out->p99_s[i] = all[i]->p99;
+    }
+    out->good_share = s->requests > 0 ? (double)s->good / (double)s->requests : 0;
+    out->is_kept =
+        s->refused == 0 && (r->goals.quantile > 0 ? out->good_share >= r->goals.quantile
+                                                  : keeps_means(r, out));
+}
+
+static ridge_status play(ridge_ctx *cx, const ridge_service_request *r,
+                         const ridge_service_price *p, double rate_per_s,
+                         ridge_service_played *out)
+{
+    const ridge_request_draws draws = draws_of(r, p, rate_per_s);
+    const ridge_serving_goals goals = {goal_of(r, RIDGE_SERVICE_TTFT),
+                                       goal_of(r, RIDGE_SERVICE_TPOT),
+                                       goal_of(r, RIDGE_SERVICE_E2E)};
+    ridge_service_deployment *d =
+        ridge_new(ridge_ctx_arena(cx), ridge_service_deployment, 1);
+    ridge_request_source source;
+    ridge_serving_summary summary;
+    if (d == NULL)
+        return ridge_fail_nomem(cx);
+    const double longest = r->work.prompt_tokens + r->work.output_tokens;
+    RIDGE_TRY(ridge_service_deploy(cx, r, &p->choice, fmax(2, longest), d));
+    RIDGE_TRY(ridge_request_draws_open(cx, &draws, &source));
+    RIDGE_TRY(ridge_serving_play(cx, &d->play, &source, &goals, NULL, &summary));
+    take(r, &summary, out);
+    if (rate_per_s > 0)
+        out->requests_per_s = rate_per_s;
+    return RIDGE_OK;
+}
+
+/* ---- the rate that keeps the goals ------------------------------------------------
+ */
+
+static ridge_status find_rate(ridge_ctx *cx, const ridge_service_request *r,
+                              const ridge_service_price *p, ridge_service_played *out)
+{
+    double low = RATE_LEAST * p->requests_per_s;
+    double high = RATE_MOST * p->requests_per_s;
+    ridge_service_played now;
+    RIDGE_TRY(play(cx, r, p, low, out));
+    for (int i = 0; i < TRIES - 1 && out->is_kept; i++) {
+        /* the closed form first: it is near */
+        const double middle = i == 0 ? p->requests_per_s : sqrt(low * high);
+        RIDGE_TRY(play(cx, r, p, middle, &now));
+        if (now.is_kept) {
+            low = middle;
+            *out = now;
+        } else {
+            high = middle;
+        }
+    }
+    return RIDGE_OK;
+}
+
+static ridge_status play_one(ridge_ctx *cx, const ridge_service_request *r,
+                             ridge_service_price *p)
+{
+    if (r->requests_per_s > 0)
+        return play(cx, r, p, r->requests_per_s, &p->played);
+    if (!has_goals(r))
+        return play(cx, r, p, 0, &p->played);
+    return find_rate(cx, r, p, &p->played);
+}
+
+static void run(void *payload, int64_t item, int worker)
+{
+    player *p = payload;
+    ridge_ctx *cx = ridge_ctx_open();
+    (void)worker;
+    if (cx == NULL) {
+        p->statuses[item] = RIDGE_E_NOMEM;
+        return;
+    }
+    p->statuses[item] = play_one(cx, p->request, &p->prices[item]);
+    if (p->statuses[item] == RIDGE_E_ARG) /* what cannot be played is told as such */
+        p->statuses[item] = RIDGE_OK;
+    ridge_ctx_close(cx);
+}
+
+/* ---- order ------------------------------------------------------------------------
+ */
+
+/* Less is better. Those that keep their goals come first. */
+static double number_of(const ridge_service_request *r, const ridge_service_price *p)
+{
+    const ridge_service_played *d = &p->played;
+    if (r->aim == RIDGE_SERVICE_AIM_LATENCY)
+        return d->mean_s[RIDGE_SERVICE_E2E];
+    if (r->requests_per_s > 0)
+        return p->paid_chips;
+    return -d->requests_per_s / p->paid_chips;
+}
+
+static bool comes_before(const ridge_service_request *r, const ridge_service_price *a,
+                         const ridge_service_price *b)
+{
+    if (a->played.is_played != b->played.is_played)
+        return a->played.is_played;
+    if (a->played.is_kept != b->played.is_kept)
+        return a->played.is_kept;
+    const double x = number_of(r, a);
+    const double y = number_of(r, b);
+    if (fabs(x - y) > 1e-9 * fabs(x))
+        return x < y;
+    return a->played.mean_s[RIDGE_SERVICE_E2E] < b->played.mean_s[RIDGE_SERVICE_E2E];
+}
+
+/* Stable: what is equal stays in the order of the closed form. */
+static void sort(const ridge_service_request *r, ridge_service_result *result)
+{
+    for (int i = 1; i < result->n_layouts; i++) {
+        const ridge_service_price p = result->layouts[i];
+        int at = i;
+        for (; at > 0 && comes_before(r, &p, &result->layouts[at - 1]); at--)
+            result->layouts[at] = result->layouts[at - 1];
+        result->layouts[at] = p;
+    }
+}
+
+ridge_status ridge_service_play(ridge_ctx *cx, const ridge_service_request *request,
+                                ridge_service_result *result)
+{
+    player p = {.request = request, .prices = result->layouts};
+    p.statuses =
+        ridge_new(ridge_ctx_arena(cx), ridge_status, (size_t)result->n_layouts + 1);
+    if (p.statuses == NULL)
+        return ridge_fail_nomem(cx);
+    const int workers =
+        request->workers > 0 ? request->workers : ridge_processor_count();
+    RIDGE_TRY(ridge_parallel(cx, workers, result->n_layouts, run, &p));
+    if (ridge_ctx_is_cancelled(cx))
+        return ridge_fail(cx, RIDGE_E_CANCELLED, "cancelled while playing requests");
+    for (int i = 0; i < result->n_layouts; i++) {
+        if (p.statuses[i] != RIDGE_OK)
+            return ridge_fail_nomem(cx);
+    }
+    sort(request, result);
+    return RIDGE_OK;
+}
