@@ -35,8 +35,9 @@ class ServingExport(unittest.TestCase):
             return json.loads(out)["layouts"][0], path, f.read()
 
     def check_back(self, launcher, engine, arguments, knobs):
-        best, path, text = self.export(launcher, [*arguments, "--engine", engine], knobs)
-        more = ["--prompt", arguments[4], "--output", arguments[6]]
+        best, path, text = self.export(launcher, [*arguments, "--engine", engine],
+                                       [*knobs, "batch=64"])
+        more = ["--prompt", arguments[4], "--output", arguments[6], "batch=64"]
         code, out, err = run("serve", "--from", path, "--on", arguments[2], *more, "--json")
         self.assertEqual(code, 0, err)
         back = json.loads(out)
@@ -47,7 +48,7 @@ class ServingExport(unittest.TestCase):
         for a, b in zip(found["pools"], best["pools"], strict=True):
             for key in ("role", "servers", "mesh", "kv_cut", "dtypes"):
                 self.assertEqual(a[key], b[key], (launcher, key))
-        self.assertAlmostEqual(found["tpot_s"] / best["tpot_s"], 1, delta=0.02)
+        self.assertAlmostEqual(found["tpot_s"] / best["tpot_s"], 1, delta=1e-4)
         return text
 
     def test_vllm(self):
