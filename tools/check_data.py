@@ -38,6 +38,7 @@ RANGES = {
     "l2_bytes_per_s": (1e11, 1e15),
     "register_bytes": (1e5, 1e9),
     "cores": (1, 1e4),
+    "devices": (1, 64),
     "matmul_units": (1, 1e5),
     "matmul_rows": (8, 4096),
     "matmul_cols": (8, 4096),
@@ -78,14 +79,14 @@ SITE_RANGES = {
 }
 FAILURE_COUNTS = {"interruptions": (1, 1e6), "counted_chips": (1, 1e7), "days": (0.1, 1e4)}
 FAILURE_RATES = {"failures_per_node_day": (1e-7, 1), "chips_per_node": (1, 4096)}
-WHOLE = {"cores", "matmul_units", "matmul_rows", "matmul_cols", "tile_m", "tile_n",
+WHOLE = {"cores", "devices", "matmul_units", "matmul_rows", "matmul_cols", "tile_m", "tile_n",
          "lane_count", "sublane_count"}
 
 CHIP_NUMBERS = [
     "vector_flops_per_s", "hbm_bytes", "visible_bytes", "hbm_bytes_per_s",
     "fast_bytes",
     "fast_bytes_per_s", "l2_bytes", "l2_bytes_per_s", "register_bytes", "cores",
-    "matmul_units", "matmul_rows", "matmul_cols", "tile_m", "tile_n", "lane_count",
+    "devices", "matmul_units", "matmul_rows", "matmul_cols", "tile_m", "tile_n", "lane_count",
     "sublane_count", "clock_hz", "boost_clock_hz", "power_watts", "pcie_bytes_per_s",
     "host_link_bytes_per_s"]
 CHIP_WANTED = ["vector_flops_per_s", "hbm_bytes", "hbm_bytes_per_s"]

@@ -124,6 +124,7 @@ typedef struct ridge_chip {
     double register_bytes;
 
     int cores;        /* TensorCores of a TPU, SMs or CUs of a GPU */
+    int devices;      /* that programs see of one chip; 0: one */
     int matmul_units; /* per chip: MXUs, tensor cores */
     int matmul_rows;  /* systolic array side, or 0 */
     int matmul_cols;

@@ -37,6 +37,7 @@ static const double matmul_default = 0.75;
     X(l2_bytes_per_s,        REAL,  1e6, 1e18, false) \
     X(register_bytes,        REAL,  1,   1e13, false) \
     X(cores,                 WHOLE, 1,   1e6,  false) \
+    X(devices,               WHOLE, 1,   64,   false) \
     X(matmul_units,          WHOLE, 1,   1e6,  false) \
     X(matmul_rows,           WHOLE, 1,   1e5,  false) \
     X(matmul_cols,           WHOLE, 1,   1e5,  false) \

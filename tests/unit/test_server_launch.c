@@ -35,6 +35,7 @@ static const struct {
     {YAML, {"llama-3-70b", "h100:8", .tp = 8, .sequences = 256, .budget_tokens = 8192, .longest_tokens = 8192, .weight = "fp8", .draft = RIDGE_DRAFT_EAGLE, .depth = 3}},
     {VTPU, {"llama-3-70b", "v6e:2x4", .tp = 8, .sequences = 256, .budget_tokens = 1024, .longest_tokens = 8192}},
     {VTPU, {"qwen3-235b-a22b", "v6e:4x4", .tp = 4, .ep = 16, .attention_dp = 4, .sequences = 256, .budget_tokens = 1024, .longest_tokens = 8192}},
+    {VTPU, {"llama-3-70b", "v7:2x2x1", .tp = 4, .sequences = 256, .budget_tokens = 1024, .longest_tokens = 8192}},
     {SGL, {"llama-3-70b", "h100:8", .tp = 8, .sequences = 256, .budget_tokens = 8192, .longest_tokens = 8192, .cache = "fp8"}},
     {SGL, {"llama-3-70b", "h100:8", .replicas = 4, .tp = 2, .sequences = 256, .budget_tokens = 4096, .longest_tokens = 8192, .weight = "int8"}},
     {SGL, {"deepseek-v3", "h100:4x8", .tp = 1, .ep = 32, .attention_dp = 32, .sequences = 4096, .budget_tokens = 1024, .longest_tokens = 8192, .draft = RIDGE_DRAFT_MTP, .depth = 3}},
@@ -47,6 +48,7 @@ static const struct {
     {TRT, {"llama-3-70b", "b200:8", .tp = 8, .sequences = 16, .budget_tokens = 8192, .longest_tokens = 8192, .draft = RIDGE_DRAFT_NGRAM, .depth = 4}},
     {JET, {"llama-2-70b", "v5e:4x4", .tp = 16, .kv_cut = RIDGE_KV_CUT_BATCH, .sequences = 240, .budget_tokens = 1024, .longest_tokens = 2048, .prompt_tokens = 1024, .cache = "int8"}},
     {JET, {"mixtral-8x7b", "v5e:2x4", .tp = 2, .ep = 4, .attention_dp = 4, .sequences = 96, .budget_tokens = 512, .longest_tokens = 2048, .prompt_tokens = 512, .weight = "int8"}},
+    {MAX, {"llama-2-70b", "v7:2x2x1", .tp = 4, .sequences = 32, .budget_tokens = 512, .longest_tokens = 4096, .prompt_tokens = 512}},
     {MAX, {"llama-2-70b", "v5e:4x4", .tp = 16, .kv_cut = RIDGE_KV_CUT_SEQUENCE, .sequences = 32, .budget_tokens = 1024, .longest_tokens = 4096, .prompt_tokens = 1024, .weight = "int8", .cache = "int8"}},
 };
 /* clang-format on */
@@ -230,7 +232,7 @@ static void a_pods_lists_are_read(void **state)
     ridge_serving_launch l;
     assert_ok(
         cx, server_fixture_parse(
-                cx, "tpu7x:2x2x2", "pod.yaml",
+                cx, "v6e:2x4", "pod.yaml",
                 "spec:\n  containers:\n  - name: a\n    image: vllm/vllm-tpu:1\n"
                 "    command: [\"vllm\", \"serve\"]\n    args:\n"
                 "    - --host=0.0.0.0\n    - --model=Qwen/Qwen3-235B-A22B\n"
@@ -249,6 +251,23 @@ static void a_pods_lists_are_read(void **state)
     assert_int_equal(p->sequences, 256);
     assert_int_equal(l.deployment.engine->block_tokens, 256);
     assert_int_equal(l.unknown.n, 0);
+}
+
+/* Four chips of two devices each. */
+static void chips_of_two_devices_are_counted_once(void **state)
+{
+    ridge_ctx *cx = *state;
+    ridge_serving_launch l;
+    assert_ok(cx, server_fixture_parse(cx, "tpu7x:2x2x1", "a.sh",
+                                       "vllm serve Qwen/Qwen3-235B-A22B -tp 8 "
+                                       "--enable-expert-parallel",
+                                       &l));
+    assert_int_equal(l.deployment.choice.pools[0].layout.tp, 4);
+    assert_int_equal(l.deployment.choice.pools[0].layout.ep, 4);
+    assert_int_equal(server_fixture_parse(cx, "tpu7x:2x2x1", "a.sh",
+                                          "vllm serve llama-3-8b -tp 3", &l),
+                     RIDGE_E_ARG);
+    fixture_assert_message(cx, "3 devices are no whole chips of 2");
 }
 
 static void scripts_and_files_are_read(void **state)
@@ -326,7 +345,7 @@ static void what_is_wrong_names_its_line(void **state)
     } cases[] = {
         {"echo hello", "a.sh: no server is started in it"},
         {"vllm serve\n", "a.sh: no server is started"},
-        {"\nvllm serve --tensor-parallel-size 8\n", "a.sh:2: the model is not stated"},
+        {"\nvllm serve --tensor-parallel-size 8\n", "a.sh: the model is not stated"},
         {"vllm serve no-such-model-x", "a.sh:1: model: unknown model"},
         {"vllm serve llama-3-8b \\\n -tp zero", "a.sh:2: tp: 'zero' is no number"},
         {"vllm serve llama-3-8b -tp 16", "it runs on 16 chips, h100:1x8 has 8"},
@@ -354,7 +373,7 @@ static void what_is_wrong_names_its_line(void **state)
         {"python -m MaxText.maxengine_server base.yml model_name=llama2-7b "
          "ici_fsdp_parallelism=1 ici_tensor_parallelism=3 "
          "ici_autoregressive_parallelism=-1",
-         "do not divide 8 chips"},
+         "do not divide 8 devices"},
     };
     for (size_t i = 0; i < RIDGE_COUNT_OF(cases); i++) {
         ridge_serving_launch l;
@@ -382,6 +401,8 @@ int main(void)
                                         fixture_close),
         cmocka_unit_test_setup_teardown(a_pods_lists_are_read, fixture_open,
                                         fixture_close),
+        cmocka_unit_test_setup_teardown(chips_of_two_devices_are_counted_once,
+                                        fixture_open, fixture_close),
         cmocka_unit_test_setup_teardown(scripts_and_files_are_read, fixture_open,
                                         fixture_close),
         cmocka_unit_test_setup_teardown(commands_again_are_more_servers, fixture_open,

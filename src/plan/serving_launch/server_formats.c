@@ -36,6 +36,20 @@ static bool is_among(const char *words, const char *word)
     return false;
 }
 
+int64_t server_devices_of(const ridge_slice *slice)
+{
+    return slice != NULL && slice->chip->devices > 1 ? slice->chip->devices : 1;
+}
+
+int64_t server_tpu_ranks(const ridge_model *model, ridge_dtype cache, int64_t devices)
+{
+    const double packing = 4 / ridge_dtype_bytes(cache);
+    double heads = (double)server_kv_heads(model) * 2 / packing;
+    heads = heads < 1 ? 1 : heads;
+    const int64_t made = (int64_t)((double)devices / heads);
+    return made < 1 ? 1 : made;
+}
+
 bool server_has_experts(const ridge_model *model)
 {
     for (int i = 0; i < model->n_layers; i++) {

@@ -33,11 +33,14 @@ static ridge_status fill_axes(server_reader *r, const launch_field *fields,
     }
     if (open < 0)
         return RIDGE_OK;
-    const int64_t chips = r->query->slice == NULL ? stated : r->query->slice->chips;
+    const int64_t chips =
+        r->query->slice == NULL
+            ? stated
+            : r->query->slice->chips * server_devices_of(r->query->slice);
     if (chips % stated != 0) {
         return launch_sheet_fail(&r->sheet, RIDGE_E_ARG, fields[open],
                                  "the other axes, %" PRId64
-                                 " together, do not divide %" PRId64 " chips",
+                                 " together, do not divide %" PRId64 " devices",
                                  stated, chips);
     }
     axes[open] = chips / stated;
@@ -52,6 +55,14 @@ static ridge_status read_degrees(server_reader *r)
     int64_t axes[AXES] = {1, 1, 1, 1, 1};
     ridge_serving_layout *l = r->layout;
     RIDGE_TRY(fill_axes(r, fields, axes, AXES));
+    const int64_t each = server_devices_of(r->query->slice);
+    if (axes[TENSOR] % each != 0) {
+        return launch_sheet_fail(&r->sheet, RIDGE_E_ARG, LAUNCH_TP,
+                                 "%" PRId64 " devices are no whole chips of %" PRId64
+                                 " each",
+                                 axes[TENSOR], each);
+    }
+    axes[TENSOR] /= each;
     if (axes[BATCH] > 1 && axes[SEQUENCE] > 1)
         server_read_note(r, LAUNCH_KV_SPLIT, "priced as cut by sequences");
     l->tp = axes[TENSOR] * axes[BATCH] * axes[SEQUENCE] * axes[GATHERED];
@@ -70,12 +81,13 @@ static ridge_status read_limits(server_reader *r)
     double of_chip = 0;
     int64_t prompt = 0;
     bool is_chunked = false;
-    const double chips = (double)ridge_serving_layout_chips(l);
+    const double devices = (double)ridge_serving_layout_chips(l) *
+                           (double)server_devices_of(r->query->slice);
     RIDGE_TRY(launch_sheet_double(&r->sheet, LAUNCH_LOCAL_BATCH, 1e-6, 1e6, &of_chip));
-    l->sequences = (int64_t)round(of_chip * chips);
+    l->sequences = (int64_t)round(of_chip * devices);
     if (l->sequences < 1) {
         return launch_sheet_fail(&r->sheet, RIDGE_E_ARG, LAUNCH_LOCAL_BATCH,
-                                 "%g x %g chips is no sequence", of_chip, chips);
+                                 "%g x %g devices is no sequence", of_chip, devices);
     }
     RIDGE_TRY(launch_sheet_want(&r->sheet, LAUNCH_PROMPT, &prompt));
     r->deployment->prompt_tokens = (double)prompt;

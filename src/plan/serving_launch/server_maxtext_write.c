@@ -34,7 +34,11 @@ static ridge_status draft_degrees(server_draft *d)
         beyond = l->tp / heads;
     }
     launch_draft_text(&d->sheet, LAUNCH_DP_SHARDS, "1");
-    launch_draft_i64(&d->sheet, LAUNCH_TP, tensor);
+    const int64_t each = server_devices_of(d->deployment->slice);
+    if (each > 1)
+        launch_draft_note(&d->sheet, "a chip is %" PRId64 " devices: axes count them",
+                          each);
+    launch_draft_i64(&d->sheet, LAUNCH_TP, tensor * each);
     launch_draft_i64(&d->sheet, LAUNCH_KV_BATCH,
                      l->kv_cut == RIDGE_KV_CUT_BATCH ? beyond : 1);
     if (l->kv_cut == RIDGE_KV_CUT_SEQUENCE && beyond > 1)
@@ -80,7 +84,8 @@ static void draft_limits(server_draft *d)
     const double longest =
         p->longest_tokens > 0 ? p->longest_tokens : (double)d->model->max_positions;
     const double prompt = p->prompt_tokens > 0 ? p->prompt_tokens : longest;
-    const double share = (double)d->layout->sequences / (double)d->chips;
+    const double share =
+        (double)d->layout->sequences / (double)(d->chips * server_devices_of(p->slice));
     launch_draft_i64(&d->sheet, LAUNCH_CONTEXT, (int64_t)longest);
     launch_draft_i64(&d->sheet, LAUNCH_PROMPT, (int64_t)prompt);
     launch_draft_text(&d->sheet, LAUNCH_LOCAL_BATCH,

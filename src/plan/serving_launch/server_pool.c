@@ -37,8 +37,8 @@ static ridge_status read_model(server_reader *r)
         d->model_name = name;
     if (r->model == NULL && name == NULL) {
         return ridge_fail(r->cx, RIDGE_E_PARSE,
-                          "%s:%d: the model is not stated: give it as well",
-                          r->sheet.file, r->server->line);
+                          "%s: the model is not stated: give it as well",
+                          r->sheet.file);
     }
     if (r->model == NULL) {
         const ridge_status st = ridge_model_load(r->cx, r->query->library,

@@ -122,6 +122,7 @@ static ridge_status read_graphs(server_reader *r)
 static ridge_status read_context(server_reader *r)
 {
     int64_t longest = r->model->max_positions;
+    const bool has_default = r->dialect == SERVER_DIALECT_MAXTEXT;
     const launch_setting *s = r->sheet.given[LAUNCH_CONTEXT];
     const bool is_auto = s != NULL && s->value != NULL &&
                          (strcmp(s->value, "auto") == 0 || strcmp(s->value, "-1") == 0);
@@ -132,6 +133,8 @@ static ridge_status read_context(server_reader *r)
             RIDGE_TRY(launch_sheet_i64(&r->sheet, LAUNCH_CONTEXT, 1, MOST, &longest));
         if (count >= 1 && count <= (double)MOST)
             longest = (int64_t)count;
+    } else if (has_default) {
+        RIDGE_TRY(launch_sheet_i64(&r->sheet, LAUNCH_CONTEXT, 1, MOST, &longest));
     } else if (longest > 0) {
         launch_notes_add(r->cx, &r->launch->assumed, "%s %" PRId64 ", of the model",
                          launch_sheet_name(&r->sheet, LAUNCH_CONTEXT), longest);

@@ -14,7 +14,32 @@ static bool is_tpu(const server_reader *r)
 
 /* ---- degrees --------------------------------------------------------------------- */
 
-/* On TPUs attention's ranks are those beyond the KV heads of a page. */
+/* Degrees count devices; attention's ranks are those beyond the KV heads of a page. */
+static ridge_status divide_devices(server_reader *r, bool has_ranks)
+{
+    ridge_serving_layout *l = r->layout;
+    const int64_t each = server_devices_of(r->query->slice);
+    const int64_t devices = l->tp;
+    if (devices % each != 0) {
+        return launch_sheet_fail(&r->sheet, RIDGE_E_ARG, LAUNCH_TP,
+                                 "%" PRId64 " devices are no whole chips of %" PRId64
+                                 " each",
+                                 devices, each);
+    }
+    l->tp = devices / each;
+    if (l->ep > 1)
+        l->ep = l->tp;
+    if (!has_ranks)
+        return RIDGE_OK;
+    const int64_t made = server_tpu_ranks(r->model, l->formats.cache, devices);
+    const int64_t ranks = made % each == 0 ? made / each : made;
+    if (ranks > 1 && l->tp % ranks == 0) {
+        l->attention_dp = ranks;
+        l->tp /= ranks;
+    }
+    return RIDGE_OK;
+}
+
 static ridge_status read_tpu_attention(server_reader *r)
 {
     ridge_serving_layout *l = r->layout;
@@ -27,17 +52,7 @@ static ridge_status read_tpu_attention(server_reader *r)
         l->tp *= experts;
         l->ep = l->tp;
     }
-    if (!has_ranks)
-        return RIDGE_OK;
-    const double packing = 4 / ridge_dtype_bytes(l->formats.cache);
-    double heads = (double)server_kv_heads(r->model) * 2 / packing;
-    heads = heads < 1 ? 1 : heads;
-    const int64_t made = (int64_t)((double)l->tp / heads);
-    if (made > 1 && l->tp % made == 0) {
-        l->attention_dp = made;
-        l->tp /= made;
-    }
-    return RIDGE_OK;
+    return divide_devices(r, has_ranks);
 }
 
 static ridge_status read_degrees(server_reader *r)

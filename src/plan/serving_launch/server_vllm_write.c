@@ -36,31 +36,25 @@ static ridge_status draft_experts(server_draft *d)
     return RIDGE_OK;
 }
 
-/* The ranks of attention that tpu-inference makes of its chips: those beyond the KV
- * heads of a page, of which a word of 32 bits packs two bf16 or four fp8. */
-static int64_t tpu_attention_ranks(const server_draft *d, int64_t ranks)
-{
-    const double bytes = ridge_dtype_bytes(d->layout->formats.cache);
-    const double packing = 4 / bytes;
-    double heads = (double)server_kv_heads(d->model) * 2 / packing;
-    heads = heads < 1 ? 1 : heads;
-    const int64_t made = (int64_t)((double)ranks / heads);
-    return made < 1 ? 1 : made;
-}
-
+/* Of chips with several devices each, tensor parallelism and ranks count devices. */
 static ridge_status draft_tpu_attention(server_draft *d)
 {
     const ridge_serving_layout *l = d->layout;
-    const int64_t ranks = l->tp * l->attention_dp;
-    launch_draft_i64(&d->sheet, LAUNCH_TP, ranks);
+    const int64_t each = server_devices_of(d->deployment->slice);
+    const int64_t devices = l->tp * l->attention_dp * each;
+    launch_draft_i64(&d->sheet, LAUNCH_TP, devices);
+    if (each > 1)
+        launch_draft_note(&d->sheet,
+                          "a chip is %" PRId64 " devices: degrees count them", each);
     if (l->attention_dp == 1)
         return RIDGE_OK;
-    const int64_t made = tpu_attention_ranks(d, ranks);
-    if (made != l->attention_dp) {
+    const int64_t made = server_tpu_ranks(d->model, l->formats.cache, devices);
+    const int64_t ranks = made % each == 0 ? made / each : made;
+    if (ranks != l->attention_dp) {
         return launch_draft_refuse(&d->sheet,
                                    "makes %" PRId64 " attention ranks of %" PRId64
                                    " chips: plan with attention_dp=%" PRId64 " or 1",
-                                   made, ranks, made);
+                                   ranks, devices / each, ranks);
     }
     launch_draft_text(&d->sheet, LAUNCH_SHARDING_JSON,
                       "{\"sharding\": {\"sharding_strategy\": "
