@@ -47,6 +47,26 @@ RIDGE_NODISCARD ridge_status ridge_service_deploy(ridge_ctx *cx,
                                                   double longest_tokens,
                                                   ridge_service_deployment *out);
 
+/** The most that a deployment takes while it keeps goals. */
+typedef struct ridge_service_capacity {
+    double requests_per_s;         /* 0: not even one now and then */
+    double share;                  /* of requests that keep the goals at it */
+    int plays;                     /* rates that were played */
+    ridge_serving_summary summary; /* at it; of the lowest rate where it is 0 */
+} ridge_service_capacity;
+
+/**
+ * The highest rate of a drawn stream at which a share of its requests keeps all goals,
+ * to 1%: played at rates that double and are then halved between.
+ * @param draws  an open process of arrivals; its rate is where the search begins
+ * @param share  0 to 1: 0.99 asks that the p99 of each goal is kept, together
+ * @errors E_ARG no goals, a closed loop; those of ridge_serving_play
+ */
+RIDGE_NODISCARD ridge_status ridge_service_capacity_find(
+    ridge_ctx *cx, const ridge_serving_deployment *deployment,
+    const ridge_request_draws *draws, const ridge_serving_goals *goals, double share,
+    ridge_service_capacity *out);
+
 #ifdef __cplusplus
 }
 #endif

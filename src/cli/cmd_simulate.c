@@ -22,7 +22,7 @@ static const char *const of_service[] = {
     "until",       "speed",           "turns",       "prefixes", "urgent",
     "slo",         "queue",           "router",      "longest",  "outage",
     "host-cache",  "no-prefix-cache", "per-request", "charts",   "svg",
-    "memory",      "stepped",         NULL};
+    "memory",      "find-rate",       "stepped",     NULL};
 
 static const plan_player players[] = {{"train", cli_simulate_training, of_service},
                                       {"serve", cli_simulate_service, of_training}};
@@ -130,6 +130,8 @@ static const cli_option options[] = {
     {"prefixes", "N:TOKENS", "serving: prompts begin with one of N prefixes: 8:2000"},
     {"urgent", "X%", "serving: share of requests that --queue priority puts first"},
     {"slo", "GOALS", "serving: ttft=500ms,tpot=30ms,e2e=20s: what goodput counts"},
+    {"find-rate", "X%",
+     "serving: at the highest rate at which X% of requests keep --slo: 99%"},
     {"queue", "POLICY", "serving: fcfs (default), shortest, priority, decode-first"},
     {"router", "WAY", "serving: least-loaded (default), round-robin, prefix"},
     {"longest", "N", "serving: tokens of a sequence; longer requests are refused"},

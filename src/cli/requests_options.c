@@ -256,7 +256,16 @@ static ridge_status open_draws(cli_run *run, ridge_request_draws *d, int64_t cou
                           : COUNT_DRAWN;
     out->text = stream_text(run, d, path);
     out->longest_tokens = longest_of(d);
+    out->is_drawn = true;
+    out->draws = *d;
     return ridge_request_draws_open(run->cx, d, &out->source);
+}
+
+ridge_status requests_reopen(cli_run *run, double rate_per_s, requests_stream *stream)
+{
+    stream->draws.rate_per_s = rate_per_s;
+    stream->text = stream_text(run, &stream->draws, cli_option_text(run, "requests"));
+    return ridge_request_draws_open(run->cx, &stream->draws, &stream->source);
 }
 
 ridge_status requests_open(cli_run *run, const requests_default *silent,

@@ -14,6 +14,8 @@ typedef struct requests_stream {
     const char *text;         /* in words */
     double longest_tokens;    /* bound on a request of it; 0: unknown */
     uint64_t seed;
+    bool is_drawn;             /* by what follows */
+    ridge_request_draws draws; /* as they were opened */
 } requests_stream;
 
 /** What holds where an option is silent. */
@@ -26,6 +28,10 @@ typedef struct requests_default {
 /** @errors E_ARG with the option's name, those of opening a file */
 RIDGE_NODISCARD ridge_status requests_open(cli_run *run, const requests_default *silent,
                                            requests_stream *out);
+
+/** Open a drawn stream again, at another rate. @errors as above */
+RIDGE_NODISCARD ridge_status requests_reopen(cli_run *run, double rate_per_s,
+                                             requests_stream *stream);
 
 /** A time of an option, in seconds: 30s, 5m; @p fallback when it is silent. */
 RIDGE_NODISCARD ridge_status requests_time(cli_run *run, const char *name,

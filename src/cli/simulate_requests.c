@@ -191,6 +191,38 @@ static ridge_status deploy(cli_run *run, requests_play *p)
     return read_cache(run, &p->deployment);
 }
 
+/* The highest rate at which the goals are kept becomes that of the stream. */
+static ridge_status find_rate(cli_run *run, requests_play *p)
+{
+    const char *text = cli_option_text(run, "find-rate");
+    ridge_service_capacity found;
+    double share;
+    if (text == NULL)
+        return RIDGE_OK;
+    if (!ridge_parse_fraction(ridge_str_of(text), &share) || share > 1)
+        return ridge_fail(
+            run->cx, RIDGE_E_ARG,
+            "--find-rate '%.40s': the share of requests that keeps --slo: "
+            "99%%",
+            text);
+    if (!p->stream.is_drawn)
+        return ridge_fail(
+            run->cx, RIDGE_E_ARG,
+            "--find-rate: the file has arrivals of its own: add --rate for "
+            "where the search begins");
+    RIDGE_TRY(ridge_service_capacity_find(run->cx, &p->deployment.play,
+                                          &p->stream.draws, &p->goals, share, &found));
+    if (found.requests_per_s <= 0)
+        return ridge_fail(
+            run->cx, RIDGE_E_ARG,
+            "--find-rate %s: at no rate do so many requests keep the goals: "
+            "alone they take TTFT %s, TPOT %s, %s to the last token",
+            text, ridge_format_seconds(found.summary.ttft.p50).s,
+            ridge_format_seconds(found.summary.tpot.p50).s,
+            ridge_format_seconds(found.summary.e2e.p50).s);
+    return requests_reopen(run, found.requests_per_s, &p->stream);
+}
+
 /* ---- playing and showing --------------------------------------------------------- */
 
 static ridge_status play(cli_run *run, requests_play *p)
@@ -347,7 +379,8 @@ static ridge_status open_knobs(cli_run *run, requests_play *p)
 
 static int play_and_show(cli_run *run, requests_play *p)
 {
-    if (deploy(run, p) != RIDGE_OK || play(run, p) != RIDGE_OK)
+    if (deploy(run, p) != RIDGE_OK || find_rate(run, p) != RIDGE_OK ||
+        play(run, p) != RIDGE_OK)
         return cli_fail(run);
     return show(run, p);
 }

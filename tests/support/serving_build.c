@@ -157,7 +157,7 @@ ridge_engine data_rules(const char *name, int64_t block_tokens, int64_t budget_t
     static const char *const none[] = {NULL};
     ridge_ctx *cx = ridge_ctx_open();
     const ridge_catalog *catalog;
-    const ridge_engine *found;
+    const ridge_engine *found = NULL;
     if (ridge_catalog_open(cx, NULL, &catalog) != RIDGE_OK ||
         ridge_engine_find(cx, catalog, name, &found) != RIDGE_OK)
         fail_msg("%s", ridge_ctx_message(cx));

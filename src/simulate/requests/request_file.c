@@ -215,7 +215,7 @@ static double peek_file(void *self)
     if (f->status == RIDGE_OK)
         f->status = fill_window(f);
     if (is_over(f))
-        return INFINITY;
+        return (double)INFINITY;
     const double at = f->rows[f->heap[0]].arrival_s;
     return f->options.most_s > 0 && at > f->options.most_s ? (double)INFINITY : at;
 }
@@ -341,7 +341,7 @@ ridge_status ridge_request_file_open(ridge_ctx *cx, const char *path,
     f->path = ridge_str_dup(ridge_ctx_arena(cx), ridge_str_of(path));
     f->options = *options;
     f->given = -1;
-    f->read_s = f->given_s = -INFINITY;
+    f->read_s = f->given_s = -(double)INFINITY;
     f->note.measured_ttft = &f->measured.ttft;
     f->note.measured_tpot = &f->measured.tpot;
     f->note.measured_e2e = &f->measured.e2e;
@@ -364,6 +364,6 @@ ridge_status ridge__request_file_rewind(ridge_request_file *f)
     f->lines.at = f->lines.n = 0;
     f->lines.number = 0;
     f->lines.is_end = f->is_end = f->has_first = false;
-    f->read_s = f->given_s = -INFINITY;
+    f->read_s = f->given_s = -(double)INFINITY;
     return tell_format(f);
 }

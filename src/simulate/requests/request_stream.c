@@ -168,7 +168,7 @@ static double peek_stream(void *self)
 {
     const request_stream *s = self;
     if (is_over(s))
-        return INFINITY;
+        return (double)INFINITY;
     double at = s->next_s;
     if (s->n_ready > 0)
         at = fmin(at, s->speakers[s->ready[0]].ready_s);
@@ -281,7 +281,7 @@ static ridge_status open_clients(request_stream *s)
         s->speakers[at] = (stream_speaker){.session = (uint64_t)i};
         push_ready(s, at);
     }
-    s->next_s = INFINITY;
+    s->next_s = (double)INFINITY;
     return RIDGE_OK;
 }
 
