@@ -6,6 +6,8 @@ import { Engine } from './engine/engine';
 import { ExplainPage } from './pages/explain_page';
 import { HardwarePage } from './pages/hardware_page';
 import { ModelPage } from './pages/model_page';
+import { ProfilePage } from './pages/profile_page';
+import { ServingPage } from './pages/serving_page';
 import { ShardingPage } from './pages/sharding_page';
 import { TrainingPage } from './pages/training_page';
 import { EngineContext } from './state/answer';
@@ -19,6 +21,8 @@ const PAGES: Record<string, { title: string; Page: FunctionComponent<{ route: Ro
   hardware: { title: 'Hardware', Page: HardwarePage },
   sharding: { title: 'Sharding', Page: ShardingPage },
   training: { title: 'Training', Page: TrainingPage },
+  serving: { title: 'Serving', Page: ServingPage },
+  profile: { title: 'Profile', Page: ProfilePage },
   explain: { title: 'Explain', Page: ExplainPage },
 };
 

@@ -134,6 +134,45 @@ flow('a bad slice is answered in words', '#/training?on=h100:0x8', async (tab) =
   await tab.getByRole('alert').waitFor();
 });
 
+const SERVING = '#/serving?model=llama-3-8b&on=h100:1x4';
+
+flow('a slider of the serving page answers', SERVING, async (tab) => {
+  await isDone(tab);
+  const slider = tab.getByRole('slider', { name: /Prompt/ });
+  await slider.focus();
+  await slider.press('ArrowRight');
+  await tab.getByText('2048 tokens').waitFor();
+  await isDone(tab);
+  assert.match(tab.url(), /prompt=2048/);
+});
+
+flow('a deployment of the front is chosen', SERVING, async (tab) => {
+  await isDone(tab);
+  await tab.getByRole('radio').nth(2).check();
+  await tab.getByRole('heading', { name: /^Chosen deployment/ }).waitFor();
+  assert.match(tab.url(), /layout=front3/);
+});
+
+flow('goals that nothing keeps are told', `${SERVING}&ttft=1ms&tpot=0.1ms`, async (tab) => {
+  await tab.getByRole('heading', { name: 'Nothing keeps the goals' }).waitFor();
+});
+
+const TRACE = JSON.stringify({ traceEvents: [
+  { ph: 'M', pid: 0, tid: 0, name: 'process_name', args: { name: 'chip 0' } },
+  { ph: 'X', pid: 0, tid: 0, name: 'matmul', cat: 'compute', ts: 0, dur: 900 },
+  { ph: 'X', pid: 0, tid: 0, name: 'all_reduce', cat: 'network', ts: 900, dur: 100 },
+] });
+
+flow('a trace is dropped and read', '#/profile', async (tab) => {
+  await tab.getByLabel(/Drop a trace/).setInputFiles(file('own.trace.json', TRACE));
+  await tab.getByRole('heading', { name: 'Where a step goes' }).waitFor();
+});
+
+flow('a bad trace is answered in words', '#/profile', async (tab) => {
+  await tab.getByLabel(/Drop a trace/).setInputFiles(file('own.trace.json', '{"traceEvents": [{"ph":'));
+  await tab.getByRole('alert').filter({ hasText: 'own.trace.json' }).waitFor();
+});
+
 flow('the page is used by the keyboard alone', '#/model', async (tab) => {
   await tab.getByText('Parameters by part').waitFor();
   await tab.keyboard.press('Tab');

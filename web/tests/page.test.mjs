@@ -14,6 +14,8 @@ const PAGES = [
   ['#/hardware?chips=h100,v5p', 'Hardware', 'critical m'],
   ['#/sharding', 'Sharding', 'AllGather_y C'],
   ['#/training?on=h100:4x8&model=llama-3-8b&batch=1M', 'Training', 'The step as a timeline'],
+  ['#/serving?model=llama-3-8b&on=h100:1x8', 'Serving', 'The front: choose one'],
+  ['#/profile', 'Profile', 'nothing is uploaded'],
   ['#/explain', 'Explain', 'sum of its parts'],
 ];
 

@@ -218,3 +218,95 @@ export interface ExplainAnswer {
   derivation: { depth: number; name: string; formula: string; values: string; result: string }[];
   sensitivity?: { change: string; step_change: number }[];
 }
+
+export interface ServePool {
+  role: string;
+  servers: number;
+  chips_per_server: number;
+  batch: number;
+  mesh: { tp: number; pp: number; ep: number; attention_dp: number };
+  kv_cut: string;
+  weight_gathered: boolean;
+  sequences: number;
+  budget_tokens: number;
+  dtypes: Record<string, string | number>;
+}
+
+export interface ServeLayout {
+  mode: string;
+  pools: ServePool[];
+  why_not?: string;
+  ttft_s: number;
+  bound_ttft_s: number;
+  tpot_s: number;
+  bound_tpot_s: number;
+  e2e_s: number;
+  batch: number;
+  chips: number;
+  concurrency: number;
+  requests_per_s: number;
+  tokens_per_s: number;
+  tokens_per_s_per_chip: number;
+  bound_tokens_per_s_per_chip: number;
+  tokens_per_s_per_user: number;
+  usd_per_million_tokens: number | null;
+  cache_use: number;
+  memory: Record<string, number>[];
+  breakdown: { tpot: Record<string, number>; ttft: Record<string, number> };
+  bottleneck: string;
+}
+
+export interface ServeAnswer {
+  model: string;
+  slice: string;
+  chips: number;
+  engine: string;
+  goals: Record<'ttft_s' | 'tpot_s' | 'e2e_s' | 'quantile', number | null>;
+  layouts: ServeLayout[];
+  nearest?: ServeLayout;
+  least?: Record<string, ServeLayout>;
+  other_mode?: ServeLayout;
+  pareto?: ServeLayout[];
+  refused?: { layouts: number; why: string; tp: number; pp: number; ep: number; attention_dp: number }[];
+  search: { covered: number; priced: number; seconds: number };
+}
+
+export type Spread = Record<'mean' | 'p50' | 'p90' | 'p99', number | null>;
+
+export interface StreamAnswer {
+  requests: number;
+  completed: number;
+  ttft_s: Spread;
+  tpot_s: Spread;
+  e2e_s: Spread;
+  goodput_requests_per_s: number | null;
+  output_tokens_per_s: number;
+  kv?: { peak_fraction: number; hit_rate: number; preemptions: number };
+  simulated_s: number;
+  wall_s?: number;
+}
+
+export interface ProfileAnswer {
+  format: string;
+  files: number;
+  events: number;
+  bytes: number;
+  chip: string | null;
+  step_time_s: number;
+  breakdown: Record<string, number>;
+  devices: { name: string; hardware: string; steps: number; step_time_s: number; breakdown: Record<string, number> }[];
+  steps: { name: string; device: string; time_s: number; breakdown: Record<string, number> }[];
+  ops: { name: string; class: string; count: number; time_s: number; least_s: number; most_s: number }[];
+  collectives: Record<string, string | number | null>[];
+  advice: (string | Record<string, string | number | null>)[];
+}
+
+export interface HloAnswer {
+  module: string;
+  flops: number;
+  bytes: number;
+  time_s?: number | null;
+  peak_memory_bytes?: number | null;
+  collectives: Record<string, unknown>[];
+  ops: Record<string, unknown>[];
+}

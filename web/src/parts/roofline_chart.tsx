@@ -19,7 +19,7 @@ export function RooflineChart(props: { curves: RooflineAnswer[]; dim: string; at
     <Chart
       label={`Roofline of ${props.curves.map((curve) => curve.chip).join(', ')}: FLOP/s over FLOPs per byte`}
       height={380}
-      state={[props.curves, props.at]}
+      state={JSON.stringify([props.curves.map((curve) => [curve.chip, curve.op, curve.sweep?.length]), props.at])}
       options={() => ({
         marginLeft: 70,
         x: { type: 'log', label: 'FLOPs per byte', grid: true },

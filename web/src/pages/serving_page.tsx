@@ -1,0 +1,89 @@
+// Serving: the best deployments of a model on a slice, between latency and cost.
+import type { ModelsAnswer, ServeAnswer, ServeLayout } from '../engine/answers';
+import { useFormats } from '../parts/format';
+import { FrontChart } from '../parts/front_chart';
+import { SameLine } from '../parts/notice';
+import { useAnswer } from '../state/answer';
+import type { Route } from '../state/route';
+import type { ServingQuestion } from '../state/serving_question';
+import { useServing } from '../state/serving_question';
+import { ServingFields } from './serving_fields';
+import { ServingLayout } from './serving_layout';
+import { ServingStream } from './serving_stream';
+import { ServingLayouts, ServingRefused } from './serving_tables';
+
+function Progress(props: { question: ServingQuestion }) {
+  const f = useFormats();
+  const { answer, isNarrowed, isStale } = props.question;
+  const search = answer.value?.search;
+  const text = isNarrowed
+    ? `Deployments like the last best one, in ${f.seconds(answer.ms * 1e-3)}; searching all…`
+    : isStale
+      ? 'Searching all deployments…'
+      : search
+        ? `${f.exact(search.covered)} deployments covered, in ${f.seconds(answer.ms * 1e-3)}`
+        : '';
+  return <p class="quiet" role="status" data-state={isNarrowed ? 'narrowed' : isStale ? 'stale' : 'done'}>{text}</p>;
+}
+
+/** "best2", "front5", or nothing: the best. */
+function chosenOf(answer: ServeAnswer, param: string | undefined): { layout: ServeLayout | undefined; title: string } {
+  const [, list, number] = /^(best|front)(\d+)$/.exec(param ?? '') ?? [];
+  const layouts = list === 'front' ? answer.pareto : answer.layouts;
+  const layout = layouts?.[Number(number ?? 1) - 1] ?? answer.layouts[0];
+  const title = layout === answer.layouts[0] ? 'Best deployment' : 'Chosen deployment';
+  return { layout, title };
+}
+
+function NoneKeeps(props: { answer: ServeAnswer }) {
+  const { nearest } = props.answer;
+  return (
+    <>
+      <h2>Nothing keeps the goals</h2>
+      {nearest ? <ServingLayout layout={nearest} title="Nearest to them" /> : <p>No deployment of this model fits here.</p>}
+      <ServingRefused answer={props.answer} />
+    </>
+  );
+}
+
+function Answer(props: { question: ServingQuestion; route: Route }) {
+  const { question, route } = props;
+  const { answer } = question;
+  if (answer.error) return <p class="complaint" role="alert">{answer.error}</p>;
+  if (!answer.value) return null;
+  const found = answer.value;
+  const { layout, title } = chosenOf(found, route.params['layout']);
+  if (!layout) return <NoneKeeps answer={found} />;
+  const isDone = !question.isNarrowed && !question.isStale;
+  return (
+    <div class={question.isStale ? 'busy' : ''} aria-busy={question.isStale}>
+      <ServingLayout layout={layout} title={title} />
+      {found.pareto && found.pareto.length > 0 && (
+        <section>
+          <h2>Between speed for a user and throughput of a chip</h2>
+          <FrontChart front={found.pareto} others={found.layouts} chosen={layout} />
+          <ServingLayouts caption="The front: choose one" layouts={found.pareto} chosen={layout} param="front" />
+        </section>
+      )}
+      <ServingLayouts caption="Deployments, best first: choose one" layouts={found.layouts} chosen={layout} param="best" />
+      <ServingRefused answer={found} />
+      <ServingStream answer={found} layout={layout} params={route.params} isDone={isDone} />
+    </div>
+  );
+}
+
+export function ServingPage(props: { route: Route }) {
+  const listed = useAnswer<ModelsAnswer>('quick', 'models', { words: ['model', '--json'] });
+  const question = useServing(props.route.params);
+  return (
+    <>
+      <h1>Serving</h1>
+      <p class="lead">The best deployments of a model on a slice: time to the first token, time of each, throughput, cost; what keeps the goals, and what does not.</p>
+      <ServingFields params={props.route.params} models={listed.value?.models.map((model) => model.name) ?? []} />
+      {question.modelError && <p class="complaint" role="alert">{question.modelError}</p>}
+      {question.line && <SameLine words={question.line.words} />}
+      <Progress question={question} />
+      <Answer question={question} route={props.route} />
+    </>
+  );
+}

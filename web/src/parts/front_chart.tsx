@@ -1,0 +1,32 @@
+// Deployments between two wishes: tokens a second for a user, and for a chip.
+import * as Plot from '@observablehq/plot';
+import type { ServeLayout } from '../engine/answers';
+import { layoutText } from '../state/serving_question';
+import { Chart, COLOURS } from './chart';
+import { useFormats } from './format';
+
+export function FrontChart(props: { front: ServeLayout[]; others: ServeLayout[]; chosen: ServeLayout }) {
+  const all = [...props.others, ...props.front];
+  const f = useFormats();
+  const tip = (one: ServeLayout) =>
+    `${layoutText(one)}, batch ${f.exact(one.batch)}\n${f.double(one.tokens_per_s_per_user)} tokens/s a user, ${f.double(one.tokens_per_s_per_chip)} a chip\nTTFT ${f.seconds(one.ttft_s)}, TPOT ${f.seconds(one.tpot_s)}, ${f.usd(one.usd_per_million_tokens)} a million tokens`;
+  const x = 'tokens_per_s_per_user';
+  const y = 'tokens_per_s_per_chip';
+  return (
+    <Chart
+      label={`${all.length} deployments between throughput of a chip and speed for a user; the tables below have them`}
+      height={360}
+      state={props.chosen}
+      options={() => ({
+        marginLeft: 60,
+        x: { label: 'tokens a second, for a user', grid: true, zero: true },
+        y: { label: 'tokens a second, of a chip', grid: true, zero: true },
+        color: { legend: true, range: COLOURS },
+        marks: [
+          Plot.dot(all, { x, y, fill: 'mode', r: 4, title: tip, tip: true }),
+          Plot.dot([props.chosen], { x, y, stroke: 'currentColor', strokeWidth: 2, r: 8 }),
+        ],
+      })}
+    />
+  );
+}

@@ -1,0 +1,89 @@
+// What the serving page asks: all deployments in a thread that may take its time, and
+// while that works, deployments like the last best one in another.
+import { useRef } from 'preact/hooks';
+import type { ServeAnswer, ServeLayout, ServePool } from '../engine/answers';
+import type { Line } from '../engine/wire';
+import type { Answer } from './answer';
+import { lineIdentity, useAnswer } from './answer';
+import { useModel } from './model_choice';
+
+export type Params = Readonly<Record<string, string>>;
+
+export const USUAL = { on: 'h100:1x8', prompt: '1024', output: '256' } as const;
+export const PLAN_FILE = 'serve.json';
+
+export function valueOf(params: Params, name: keyof typeof USUAL): string {
+  return params[name] ?? USUAL[name];
+}
+
+function goalWords(params: Params): string[] {
+  const goals = ['ttft', 'tpot', 'e2e'].flatMap((name) => (params[name] ? [`${name}=${params[name]}`] : []));
+  const percentile = params['percentile'];
+  return goals.length ? ['--slo', [...goals, ...(percentile ? [percentile] : [])].join(',')] : [];
+}
+
+export function subjectWords(params: Params, model: string): string[] {
+  const options = ['cached', 'rate', 'engine', 'price', 'draft', 'accept'].flatMap((name) => (params[name] ? [`--${name}`, params[name]] : []));
+  const aim = params['for'] ? ['--for', params['for']] : [];
+  return ['serve', model, '--on', valueOf(params, 'on'), '--prompt', valueOf(params, 'prompt'), '--output', valueOf(params, 'output'), ...goalWords(params), ...options, ...aim];
+}
+
+/** What is fixed: the batch of the slider, formats, and knobs as they are written. */
+export function knobWords(params: Params): string[] {
+  const one = (name: string) => (params[name] ? [`${name}=${params[name]}`] : []);
+  return [...one('batch'), ...one('weights'), ...one('cache'), ...(params['knobs'] ?? '').split(/\s+/).filter(Boolean)];
+}
+
+function degrees(pool: ServePool, prefix: string): string[] {
+  const { tp, pp, ep, attention_dp } = pool.mesh;
+  return [`${prefix}tp=${tp}`, `${prefix}pp=${pp}`, `${prefix}ep=${ep}`, `${prefix}attention_dp=${attention_dp}`];
+}
+
+function likeKnobs(layout: ServeLayout): string[] {
+  const isSplit = layout.mode === 'disaggregated';
+  const pools = layout.pools.flatMap((pool) => degrees(pool, isSplit ? `${pool.role}_` : ''));
+  return [`mode=${layout.mode}`, ...pools];
+}
+
+/** Everything that knobs can fix, for the plan of this layout. */
+export function allKnobs(layout: ServeLayout): string[] {
+  const pool = layout.pools[0];
+  const isSplit = layout.mode === 'disaggregated';
+  if (!pool || isSplit) return likeKnobs(layout);
+  return [...likeKnobs(layout), `servers=${pool.servers}`, `batch=${pool.batch}`, `budget=${pool.budget_tokens}`, `kv_cut=${pool.kv_cut}`];
+}
+
+export function poolText(pool: ServePool): string {
+  const ways = Object.entries(pool.mesh).filter(([, n]) => n > 1).map(([axis, n]) => `${axis.replace('_', ' ')} ${n}`);
+  return `${pool.servers} × ${ways.join(' · ') || 'one chip'}`;
+}
+
+export function layoutText(layout: ServeLayout): string {
+  return layout.pools.map(poolText).join(' → ');
+}
+
+export interface ServingQuestion {
+  line: Line | null;
+  modelError?: string | undefined;
+  answer: Answer<ServeAnswer>;
+  isNarrowed: boolean;
+  isStale: boolean;
+}
+
+export function useServing(params: Params): ServingQuestion {
+  const model = useModel(params['model']);
+  const tail = ['--front', '--top', '10', '--json'];
+  const line: Line | null = model.word ? { words: [...subjectWords(params, model.word), ...knobWords(params), ...tail], files: model.files } : null;
+  const lastBest = useRef<{ model: string; layout: ServeLayout } | undefined>(undefined);
+  const thorough = useAnswer<ServeAnswer>('thorough', 'serve', line);
+  const isDone = thorough.of === lineIdentity(line);
+  const like = lastBest.current;
+  const narrow: Line | null = line && model.word && !isDone && like?.model === model.word && !params['knobs']
+    ? { words: [...subjectWords(params, model.word), ...likeKnobs(like.layout), ...knobWords(params), ...tail], files: model.files }
+    : null;
+  const quick = useAnswer<ServeAnswer>('quick', 'serve', narrow);
+  const best = isDone ? thorough.value?.layouts[0] : undefined;
+  if (best && model.word) lastBest.current = { model: model.word, layout: best };
+  const hasQuick = narrow !== null && quick.of === lineIdentity(narrow) && (quick.value?.layouts.length ?? 0) > 0;
+  return { line, modelError: model.error, answer: hasQuick && !isDone ? quick : thorough, isNarrowed: hasQuick && !isDone, isStale: !isDone && !hasQuick };
+}
