@@ -206,7 +206,11 @@ void ridge_acceptance_extend(const double *known, int n, double *out);
 
 /* ---- the study ------------------------------------------------------------------- */
 
-enum { RIDGE_STUDY_BATCHES_MAX = 32, RIDGE_STUDY_DEPTHS_MAX = 16 };
+enum {
+    RIDGE_STUDY_BATCHES_MAX = 32,
+    RIDGE_STUDY_DEPTHS_MAX = 16,
+    RIDGE_STUDY_CONTEXTS_MAX = 8
+};
 
 /** What is asked: batches and depths of one layout. */
 typedef struct ridge_speculation_query {
@@ -218,6 +222,9 @@ typedef struct ridge_speculation_query {
     double batches[RIDGE_STUDY_BATCHES_MAX];
     int64_t deepest;    /* depths 1 to this, <= RIDGE_STUDY_DEPTHS_MAX */
     int64_t most_nodes; /* of trees; 0: chains alone */
+    int n_contexts;     /* other contexts, of which the best depth is told */
+    double contexts[RIDGE_STUDY_CONTEXTS_MAX];
+    double cache_tokens; /* room of the cache: batches beyond it are left out there */
 } ridge_speculation_query;
 
 /** A batch at a depth, or with a tree. */
@@ -230,6 +237,13 @@ typedef struct ridge_speculation_point {
     double speedup;     /* over the iteration without drafts */
 } ridge_speculation_point;
 
+/** The best depth of a batch at a context. */
+typedef struct ridge_speculation_cell {
+    bool fits;
+    int64_t depth; /* 0: none is faster than without drafts */
+    double speedup;
+} ridge_speculation_cell;
+
 /** One batch. */
 typedef struct ridge_speculation_row {
     double batch;
@@ -239,6 +253,7 @@ typedef struct ridge_speculation_row {
     int best; /* index of the fastest chain; -1: none is faster than without */
     ridge_speculation_point tree;          /* the fastest tree; nodes 0: not asked */
     int64_t widths[RIDGE_DRAFT_DEPTH_MAX]; /* of its levels */
+    ridge_speculation_cell contexts[RIDGE_STUDY_CONTEXTS_MAX];
 } ridge_speculation_row;
 
 typedef struct ridge_speculation_study {

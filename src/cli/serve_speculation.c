@@ -33,6 +33,20 @@ static void fill_batches(const ridge_serving_memory *m, double context,
     q->batches[q->n_batches++] = most;
 }
 
+/* A quarter of the context to 64 times it, as far as the model and the cache reach. */
+static void fill_contexts(const ridge_model *model, const ridge_serving_memory *m,
+                          ridge_speculation_query *q)
+{
+    double context = q->context_tokens / 4;
+    q->cache_tokens = (double)m->blocks * (double)m->block_tokens;
+    for (int i = 0; i < 5; i++, context *= 4) {
+        const bool is_long =
+            model->max_positions > 0 && context > (double)model->max_positions;
+        if (!is_long && context >= 1 && context <= q->cache_tokens)
+            q->contexts[q->n_contexts++] = round(context);
+    }
+}
+
 static double context_of(const ridge_service_work *w)
 {
     return w->context_tokens > 0 ? w->context_tokens
@@ -62,6 +76,7 @@ static ridge_status study(cli_run *run, const ridge_service_request *r,
     RIDGE_TRY(ridge_serving_desk_open(run->cx, &about, &q->desk));
     RIDGE_TRY(ridge_serving_memory_find(q->desk, layout, &memory));
     fill_batches(&memory, q->context_tokens, q);
+    fill_contexts(r->model, &memory, q);
     return ridge_speculation_study_run(run->cx, q, out);
 }
 

@@ -31,6 +31,10 @@ static void run_on(ridge_ctx *cx, const char *model_name, const char *slice_text
     ridge_speculation_query q =
         query_of(cx, text, &layout, serving_desk_of(cx, model, slice));
     q.most_nodes = nodes;
+    q.n_contexts = 2;
+    q.contexts[0] = q.context_tokens;
+    q.contexts[1] = 4 * q.context_tokens;
+    q.cache_tokens = 300 * q.context_tokens;
     assert_ok(cx, ridge_speculation_study_run(cx, &q, out));
 }
 
@@ -50,6 +54,14 @@ static void speed_up_is_tokens_over_what_they_cost(void **state)
             assert_true(row->best < 0 ||
                         p->speedup <= row->chains[row->best].speedup + 1e-12);
         }
+    }
+    for (int i = 0; i < s.n_rows; i++) { /* its own context is one of the others */
+        const ridge_speculation_row *row = &s.rows[i];
+        const ridge_speculation_cell *cell = &row->contexts[0];
+        assert_int_equal(cell->fits, row->batch <= 300);
+        assert_int_equal(row->contexts[1].fits, row->batch <= 75);
+        if (cell->fits && row->best >= 0)
+            assert_near(cell->speedup, row->chains[row->best].speedup, 1e-12);
     }
     assert_true(s.rows[0].best >= 0);
     assert_true(s.rows[0].chains[s.rows[0].best].speedup > 1.5);

@@ -147,6 +147,32 @@ static ridge_status choose_tree(study_case *c, ridge_speculation_row *row)
 
 /* ---- rows ------------------------------------------------------------------------ */
 
+/* The best depth at another context. */
+static ridge_status fill_cell(study_case *c, double batch, double context,
+                              ridge_speculation_cell *cell)
+{
+    ridge_serving_step step;
+    *cell = (ridge_speculation_cell){.fits = batch * context <= c->q->cache_tokens,
+                                     .speedup = 1};
+    if (!cell->fits)
+        return RIDGE_OK;
+    set_plain(c);
+    RIDGE_TRY(price(c, batch, context, &step));
+    const double plain_s = step.expected_s;
+    for (int64_t depth = 1; depth <= c->q->deepest; depth++) {
+        set_draft(c, depth, depth);
+        RIDGE_TRY(price(c, batch, context, &step));
+        const double speedup =
+            ridge_chain_tokens(c->q->speculation.draft.accept, depth) * plain_s /
+            step.expected_s;
+        if (speedup > cell->speedup) {
+            cell->speedup = speedup;
+            cell->depth = depth;
+        }
+    }
+    return RIDGE_OK;
+}
+
 static ridge_status fill_row(study_case *c, double batch, ridge_speculation_row *row)
 {
     ridge_serving_step plain;
@@ -163,6 +189,8 @@ static ridge_status fill_row(study_case *c, double batch, ridge_speculation_row 
             row->best = i;
         }
     }
+    for (int i = 0; i < c->q->n_contexts; i++)
+        RIDGE_TRY(fill_cell(c, batch, c->q->contexts[i], &row->contexts[i]));
     return choose_tree(c, row);
 }
 
@@ -231,6 +259,9 @@ static ridge_status check(ridge_ctx *cx, const ridge_speculation_query *q)
     if (q->n_batches < 1 || q->n_batches > RIDGE_STUDY_BATCHES_MAX)
         return ridge_fail(cx, RIDGE_E_ARG, "%d batches: 1 to %d are studied",
                           q->n_batches, RIDGE_STUDY_BATCHES_MAX);
+    if (q->n_contexts < 0 || q->n_contexts > RIDGE_STUDY_CONTEXTS_MAX)
+        return ridge_fail(cx, RIDGE_E_ARG, "%d contexts: up to %d are studied",
+                          q->n_contexts, RIDGE_STUDY_CONTEXTS_MAX);
     for (int i = 0; i < q->n_batches; i++) {
         if (!(q->batches[i] > (i > 0 ? q->batches[i - 1] : 0)))
             return ridge_fail(cx, RIDGE_E_ARG, "batches have to ascend from above 0");

@@ -16,6 +16,21 @@ static void set_point(ridge_json *o, const ridge_speculation_point *p)
     ridge_json_set_double(o, "speedup", p->speedup);
 }
 
+static void set_contexts(ridge_ctx *cx, const ridge_speculation_query *q,
+                         const ridge_speculation_row *row, ridge_json *o)
+{
+    ridge_json *list = ridge_json_set_array(cx, o, "contexts");
+    for (int k = 0; k < q->n_contexts; k++) {
+        const ridge_speculation_cell *cell = &row->contexts[k];
+        if (!cell->fits)
+            continue;
+        ridge_json *one = ridge_json_push_object(cx, list);
+        ridge_json_set_double(one, "context_tokens", q->contexts[k]);
+        ridge_json_set_i64(one, "best_depth", cell->depth);
+        ridge_json_set_double(one, "speedup", cell->speedup);
+    }
+}
+
 static void set_row(ridge_ctx *cx, const ridge_speculation_study *s,
                     const ridge_speculation_row *row, ridge_json *o)
 {
@@ -60,6 +75,9 @@ void ridge_speculation_write_json(ridge_ctx *cx, const ridge_speculation_view *v
     }
     ridge_json_set_double(o, "least_acceptance", s->floor_acceptance);
     ridge_json *rows = ridge_json_set_array(cx, o, "rows");
-    for (int i = 0; i < s->n_rows; i++)
-        set_row(cx, s, &s->rows[i], ridge_json_push_object(cx, rows));
+    for (int i = 0; i < s->n_rows; i++) {
+        ridge_json *row = ridge_json_push_object(cx, rows);
+        set_row(cx, s, &s->rows[i], row);
+        set_contexts(cx, q, &s->rows[i], row);
+    }
 }

@@ -114,6 +114,38 @@ static const char *note_of(ridge_ctx *cx, const ridge_speculation_view *v)
                            : "");
 }
 
+/* "2.31 (5)": the best depth in parentheses. */
+static void add_cell(ridge_table *t, const ridge_speculation_cell *cell)
+{
+    if (!cell->fits) {
+        ridge_table_cell(t, "");
+    } else if (cell->depth == 0) {
+        ridge_table_cell(t, "-");
+    } else {
+        ridge_table_cellf(t, "%.2f (%lld)", cell->speedup, (long long)cell->depth);
+    }
+}
+
+static void add_contexts(ridge_ctx *cx, const ridge_speculation_view *v,
+                         ridge_sections *s)
+{
+    const ridge_speculation_query *q = v->query;
+    ridge_buf columns;
+    ridge_buf_init(&columns, ridge_ctx_arena(cx));
+    ridge_buf_puts(&columns, ">batch");
+    for (int k = 0; k < q->n_contexts; k++)
+        ridge_buf_printf(&columns, "|>%s", ridge_format_count(q->contexts[k]).s);
+    ridge_table *t = ridge__section_add(cx, s, "Speed-up over batch by context",
+                                        ridge_buf_text(&columns));
+    for (int i = 0; t != NULL && i < v->study->n_rows; i++) {
+        ridge_table_cell(t, ridge_format_count(v->study->rows[i].batch).s);
+        for (int k = 0; k < q->n_contexts; k++)
+            add_cell(t, &v->study->rows[i].contexts[k]);
+    }
+    ridge__section_note(s, "Tokens in the cache of each sequence; in parentheses the "
+                           "best depth; -: none is faster; empty: no room.");
+}
+
 static void fill_sections(ridge_ctx *cx, const ridge_speculation_view *v,
                           ridge_sections *s)
 {
@@ -129,6 +161,8 @@ static void fill_sections(ridge_ctx *cx, const ridge_speculation_view *v,
     for (int i = 0; t != NULL && i < v->study->n_rows; i++)
         add_row(cx, t, v->study, &v->study->rows[i]);
     ridge__section_note(s, note_of(cx, v));
+    if (v->query->n_contexts > 0)
+        add_contexts(cx, v, s);
 }
 
 /* ---- the chart ------------------------------------------------------------------- */
