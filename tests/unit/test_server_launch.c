@@ -274,18 +274,18 @@ static void scripts_and_files_are_read(void **state)
 {
     ridge_ctx *cx = *state;
     ridge_serving_launch l;
-    assert_ok(cx,
-              server_fixture_parse(
-                  cx, NULL, "run.sh",
-                  "#!/bin/bash\nMODEL=deepseek-ai/DeepSeek-V3\nTP=16\n"
-                  "python3 -m sglang.launch_server --model-path $MODEL \\\n"
-                  "  --tp $TP --dp 2 --enable-dp-attention --ep-size 16 \\\n"
-                  "  --speculative-algorithm EAGLE --speculative-num-steps 3 \\\n"
-                  "  --speculative-eagle-topk 1 --speculative-num-draft-tokens 4 \\\n"
-                  "  --chunked-prefill-size 8192 --max-running-requests 128 \\\n"
-                  "  --trust-remote-code > log.txt 2>&1 &\nsleep 100\n"
-                  "curl http://localhost:30000 --data --tp 3\n",
-                  &l));
+    assert_ok(
+        cx, server_fixture_parse(
+                cx, NULL, "run.sh",
+                "#!/bin/bash\nMODEL=deepseek-ai/DeepSeek-V3\nTP=16\n"
+                "python3 -m sglang.launch_server --model-path $MODEL \\\n"
+                "  --tp $TP --dp 2 --enable-dp-attention --moe-a2a-backend deepep \\\n"
+                "  --speculative-algorithm EAGLE --speculative-num-steps 3 \\\n"
+                "  --speculative-eagle-topk 1 --speculative-num-draft-tokens 4 \\\n"
+                "  --chunked-prefill-size 8192 --max-running-requests 128 \\\n"
+                "  --trust-remote-code > log.txt 2>&1 &\nsleep 100\n"
+                "curl http://localhost:30000 --data --tp 3\n",
+                &l));
     const ridge_serving_layout *p = &l.deployment.choice.pools[0].layout;
     assert_int_equal(p->tp, 8);
     assert_int_equal(p->attention_dp, 2);
@@ -336,6 +336,17 @@ static void commands_again_are_more_servers(void **state)
                       &l));
     assert_int_equal(l.deployment.choice.n_pools, 1);
     assert_int_equal(l.deployment.choice.pools[0].servers, 2);
+    assert_ok(cx, server_fixture_parse(
+                      cx, NULL, "nodes.sh",
+                      "vllm serve deepseek-v3 -dp 16 --data-parallel-size-local 8 "
+                      "--data-parallel-address 10.0.0.1 --enable-expert-parallel\n"
+                      "vllm serve deepseek-v3 --headless -dp 16 "
+                      "--data-parallel-size-local 8 --data-parallel-start-rank 8 "
+                      "--data-parallel-address 10.0.0.1 --enable-expert-parallel\n",
+                      &l));
+    assert_int_equal(l.deployment.choice.n_pools, 1);
+    assert_int_equal(l.deployment.choice.pools[0].servers, 1);
+    assert_int_equal(l.deployment.choice.pools[0].layout.ep, 16);
 }
 
 static void what_is_wrong_names_its_line(void **state)

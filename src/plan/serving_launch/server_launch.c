@@ -44,46 +44,91 @@ static ridge_status check_roles(ridge_ctx *cx, const char *file,
                       file);
 }
 
-/* Servers that repeat one before are more of it. */
-static bool is_repeat(const server_command *a, const server_command *b)
+/* ---- servers that are alike ------------------------------------------------------ */
+
+static bool is_among(const char *const *names, size_t n, const char *name)
 {
-    if (a->launcher != b->launcher || a->role != b->role)
-        return false;
-    for (int i = 0; i < a->settings.n || i < b->settings.n; i++) {
-        if (i >= a->settings.n || i >= b->settings.n)
-            return false;
-        const launch_setting *x = &a->settings.all[i];
-        const launch_setting *y = &b->settings.all[i];
-        if (strcmp(x->name, y->name) != 0)
-            return false;
-        const bool is_place = launch_name_is(x->name, "port") ||
-                              launch_name_is(x->name, "host") ||
-                              launch_name_is(x->name, "node-rank");
-        if (!is_place && strcmp(x->value == NULL ? "" : x->value,
-                                y->value == NULL ? "" : y->value) != 0)
-            return false;
+    for (size_t i = 0; i < n; i++) {
+        if (launch_name_is(names[i], name))
+            return true;
     }
-    return true;
+    return false;
 }
 
+/* Which of the nodes of one server a command is for. */
+static bool is_node_name(const char *name)
+{
+    static const char *const names[] = {"node-rank", "data-parallel-start-rank", "dpr",
+                                        "data-parallel-rank", "headless"};
+    return is_among(names, RIDGE_COUNT_OF(names), name);
+}
+
+static bool is_place_name(const char *name)
+{
+    static const char *const names[] = {
+        "port",        "host",      "data-parallel-address",  "dist-init-addr",
+        "master-addr", "nccl-port", "data-parallel-rpc-port", "api-server-count"};
+    return is_node_name(name) || is_among(names, RIDGE_COUNT_OF(names), name);
+}
+
+/* The next setting that tells what runs, not where. */
+static const launch_setting *next_setting(const launch_settings *s, int *at)
+{
+    while (*at < s->n && is_place_name(s->all[*at].name))
+        (*at)++;
+    return *at < s->n ? &s->all[(*at)++] : NULL;
+}
+
+static bool is_repeat(const server_command *a, const server_command *b)
+{
+    int i = 0;
+    int k = 0;
+    if (a->launcher != b->launcher || a->role != b->role)
+        return false;
+    for (;;) {
+        const launch_setting *x = next_setting(&a->settings, &i);
+        const launch_setting *y = next_setting(&b->settings, &k);
+        if (x == NULL || y == NULL)
+            return x == y;
+        if (strcmp(x->name, y->name) != 0 ||
+            strcmp(x->value == NULL ? "" : x->value,
+                   y->value == NULL ? "" : y->value) != 0)
+            return false;
+    }
+}
+
+static bool has_node(const server_command *c)
+{
+    for (int i = 0; i < c->settings.n; i++) {
+        if (is_node_name(c->settings.all[i].name))
+            return true;
+    }
+    return false;
+}
+
+/* A command again is one more server, or another node of the same. */
 static void join_repeats(server_commands *servers)
 {
     int n = 0;
     for (int i = 0; i < servers->n; i++) {
+        const server_command *one = &servers->all[i];
         int k = 0;
-        while (k < n && !is_repeat(&servers->all[k], &servers->all[i]))
+        while (k < n && !is_repeat(&servers->all[k], one))
             k++;
         if (k == n) {
-            servers->all[n++] = servers->all[i];
+            servers->all[n++] = *one;
             continue;
         }
         server_command *first = &servers->all[k];
-        const int64_t more = servers->all[i].replicas;
-        first->replicas =
-            (first->replicas > 0 ? first->replicas : 1) + (more > 0 ? more : 1);
+        if (has_node(one) || has_node(first))
+            continue;
+        first->replicas = (first->replicas > 0 ? first->replicas : 1) +
+                          (one->replicas > 0 ? one->replicas : 1);
     }
     servers->n = n;
 }
+
+/* ---- the whole ------------------------------------------------------------------- */
 
 static ridge_status parse(ridge_ctx *cx, ridge_str text, const char *file,
                           const ridge_serving_launch_query *query, bool may_open,

@@ -7,6 +7,19 @@
 
 static const int64_t MOST = 1000000;
 
+/* With an exchange of tokens experts are dealt over all chips, whatever ep-size is. */
+static ridge_status read_exchange(server_reader *r, int64_t chips)
+{
+    const char *word = "none";
+    bool has_exchange = false;
+    RIDGE_TRY(launch_sheet_flag(&r->sheet, LAUNCH_EXPERT_PARALLEL, &has_exchange));
+    if (launch_sheet_has(&r->sheet, LAUNCH_DISPATCHER))
+        RIDGE_TRY(launch_sheet_text(&r->sheet, LAUNCH_DISPATCHER, &word));
+    if (has_exchange || strcmp(word, "none") != 0)
+        r->layout->ep = chips;
+    return RIDGE_OK;
+}
+
 static ridge_status read_degrees(server_reader *r)
 {
     ridge_serving_layout *l = r->layout;
@@ -29,6 +42,7 @@ static ridge_status read_degrees(server_reader *r)
         l->attention_dp = ranks;
         l->tp = chips / ranks;
     }
+    RIDGE_TRY(read_exchange(r, chips));
     if (!server_has_experts(r->model))
         l->ep = 1;
     if (chips % l->ep != 0) {
