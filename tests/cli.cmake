@@ -15,6 +15,7 @@ ridge_program_test(markup --chart $<TARGET_FILE:test_unit_chart>)
 ridge_program_test(shell)
 ridge_program_test(step_trace)
 ridge_program_test(export)
+ridge_program_test(nsys_reader)
 ridge_program_test(serving_export)
 
 add_test(NAME unit.install

@@ -232,6 +232,14 @@ typedef struct ridge_profile_loss {
     int64_t count;
 } ridge_profile_loss;
 
+/** An operation of the step that was kept. */
+typedef struct ridge_profile_kept {
+    const char *track; /* as the trace names it, or its number */
+    const char *name;
+    ridge_profile_class class;
+    int64_t start_ns, length_ns; /* from the step's start */
+} ridge_profile_kept;
+
 /** One rank among several. */
 typedef struct ridge_profile_rank {
     int rank;
@@ -275,6 +283,8 @@ typedef struct ridge_profile {
     ridge_profile_loss *losses;
     int n_ranks; /* 0: one file, or ranks are not told */
     ridge_profile_rank *ranks;
+    int n_kept; /* operations of the middle step of the first device, where asked */
+    ridge_profile_kept *kept;
     int64_t compilations; /* of modules within the steps, and their time */
     int64_t compilation_ns;
     int n_advice;
@@ -285,6 +295,7 @@ typedef struct ridge_profile_request {
     const char *path; /* a file, or a folder with one a rank */
     const ridge_catalog *catalog;
     const ridge_slice *slice; /* where it ran; NULL: recognised from the trace */
+    bool keeps_step;          /* fill in profile.kept */
     size_t window_bytes;      /* of reading; 0: usual. For tests */
 } ridge_profile_request;
 
@@ -327,6 +338,13 @@ typedef struct ridge_profile_group {
     double roofline_s, gap_s;   /* of those with a roofline */
     int64_t roofline_ns;        /* time of these */
 } ridge_profile_group;
+
+/** Operations with a roofline, alike but for layer, module and source, those first that
+ * lose the most time above it.
+ * @param ops  out: n of them; owned by the ctx. @errors E_NOMEM */
+RIDGE_NODISCARD ridge_status ridge_profile_winnable(ridge_ctx *cx,
+                                                    const ridge_profile *profile,
+                                                    ridge_profile_op **ops, int *n);
 
 /** @param groups  out: n of them, longest first; owned by the ctx. @errors E_NOMEM */
 RIDGE_NODISCARD ridge_status ridge_profile_group_by(ridge_ctx *cx,

@@ -33,7 +33,7 @@ static int layer_of_scope(const char *scope)
 
 /* What the trace tells of an operation, as texts of the store. */
 typedef struct row_told {
-    const char *name, *call, *module, *category, *source, *shapes, *types;
+    const char *name, *call, *module, *category, *source, *shapes, *types, *values;
     int layer;
 } row_told;
 
@@ -52,6 +52,7 @@ static row_told told_of(const op_tally *tally, uint32_t number)
                      .source = trace_store_text(store, context->source),
                      .shapes = trace_store_text(store, call->shapes),
                      .types = trace_store_text(store, call->types),
+                     .values = trace_store_text(store, call->values),
                      .layer = (int)context->layer - 1};
     if (context->host_op == 0) {
         told.call = scope;
@@ -66,6 +67,33 @@ static row_told told_of(const op_tally *tally, uint32_t number)
     return told;
 }
 
+/* Without the white space of the document; in the scratch arena. */
+static const char *squeezed(profile_builder *b, const char *shapes)
+{
+    char *to = ridge_new(ridge_ctx_scratch(b->cx), char, strlen(shapes) + 1);
+    size_t n = 0;
+    bool is_space = false;
+    for (const char *p = shapes; to != NULL && *p != 0; p++) {
+        const bool is_white = *p == ' ' || *p == '\n' || *p == '\t' || *p == '\r';
+        if (!is_white && is_space && n > 0 && strchr("[,", to[n - 1]) == NULL &&
+            strchr("[],", *p) == NULL)
+            to[n++] = ' ';
+        if (!is_white)
+            to[n++] = *p;
+        is_space = is_white;
+    }
+    return to == NULL ? "" : to;
+}
+
+static ridge_profile_op *row_new(profile_builder *b)
+{
+    ridge_profile_op *op = ridge_new(ridge_ctx_arena(b->cx), ridge_profile_op, 1);
+    void *place = op == NULL ? NULL : record_list_add(&b->ops);
+    if (place != NULL)
+        memcpy(place, &op, sizeof op);
+    return place == NULL ? NULL : op;
+}
+
 static ridge_status row_find(profile_builder *b, const row_told *told,
                              ridge_profile_class class, ridge_profile_op **out)
 {
@@ -77,6 +105,11 @@ static ridge_status row_find(profile_builder *b, const row_told *told,
                                  &key.category, &key.source, &key.shapes};
     for (size_t i = 0; i < RIDGE_COUNT_OF(texts); i++)
         *numbers[i] = name_table_put(&b->texts, ridge_str_of(texts[i]));
+    if (*told->shapes == '[') {
+        const ridge_mark mark = ridge_arena_mark(ridge_ctx_scratch(b->cx));
+        key.shapes = name_table_put(&b->texts, ridge_str_of(squeezed(b, told->shapes)));
+        ridge_arena_rewind(ridge_ctx_scratch(b->cx), mark);
+    }
     key.layer = told->layer;
     key.class = (uint32_t) class;
     const uint32_t known = b->op_keys.n;
@@ -88,11 +121,9 @@ static ridge_status row_find(profile_builder *b, const row_told *told,
         memcpy(out, record_list_at(&b->ops, at - 2), sizeof *out);
         return RIDGE_OK;
     }
-    ridge_profile_op *op = ridge_new(ridge_ctx_arena(b->cx), ridge_profile_op, 1);
-    void *place = op == NULL ? NULL : record_list_add(&b->ops);
-    if (place == NULL)
+    ridge_profile_op *op = row_new(b);
+    if (op == NULL)
         return ridge_fail_nomem(b->cx);
-    memcpy(place, &op, sizeof op);
     *op = (ridge_profile_op){.name = name_table_get(&b->texts, key.name).p,
                              .class = class,
                              .call = name_table_get(&b->texts, key.call).p,
@@ -128,9 +159,10 @@ static ridge_status workers_find(op_tally *tally, uint32_t *workers)
         const trace_host_key *call = trace_store_host_key(store, c->host_op);
         if (c->host_op == 0)
             continue;
-        const call_work work = op_shapes_work(trace_store_text(store, call->name),
-                                              trace_store_text(store, call->shapes),
-                                              trace_store_text(store, call->types));
+        const call_work work = op_shapes_work(&(call_text){
+            trace_store_text(store, call->name), trace_store_text(store, call->shapes),
+            trace_store_text(store, call->types),
+            trace_store_text(store, call->values)});
         uint32_t *worker = &workers[key->context];
         if (is_class_of(tally->ops[i].class, work.class) &&
             (*worker == 0 || tally->ops[i].time_ns > tally->ops[*worker].time_ns))
@@ -162,14 +194,13 @@ static void work_add(const op_tally *tally, uint32_t number, bool is_worker,
         flops_add(op, info->flops * count);
     if (info->has_bytes)
         bytes_add(op, info->bytes * count);
-    if (info->moved_count > 0) /* read here, written there */
-        bytes_add(op, info->moved_bytes / (double)info->moved_count * count);
     if (!is_worker)
         return;
-    const call_work work = op_shapes_work(told->call, told->shapes, told->types);
+    const call_work work = op_shapes_work(
+        &(call_text){told->call, told->shapes, told->types, told->values});
     if (work.has_flops)
         flops_add(op, work.flops * count);
-    if (work.has_bytes && info->moved_count == 0)
+    if (work.has_bytes && !info->has_bytes)
         bytes_add(op, work.bytes * count);
     if (work.has_dtype) {
         op->dtype = work.dtype;

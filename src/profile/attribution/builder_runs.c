@@ -3,6 +3,7 @@
  * group's order, and what the earlier ones lasted longer than the shortest is waiting.
  * Clocks of ranks need not agree for that: the shortest arrived last, and did not wait.
  */
+#include "collective_text.h"
 #include "op_shapes.h"
 #include "profile_builder.h"
 
@@ -79,6 +80,11 @@ static ridge_status row_find(profile_builder *b, const op_tally *tally, uint32_t
         key.group = name_table_put(&b->texts, name_table_get(&store->names, m->group));
         key.dtype = name_table_put(&b->texts, dtype);
         bytes = bytes_of(&key, dtype);
+    } else {
+        const collective_told told = collective_text_read(
+            trace_store_text(store, trace_store_op_key(store, op->op)->shapes));
+        key.ranks = told.ranks;
+        bytes = told.bytes;
     }
     const uint32_t known = b->collective_keys.n;
     const uint32_t at = name_table_put(&b->collective_keys,

@@ -238,8 +238,24 @@ static bool is_attention_text(const char *text)
            op_class_has(text, "dot_product_attention");
 }
 
+/* Mesh axes over which Ridge's played steps exchange. */
+static bool is_mesh_axis(const char *category)
+{
+    static const char *const axes[] = {"tp", "cp",      "ep",   "fsdp",
+                                       "dp", "pp down", "pp up"};
+    for (size_t i = 0; i < RIDGE_COUNT_OF(axes); i++) {
+        if (strcmp(category, axes[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
 static bool hlo_class(const op_told *told, ridge_profile_class *out)
 {
+    if (is_mesh_axis(told->category)) {
+        *out = RIDGE_CLASS_COLLECTIVE;
+        return true;
+    }
     const ridge_profile_class collective = hlo_collective(told);
     if (collective != RIDGE_CLASS_OTHER) {
         *out = collective;

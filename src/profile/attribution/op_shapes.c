@@ -166,6 +166,7 @@ typedef struct call_row {
     call_form form;
     int at; /* first operand */
     bool is_backward;
+    int causal_at; /* value that says whether the mask is causal; 0: none */
 } call_row;
 
 /* ---- work --------------------------------------------------------------------------
@@ -198,19 +199,20 @@ static void product_work(const call_shapes *s, int a, int b, bool is_transposed,
 }
 
 /* Queries, keys and values at q: [B, N, T, H], or with rows before heads [B, T, N, H].
- * The half that a causal mask saves is not told, and is not taken off.
+ * A causal mask saves half.
  * @source dao2022, FLOPs of attention: two products, five in the backward pass */
-static void attention_work(const call_shapes *s, int q, const call_row *row,
+static void attention_work(const call_shapes *s, const call_row *row, bool is_causal,
                            call_work *w)
 {
     const bool is_backward = row->is_backward;
+    const int q = row->at;
     if (q + 2 >= s->n || s->of[q].n != 4 || s->of[q + 1].n != 4 || s->of[q + 2].n != 4)
         return;
     const double *query = s->of[q].dims;
     const double *key = s->of[q + 1].dims;
     const double *value = s->of[q + 2].dims;
     const double keys = key[row->form == FORM_ATTENTION_ROWS ? 1 : 2];
-    const double scores = query[0] * query[1] * query[2] * keys;
+    const double scores = (is_causal ? 0.5 : 1) * query[0] * query[1] * query[2] * keys;
     w->class = RIDGE_CLASS_ATTENTION;
     w->has_flops = true;
     w->flops = (is_backward ? 2.5 : 1) * 2 * scores * (query[3] + value[3]);
@@ -237,51 +239,50 @@ static void stream_work(const call_shapes *s, double writes, call_work *w)
 }
 
 static const call_row calls[] = {
-    {"aten::mm", FORM_PRODUCT, 0, false},
-    {"aten::bmm", FORM_PRODUCT, 0, false},
-    {"aten::addmm", FORM_PRODUCT, 1, false},
-    {"aten::addmm_", FORM_PRODUCT, 1, false},
-    {"aten::_addmm_activation", FORM_PRODUCT, 1, false},
-    {"aten::baddbmm", FORM_PRODUCT, 1, false},
-    {"aten::baddbmm_", FORM_PRODUCT, 1, false},
-    {"aten::_scaled_mm", FORM_PRODUCT, 0, false},
-    {"aten::matmul", FORM_PRODUCT, 0, false},
-    {"aten::linear", FORM_PRODUCT_TRANSPOSED, 0, false},
-    {"aiter::gemm_a16w16", FORM_PRODUCT_TRANSPOSED, 0, false},
-    {"aten::_flash_attention_forward", FORM_ATTENTION_ROWS, 0, false},
-    {"aten::_efficient_attention_forward", FORM_ATTENTION_ROWS, 0, false},
-    {"aten::_cudnn_attention_forward", FORM_ATTENTION, 0, false},
-    {"aten::_scaled_dot_product_flash_attention", FORM_ATTENTION, 0, false},
-    {"aten::_scaled_dot_product_efficient_attention", FORM_ATTENTION, 0, false},
-    {"aten::_scaled_dot_product_cudnn_attention", FORM_ATTENTION, 0, false},
-    {"aten::_flash_attention_backward", FORM_ATTENTION_ROWS, 1, true},
-    {"aten::_efficient_attention_backward", FORM_ATTENTION_ROWS, 1, true},
-    {"aten::_scaled_dot_product_flash_attention_backward", FORM_ATTENTION, 1, true},
-    {"aten::_scaled_dot_product_cudnn_attention_backward", FORM_ATTENTION, 1, true},
-    {"aten::copy_", FORM_COPY, 0, false},
-    {"aten::sum", FORM_REDUCTION, 0, false},
-    {"aten::mean", FORM_REDUCTION, 0, false},
-    {"aten::argmax", FORM_REDUCTION, 0, false},
-    {"aten::max", FORM_REDUCTION, 0, false},
-    {"aten::add", FORM_STREAM, 0, false},
-    {"aten::add_", FORM_STREAM, 0, false},
-    {"aten::sub", FORM_STREAM, 0, false},
-    {"aten::mul", FORM_STREAM, 0, false},
-    {"aten::mul_", FORM_STREAM, 0, false},
-    {"aten::div", FORM_STREAM, 0, false},
-    {"aten::neg", FORM_STREAM, 0, false},
-    {"aten::pow", FORM_STREAM, 0, false},
-    {"aten::rsqrt", FORM_STREAM, 0, false},
-    {"aten::silu", FORM_STREAM, 0, false},
-    {"aten::gelu", FORM_STREAM, 0, false},
-    {"aten::relu", FORM_STREAM, 0, false},
-    {"aten::relu_", FORM_STREAM, 0, false},
-    {"aten::tanh", FORM_STREAM, 0, false},
-    {"aten::sigmoid", FORM_STREAM, 0, false},
-    {"aten::native_layer_norm", FORM_STREAM, 0, false},
-    {"aten::_softmax", FORM_STREAM, 0, false},
-    {"aten::_log_softmax", FORM_STREAM, 0, false},
-    {"aten::cat", FORM_STREAM, 0, false},
+    {"aten::mm", FORM_PRODUCT, 0, false, 0},
+    {"aten::bmm", FORM_PRODUCT, 0, false, 0},
+    {"aten::addmm", FORM_PRODUCT, 1, false, 0},
+    {"aten::addmm_", FORM_PRODUCT, 1, false, 0},
+    {"aten::_addmm_activation", FORM_PRODUCT, 1, false, 0},
+    {"aten::baddbmm", FORM_PRODUCT, 1, false, 0},
+    {"aten::baddbmm_", FORM_PRODUCT, 1, false, 0},
+    {"aten::_scaled_mm", FORM_PRODUCT, 0, false, 0},
+    {"aten::matmul", FORM_PRODUCT, 0, false, 0},
+    {"aten::linear", FORM_PRODUCT_TRANSPOSED, 0, false, 0},
+    {"aiter::gemm_a16w16", FORM_PRODUCT_TRANSPOSED, 0, false, 0},
+    {"aten::_flash_attention_forward", FORM_ATTENTION_ROWS, 0, false, 8},
+    {"aten::_efficient_attention_forward", FORM_ATTENTION_ROWS, 0, false, 9},
+    {"aten::_cudnn_attention_forward", FORM_ATTENTION, 0, false, 0},
+    {"aten::_scaled_dot_product_flash_attention", FORM_ATTENTION, 0, false, 4},
+    {"aten::_scaled_dot_product_efficient_attention", FORM_ATTENTION, 0, false, 6},
+    {"aten::_scaled_dot_product_cudnn_attention", FORM_ATTENTION, 0, false, 6},
+    {"aten::_flash_attention_backward", FORM_ATTENTION_ROWS, 1, true, 11},
+    {"aten::_efficient_attention_backward", FORM_ATTENTION_ROWS, 1, true, 0},
+    {"aten::_scaled_dot_product_flash_attention_backward", FORM_ATTENTION, 1, true, 11},
+    {"aten::_scaled_dot_product_cudnn_attention_backward", FORM_ATTENTION, 1, true, 0},
+    {"aten::copy_", FORM_COPY, 0, false, 0},
+    {"aten::sum", FORM_REDUCTION, 0, false, 0},
+    {"aten::mean", FORM_REDUCTION, 0, false, 0},
+    {"aten::argmax", FORM_REDUCTION, 0, false, 0},
+    {"aten::max", FORM_REDUCTION, 0, false, 0},
+    {"aten::add", FORM_STREAM, 0, false, 0},
+    {"aten::add_", FORM_STREAM, 0, false, 0},
+    {"aten::sub", FORM_STREAM, 0, false, 0},
+    {"aten::mul", FORM_STREAM, 0, false, 0},
+    {"aten::mul_", FORM_STREAM, 0, false, 0},
+    {"aten::div", FORM_STREAM, 0, false, 0},
+    {"aten::neg", FORM_STREAM, 0, false, 0},
+    {"aten::pow", FORM_STREAM, 0, false, 0},
+    {"aten::rsqrt", FORM_STREAM, 0, false, 0},
+    {"aten::silu", FORM_STREAM, 0, false, 0},
+    {"aten::gelu", FORM_STREAM, 0, false, 0},
+    {"aten::relu", FORM_STREAM, 0, false, 0},
+    {"aten::relu_", FORM_STREAM, 0, false, 0},
+    {"aten::tanh", FORM_STREAM, 0, false, 0},
+    {"aten::sigmoid", FORM_STREAM, 0, false, 0},
+    {"aten::native_layer_norm", FORM_STREAM, 0, false, 0},
+    {"aten::_softmax", FORM_STREAM, 0, false, 0},
+    {"aten::_log_softmax", FORM_STREAM, 0, false, 0},
 };
 
 static void copy_work(const call_shapes *s, call_work *w)
@@ -293,7 +294,23 @@ static void copy_work(const call_shapes *s, call_work *w)
     w->class = RIDGE_CLASS_OTHER;
 }
 
-static void row_work(const call_row *row, const call_shapes *s, call_work *w)
+/* Value at a place: true, or a kind of mask that is not 0. */
+static bool is_causal(const char *values, int at)
+{
+    json_scan s = {values, values + strlen(values)};
+    bool is_end = false;
+    scan_value v;
+    if (at == 0 || scan_mark(&s, '[') != SCAN_OK)
+        return false;
+    for (int i = 0; scan_item(&s, &is_end, &v) == SCAN_OK && !is_end; i++) {
+        if (i == at)
+            return SCAN_IS(v.raw, "True") || SCAN_IS(v.raw, "1") || SCAN_IS(v.raw, "2");
+    }
+    return false;
+}
+
+static void row_work(const call_row *row, const call_shapes *s, const char *values,
+                     call_work *w)
 {
     switch (row->form) {
     case FORM_PRODUCT:
@@ -302,7 +319,7 @@ static void row_work(const call_row *row, const call_shapes *s, call_work *w)
         break;
     case FORM_ATTENTION:
     case FORM_ATTENTION_ROWS:
-        attention_work(s, row->at, row, w);
+        attention_work(s, row, is_causal(values, row->causal_at), w);
         break;
     case FORM_STREAM:
         stream_work(s, 1, w);
@@ -316,15 +333,15 @@ static void row_work(const call_row *row, const call_shapes *s, call_work *w)
     }
 }
 
-call_work op_shapes_work(const char *call, const char *dims, const char *types)
+call_work op_shapes_work(const call_text *text)
 {
     call_work w = {.class = RIDGE_CLASS_OTHER};
     call_shapes s;
     for (size_t i = 0; i < RIDGE_COUNT_OF(calls); i++) {
-        if (strcmp(calls[i].call, call) != 0)
+        if (strcmp(calls[i].call, text->call) != 0)
             continue;
-        shapes_read(dims, types, &s);
-        row_work(&calls[i], &s, &w);
+        shapes_read(text->dims, text->types, &s);
+        row_work(&calls[i], &s, text->values, &w);
         w.has_dtype = s.has_dtype;
         w.dtype = s.dtype;
         return w;

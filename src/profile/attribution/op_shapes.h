@@ -16,15 +16,20 @@ typedef struct call_work {
     ridge_profile_class class; /* of the kernel that does it */
 } call_work;
 
+/** A call as the trace tells it; "" for what it does not. */
+typedef struct call_text {
+    const char *call, *dims, *types, *values;
+} call_text;
+
 /**
  *     call "aten::addmm", dims "[[512], [141, 2048], [2048, 512], [], []]",
  *     types "[\"c10::BFloat16\", ...]"
  *
  * Known: mm, addmm, bmm, baddbmm, linear, _scaled_mm, convolution, scaled dot product
- * attention (forward and backward), and what streams its inputs. Anything else has
- * nothing that is told.
+ * attention (forward and backward; half of it where a causal mask is told among the
+ * values), and what streams its inputs. Anything else has nothing that is told.
  */
-call_work op_shapes_work(const char *call, const char *dims, const char *types);
+call_work op_shapes_work(const call_text *text);
 
 /** "c10::BFloat16", "bf16", "f32", "float", "Half", ... @return false: unknown */
 bool op_shapes_dtype(ridge_str text, ridge_dtype *out);

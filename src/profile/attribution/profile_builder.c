@@ -120,6 +120,8 @@ static ridge_status devices_add(profile_builder *b, trace_store *store, op_tally
         RIDGE_TRY(step_find(store, &devices[i], &launches, &found));
         RIDGE_TRY(device_sweep_run(&devices[i], &found, &launches, tally, &sweep));
         RIDGE_TRY(device_add(b, &devices[i], &found, &sweep));
+        if (b->request->keeps_step && b->devices.n == 1 && found.n > 0)
+            RIDGE_TRY(builder_step_keep(b, tally, &devices[i], &found, &launches));
     }
     return RIDGE_OK;
 }

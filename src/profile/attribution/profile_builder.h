@@ -43,6 +43,11 @@ RIDGE_NODISCARD ridge_status profile_builder_add(profile_builder *b, const char 
 /** Put all together: totals, orders, waits between ranks. */
 RIDGE_NODISCARD ridge_status profile_builder_end(profile_builder *b);
 
+/** Keep the operations of a device's middle step. @errors E_NOMEM */
+RIDGE_NODISCARD ridge_status builder_step_keep(profile_builder *b, op_tally *tally,
+                                               const device_tracks *device,
+                                               const found_steps *found,
+                                               const launch_index *launches);
 /** Operations of a store into the builder. @param tally  of all its devices */
 RIDGE_NODISCARD ridge_status builder_ops_add(profile_builder *b, op_tally *tally);
 /** The same of collectives' runs. @param first_device  number of the tally's device 0

@@ -107,10 +107,13 @@ static void steps_of_marks(const trace_store *store, found_steps *out)
     int64_t last_ns = INT64_MIN;
     for (size_t i = 0; i < store->marks.n; i++) {
         const trace_mark *m = record_list_at(&store->marks, i);
-        if (m->start_ns < last_ns || m->end_ns <= m->start_ns)
+        /* Neighbours may overlap by what rounding does; within another it is none. */
+        const int64_t slack_ns = (m->end_ns - m->start_ns) / 100;
+        const int64_t start_ns = latest(m->start_ns, last_ns);
+        if (m->end_ns <= start_ns || start_ns - m->start_ns > slack_ns)
             continue;
         out->steps[out->n++] =
-            (found_step){trace_store_text(store, m->name), m->start_ns, m->end_ns};
+            (found_step){trace_store_text(store, m->name), start_ns, m->end_ns};
         last_ns = m->end_ns;
     }
 }

@@ -17,6 +17,7 @@ typedef struct arg_key {
 /* In order of their first letters. */
 static const arg_key keys[] = {
     ARG_KEY("Collective name", collective),
+    ARG_KEY("Concrete Inputs", values),
     ARG_KEY("Group size", ranks),
     ARG_KEY("Input Dims", dims),
     ARG_KEY("Input dims", dims),
@@ -39,6 +40,7 @@ static const arg_key keys[] = {
     ARG_KEY("model_flops", flops),
     ARG_KEY("name", name),
     ARG_KEY("source", source),
+    ARG_KEY("stage", stage),
     ARG_KEY("tf_op", scope),
 };
 

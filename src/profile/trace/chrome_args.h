@@ -12,9 +12,11 @@ typedef struct chrome_args {
     scan_value bytes;       /* "bytes", "bytes_accessed" */
     scan_value flops;       /* "model_flops", "matmul_flops" */
     scan_value dims, types; /* "Input Dims", "Input type" */
+    scan_value values;      /* "Concrete Inputs" */
     scan_value collective, in_elements, out_elements, ranks, dtype, group;
     scan_value long_name, category, source, scope, op, module; /* of XLA */
     scan_value name, labels;                                   /* of metadata */
+    scan_value stage;                                          /* of Ridge */
 } chrome_args;
 
 /** The object at s. @return as scan_any */

@@ -109,18 +109,18 @@ static void device_store(trace_store *store, const chrome_event *e, chrome_kind 
     trace_track *track = trace_store_track(store, e->pid, e->tid, true);
     if (track == NULL || !chrome_event_span(store, e, &span))
         return;
+    const int64_t bytes = kind == CHROME_COPY ? count_of(&e->args.bytes) : 0;
     const trace_op_key key = {.name = chrome_value_name(store, &e->name),
-                              .message = message_of(store, &e->args)};
+                              .message = message_of(store, &e->args),
+                              .moved = (uint32_t)bytes};
     const uint32_t op = trace_store_op(store, &key);
     if (store->is_short)
         return;
     trace_op *info = &store->op_info[op];
     info->is_copy = kind == CHROME_COPY;
     info->is_kernel = kind == CHROME_KERNEL;
-    if (e->args.bytes.kind != 0) {
-        info->moved_count++;
-        info->moved_bytes += (double)count_of(&e->args.bytes);
-    }
+    info->has_bytes = bytes > 0;
+    info->bytes = (double)bytes;
     trace_store_slice(store, track, span, op, link_of(&e->args.correlation));
 }
 
@@ -152,6 +152,10 @@ static void call_store(trace_store *store, const chrome_event *e, trace_call_kin
                                 .shapes = trace_store_name(store, e->args.dims.raw),
                                 .types = trace_store_name(store, e->args.types.raw),
                                 .message = message_of(store, &e->args),
+                                .values =
+                                    has_word(e->name.raw, "attention")
+                                        ? trace_store_name(store, e->args.values.raw)
+                                        : 0,
                                 .kind = (uint32_t)kind};
     trace_store_call(store, thread, span.start_ns, span.length_ns,
                      trace_store_host_op(store, &key));

@@ -70,6 +70,19 @@ static void thread_name_store(trace_store *store, const chrome_event *e)
         track->name = chrome_value_name(store, &e->args.name);
 }
 
+/* "rank 3: model", as Ridge names its processes. @return -1: it is not so named */
+static int rank_of(ridge_str name)
+{
+    int64_t rank;
+    ridge_str rest = name;
+    const ridge_str first = ridge_str_cut(&rest, ':');
+    if (!starts(first, "rank ") ||
+        !ridge_parse_i64((ridge_str){first.p + 5, first.n - 5}, &rank) || rank < 0 ||
+        rank > INT32_MAX)
+        return -1;
+    return (int)rank;
+}
+
 void chrome_metadata_store(trace_store *store, const chrome_event *e)
 {
     uint32_t number;
@@ -80,8 +93,10 @@ void chrome_metadata_store(trace_store *store, const chrome_event *e)
     if (!ridge_str_is(e->name.raw, "process_name"))
         return;
     trace_process *p = trace_store_process(store, e->pid, false, &number);
-    if (p != NULL)
-        p->name = chrome_value_name(store, &e->args.name);
+    if (p == NULL)
+        return;
+    p->name = chrome_value_name(store, &e->args.name);
+    p->rank = rank_of(name_table_get(&store->names, p->name));
 }
 
 /* ---- operations ------------------------------------------------------------------ */
@@ -115,7 +130,7 @@ static uint32_t op_of(trace_store *store, const chrome_event *e)
     info->has_bytes |= number_of(&a->bytes, &info->bytes);
     const bool is_xla = a->category.kind != 0 || a->op.kind != 0;
     store->has_xla |= is_xla;
-    store->has_ridge |= a->scope.kind != 0 && !is_xla;
+    store->has_ridge |= (a->scope.kind != 0 || a->stage.kind != 0) && !is_xla;
     return op;
 }
 
@@ -141,7 +156,7 @@ void chrome_track_store(trace_store *store, const chrome_event *e,
     if (track->use == TRACE_USE_UNKNOWN)
         track->use = chrome_track_use(name_table_get(&store->names, process->name),
                                       name_table_get(&store->names, track->name));
-    if (track->use == TRACE_USE_IGNORED)
+    if (track->use == TRACE_USE_IGNORED || SCAN_IS(e->category.raw, "bubble"))
         return;
     if (track->use == TRACE_USE_HOST) {
         host_store(store, e, span);

@@ -10,3 +10,9 @@ ridge_status nsys_reader_read(ridge_ctx *cx, const char *path, trace_store *out)
         "Systems need: build it with libsqlite3-dev installed",
         path);
 }
+
+ridge_status nsys_reader_of(ridge_ctx *cx, ridge_str bytes, trace_store *out)
+{
+    (void)bytes;
+    return nsys_reader_read(cx, "bytes", out);
+}

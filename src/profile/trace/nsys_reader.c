@@ -113,17 +113,17 @@ static void device_row(nsys *n, sqlite3_stmt *row, bool is_copy)
     const id_text stream = id_at(row, 3);
     trace_track *track = trace_store_track(n->store, ridge_str_of(device.s),
                                            ridge_str_of(stream.s), true);
-    const trace_op_key key = {.name = trace_store_name(n->store, text_at(row, 5))};
+    const int64_t bytes = sqlite3_column_int64(row, 6);
+    const trace_op_key key = {.name = trace_store_name(n->store, text_at(row, 5)),
+                              .moved = is_copy ? (uint32_t)bytes : 0};
     const uint32_t op = trace_store_op(n->store, &key);
     if (track == NULL || n->store->is_short)
         return;
     trace_op *info = &n->store->op_info[op];
     info->is_copy = is_copy;
     info->is_kernel = !is_copy;
-    if (sqlite3_column_type(row, 6) == SQLITE_INTEGER) {
-        info->moved_count++;
-        info->moved_bytes += (double)sqlite3_column_int64(row, 6);
-    }
+    info->has_bytes = is_copy && bytes > 0;
+    info->bytes = (double)bytes;
     trace_store_slice(n->store, track, (trace_span){start_ns, length_ns}, op,
                       (uint32_t)sqlite3_column_int64(row, 4));
 }
@@ -256,6 +256,25 @@ ridge_status nsys_reader_read(ridge_ctx *cx, const char *path, trace_store *out)
     if (opened != SQLITE_OK)
         st = ridge_fail(cx, RIDGE_E_IO, "%s: %s: export it anew from the .nsys-rep",
                         path, n.db == NULL ? "no memory" : sqlite3_errmsg(n.db));
+    else
+        st = tables_read(&n);
+    sqlite3_close(n.db);
+    return st;
+}
+
+ridge_status nsys_reader_of(ridge_ctx *cx, ridge_str bytes, trace_store *out)
+{
+    nsys n = {.cx = cx, .path = "bytes", .store = out};
+    char *copy = ridge_new(out->arena, char, bytes.n + 1);
+    if (copy == NULL)
+        return ridge_fail_nomem(cx);
+    memcpy(copy, bytes.p, bytes.n);
+    ridge_status st = RIDGE_OK;
+    if (sqlite3_open_v2(":memory:", &n.db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK ||
+        sqlite3_deserialize(n.db, "main", (unsigned char *)copy, (sqlite3_int64)bytes.n,
+                            (sqlite3_int64)bytes.n,
+                            SQLITE_DESERIALIZE_READONLY) != SQLITE_OK)
+        st = ridge_fail(cx, RIDGE_E_PARSE, "bytes: no database: give an SQLite export");
     else
         st = tables_read(&n);
     sqlite3_close(n.db);

@@ -18,9 +18,15 @@ RIDGE_NODISCARD ridge_status chrome_reader_read(byte_window *window, const char 
 /** An XSpace protobuf. @errors as above */
 RIDGE_NODISCARD ridge_status xplane_reader_read(ridge_ctx *cx, const char *path,
                                                 trace_store *out);
+/** The same of bytes in memory: for tests. */
+RIDGE_NODISCARD ridge_status xplane_reader_of(ridge_ctx *cx, ridge_str bytes,
+                                              trace_store *out);
 /** An SQLite database of Nsight Systems. @errors as above */
 RIDGE_NODISCARD ridge_status nsys_reader_read(ridge_ctx *cx, const char *path,
                                               trace_store *out);
+/** The same of bytes in memory: for tests. */
+RIDGE_NODISCARD ridge_status nsys_reader_of(ridge_ctx *cx, ridge_str bytes,
+                                            trace_store *out);
 
 /**
  * Any of them, told by its first bytes.

@@ -95,15 +95,13 @@ typedef struct trace_thread {
  */
 typedef struct trace_op_key {
     uint32_t name, module, scope, category, source, shapes, message;
-    uint32_t track; /* of its own for what may only be told there; else 0 */
+    uint32_t moved; /* copies: bytes, modulo 2^32, which keeps sizes apart */
 } trace_op_key;
 
 /** What is told of all operations of a key. */
 typedef struct trace_op {
     double flops, bytes; /* of one */
     bool has_flops, has_bytes;
-    int64_t moved_count; /* copies: bytes differ from one to the next */
-    double moved_bytes;
     bool is_copy; /* said by the trace, not by the name */
     bool is_kernel;
 } trace_op;
@@ -126,7 +124,8 @@ typedef enum trace_call_kind {
 /** What tells host calls apart; a key of trace_store.host_ops. */
 typedef struct trace_host_key {
     uint32_t name, shapes, types, message; /* in names; message in messages */
-    uint32_t kind;                         /* trace_call_kind */
+    uint32_t values; /* of attention: of its arguments that are no tensors */
+    uint32_t kind;   /* trace_call_kind */
 } trace_host_key;
 
 /** What a launch was done within; a key of trace_store.contexts. */

@@ -311,24 +311,44 @@ static ridge_status walk_file(space *s, const char *path)
     return st;
 }
 
-ridge_status xplane_reader_read(ridge_ctx *cx, const char *path, trace_store *out)
+static ridge_status walk(space *s, const char *path, ridge_str bytes)
+{
+    if (path != NULL)
+        return walk_file(s, path);
+    s->w = byte_window_of(s->cx, bytes);
+    return space_walk(s);
+}
+
+/* @param path  NULL: bytes in memory */
+static ridge_status space_read(ridge_ctx *cx, const char *path, ridge_str bytes,
+                               trace_store *out)
 {
     space s = {.cx = cx, .store = out};
     s.planes = ridge_new(out->arena, xplane_tables *, PLANES_MOST);
     if (s.planes == NULL)
         return ridge_fail_nomem(cx);
-    RIDGE_TRY(walk_file(&s, path));
+    RIDGE_TRY(walk(&s, path, bytes));
     if (s.n == 0 || s.planes[0] == NULL)
         return ridge_fail(
             cx, RIDGE_E_PARSE,
             "%s: not an XSpace: give a .xplane.pb of XProf, a Chrome trace "
             "or an SQLite export of Nsight Systems",
-            path);
+            path == NULL ? "bytes" : path);
     s.is_second = true;
     s.is_damaged = false;
-    RIDGE_TRY(walk_file(&s, path));
+    RIDGE_TRY(walk(&s, path, bytes));
     if (s.is_damaged)
         trace_store_lose(out, "the end: the file is cut off or damaged", s.w.passed);
     out->has_xla = true;
     return RIDGE_OK;
+}
+
+ridge_status xplane_reader_read(ridge_ctx *cx, const char *path, trace_store *out)
+{
+    return space_read(cx, path, (ridge_str){"", 0}, out);
+}
+
+ridge_status xplane_reader_of(ridge_ctx *cx, ridge_str bytes, trace_store *out)
+{
+    return space_read(cx, NULL, bytes, out);
 }
