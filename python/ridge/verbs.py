@@ -895,19 +895,40 @@ def profile(
     on: Any = None,
     by: Any = None,
     rows: Any = None,
+    diff: Any = None,
+    plan: Any = None,
+    calibrate: Any = None,
 ) -> results.Profile:
     """Where a measured run's time goes, against what it could be.
 
     FILE is a trace: PyTorch (Kineto), CUDA or ROCm; JAX / XProf as
     *.trace.json.gz, perfetto_trace.json.gz or *.xplane.pb; an SQLite export of
     Nsight Systems; Ridge's own timelines. FOLDER has one a rank. gzip and zstd
-    are unpacked on the way.
+    are unpacked on the way. A damaged or cut off file is read as far as it goes,
+    and what was lost is said.
+
+    Each step of each device is divided: products, attention, other compute,
+    each kind of collective that nothing hid, copies, waiting for input or for
+    the host, idle. The parts sum to the step. Operations are held against the
+    chip's roofline where the trace tells their shapes or FLOPs; collectives
+    against the network. What would help most comes with what it is worth.
+
+    Steps are the program's annotations (ProfilerStep, step, train_step), else
+    the profiler's track of steps, launches of the longest module, or where
+    operations repeat.
+
+      ridge profile traces/ --plan plan.json -o both.json
+      ridge profile new.json.gz --diff old.json.gz --by name
+      ridge profile trace.json.gz --calibrate here.json
 
     :param on: where it ran: chip and shape; else recognised from the trace
     :param by: group operations by class (default), name, call, module, category, source, layer
     :param rows: most rows of a table (12)
+    :param diff: this trace against an older one
+    :param plan: predicted and measured side by side; -o FILE: both as one trace for Perfetto
+    :param calibrate: write a system file with what the run reached, for --on
 
-    On the command line: ``ridge profile --help``
+    On the command line: ``ridge profile examples/trace.json``
     """
     held: Any = None
     words: List[str] = ["profile"]
@@ -916,5 +937,8 @@ def profile(
         "on": on,
         "by": by,
         "rows": rows,
+        "diff": diff,
+        "plan": plan,
+        "calibrate": calibrate,
     })
     return answer(results.Profile, words, held)

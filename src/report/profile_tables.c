@@ -136,43 +136,24 @@ void profile_groups_add(ridge_ctx *cx, const ridge_profile_view *v, ridge_sectio
                                              "The longest %d of %d.", rows_of(v), n));
 }
 
-/* The operations with the most time above their limit; a plain selection. */
-static int winnable_find(const ridge_profile *p, const ridge_profile_op **best,
-                         int most)
-{
-    int n = 0;
-    for (int i = 0; i < p->n_ops; i++) {
-        const ridge_profile_op *op = &p->ops[i];
-        if (!op->has_roofline || (n == most && op->gap_s <= best[n - 1]->gap_s))
-            continue;
-        int at = n < most ? n++ : n - 1;
-        for (; at > 0 && best[at - 1]->gap_s < op->gap_s; at--)
-            best[at] = best[at - 1];
-        best[at] = op;
-    }
-    return n;
-}
-
 void profile_winnable_add(ridge_ctx *cx, const ridge_profile_view *v, ridge_sections *s)
 {
-    enum { MOST = 64 };
-    const ridge_profile_op *best[MOST];
-    const int n =
-        winnable_find(v->profile, best, rows_of(v) < MOST ? rows_of(v) : MOST);
+    ridge_profile_op *best;
+    int n;
     const double steps = v->profile->steps > 0 ? (double)v->profile->steps : 1;
-    if (n == 0)
+    if (ridge_profile_winnable(cx, v->profile, &best, &n) != RIDGE_OK || n == 0)
         return;
     ridge_table *t = ridge__section_add(cx, s, "Time above the roofline, a step",
                                         "operation|call|>count|>time|>roofline|bound "
                                         "by|>could win");
-    for (int i = 0; i < n; i++) {
-        ridge_table_cell(t, profile_name_text(cx, best[i]->name, 40));
-        ridge_table_cell(t, profile_name_text(cx, best[i]->call, 32));
-        ridge_table_cell(t, ridge_format_count((double)best[i]->count / steps).s);
-        time_cell(t, profile_seconds(best[i]->time_ns) / steps);
-        time_cell(t, best[i]->roofline_s / steps);
-        ridge_table_cell(t, best[i]->is_memory_bound ? "memory" : "compute");
-        time_cell(t, best[i]->gap_s / steps);
+    for (int i = 0; i < n && i < rows_of(v); i++) {
+        ridge_table_cell(t, profile_name_text(cx, best[i].name, 40));
+        ridge_table_cell(t, profile_name_text(cx, best[i].call, 32));
+        ridge_table_cell(t, ridge_format_count((double)best[i].count / steps).s);
+        time_cell(t, profile_seconds(best[i].time_ns) / steps);
+        time_cell(t, best[i].roofline_s / steps);
+        ridge_table_cell(t, best[i].is_memory_bound ? "memory" : "compute");
+        time_cell(t, best[i].gap_s / steps);
     }
     ridge__section_note(s, "The roofline is the chip's peak or its memory's full "
                            "bandwidth: real kernels reach 60 to 90 % of it. Operations "
