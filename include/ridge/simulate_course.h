@@ -32,12 +32,13 @@ typedef struct ridge_course {
     ridge_latency_sketch ttft, tpot, e2e;
     int64_t n_spans, spans_room, spans_all; /* kept, room, met */
     ridge_serving_span *spans;
-    int64_t n_requests, requests_room, requests_all;
-    ridge_request_result *requests;
+    int64_t n_requests, requests_room, requests_most, requests_all;
+    ridge_request_result *requests; /* grow as they come */
+    ridge_ctx *cx;
 } ridge_course;
 
 /**
- * @param spans, requests  how many of each are kept as they are; 0: none
+ * @param spans, requests  how many of each are kept as they are, at most; 0: none
  * @owner cx. @errors E_NOMEM
  */
 RIDGE_NODISCARD ridge_status ridge_course_open(ridge_ctx *cx, int64_t spans,

@@ -145,6 +145,10 @@ static void order_is_mended_within_the_window_alone(void **state)
     for (int i = 1; i <= 4; i++)
         assert_int_equal(next_of(file).prompt_tokens, i);
     assert_int_equal(ridge_request_file_about(file)->moved, 1);
+    static const char first[] = "arrival_s,prompt_tokens,output_tokens\n7,2,1\n5,1,1\n";
+    assert_done(cx, open_text(cx, first, NULL, &file));
+    assert_request(file, 0, 1, 1); /* times count from the earliest */
+    assert_request(file, 2, 2, 1);
     assert_done(cx, open_text(cx, near, &strict, &file));
     const ridge_request_source s = ridge_request_file_source(file);
     while (isfinite(s.peek_s(s.self)))

@@ -15,7 +15,7 @@ enum { WINDOW = 1024, WINDOW_MAX = 1 << 20, PIECE_TOKENS = 16 };
 
 /* A line in the window. */
 typedef struct window_row {
-    double arrival_s;
+    double arrival_s; /* as it stands there */
     int64_t line;
     int64_t prompt, output;
     int64_t hash_tokens, n_hashes;
@@ -156,12 +156,7 @@ static ridge_status check_order(ridge_request_file *f, double arrival_s)
 static ridge_status keep_record(ridge_request_file *f)
 {
     const request_record *r = &f->record;
-    if (!f->has_first) {
-        f->has_first = true;
-        f->first_s = r->arrival_s;
-    }
-    const double arrival_s =
-        f->note.has_arrivals ? (r->arrival_s - f->first_s) / f->options.speed : 0;
+    const double arrival_s = f->note.has_arrivals ? r->arrival_s : 0;
     RIDGE_TRY(check_order(f, arrival_s));
     f->read_s = fmax(f->read_s, arrival_s);
     f->read_line = f->lines.number;
@@ -209,6 +204,12 @@ static bool is_over(const ridge_request_file *f)
            (f->options.most > 0 && f->note.requests >= f->options.most);
 }
 
+/* From the first request, in the time that is played. */
+static double played_s(const ridge_request_file *f, const window_row *row)
+{
+    return (row->arrival_s - f->first_s) / f->options.speed;
+}
+
 static double peek_file(void *self)
 {
     ridge_request_file *f = self;
@@ -216,7 +217,11 @@ static double peek_file(void *self)
         f->status = fill_window(f);
     if (is_over(f))
         return (double)INFINITY;
-    const double at = f->rows[f->heap[0]].arrival_s;
+    if (!f->has_first) {
+        f->has_first = true;
+        f->first_s = f->rows[f->heap[0]].arrival_s;
+    }
+    const double at = played_s(f, &f->rows[f->heap[0]]);
     return f->options.most_s > 0 && at > f->options.most_s ? (double)INFINITY : at;
 }
 
@@ -229,7 +234,7 @@ static ridge_status take_file(void *self, ridge_request *out)
     const window_row *row = &f->rows[f->given];
     f->given_s = row->arrival_s;
     f->given_line = row->line;
-    *out = (ridge_request){.arrival_s = row->arrival_s,
+    *out = (ridge_request){.arrival_s = played_s(f, row),
                            .prompt_tokens = row->prompt,
                            .output_tokens = row->output,
                            .tag = f->note.requests,

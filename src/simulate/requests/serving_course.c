@@ -15,11 +15,11 @@ ridge_status ridge_course_open(ridge_ctx *cx, int64_t spans, int64_t requests,
         return ridge_fail_nomem(cx);
     c->bucket_s = FIRST_BUCKET_S;
     c->spans = ridge_new(arena, ridge_serving_span, (size_t)spans);
-    c->requests = ridge_new(arena, ridge_request_result, (size_t)requests);
-    if (c->spans == NULL || c->requests == NULL)
+    if (c->spans == NULL)
         return ridge_fail_nomem(cx);
+    c->cx = cx;
     c->spans_room = spans;
-    c->requests_room = requests;
+    c->requests_most = requests;
     *out = c;
     return RIDGE_OK;
 }
@@ -82,6 +82,28 @@ static void see_span(void *self, const ridge_serving_span *span)
         c->spans[c->n_spans++] = *span;
 }
 
+/* Short of memory, or beyond the most, no further ones are kept. */
+static void keep_request(ridge_course *c, const ridge_request_result *r)
+{
+    enum { FIRST = 256 };
+    if (c->n_requests == c->requests_room && c->requests_room < c->requests_most) {
+        const int64_t twice = c->requests_room > 0 ? 2 * c->requests_room : FIRST;
+        const int64_t room = twice < c->requests_most ? twice : c->requests_most;
+        ridge_request_result *more =
+            ridge_new(ridge_ctx_arena(c->cx), ridge_request_result, (size_t)room);
+        if (more == NULL) {
+            c->requests_most = c->requests_room;
+            return;
+        }
+        if (c->n_requests > 0)
+            memcpy(more, c->requests, (size_t)c->n_requests * sizeof *more);
+        c->requests = more;
+        c->requests_room = room;
+    }
+    if (c->n_requests < c->requests_room)
+        c->requests[c->n_requests++] = *r;
+}
+
 static void see_request(void *self, const ridge_request_result *r)
 {
     ridge_course *c = self;
@@ -99,8 +121,7 @@ static void see_request(void *self, const ridge_request_result *r)
             &c->tpot, (r->end_s - r->first_token_s) / (double)(r->output_tokens - 1),
             1);
     c->requests_all++;
-    if (c->n_requests < c->requests_room)
-        c->requests[c->n_requests++] = *r;
+    keep_request(c, r);
 }
 
 ridge_serving_watch ridge_course_watch(ridge_course *course)
