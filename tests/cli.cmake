@@ -17,6 +17,7 @@ ridge_program_test(step_trace)
 ridge_program_test(export)
 ridge_program_test(nsys_reader)
 ridge_program_test(serving_export)
+ridge_program_test(speculation_cli)
 
 add_test(NAME unit.install
          COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_SOURCE_DIR}/tests/unit/test_install.py --build

@@ -32,18 +32,22 @@ static ridge_status play(cli_run *run, const ridge_service_request *r,
     return is_asked || is_due ? ridge_service_play(run->cx, r, result) : RIDGE_OK;
 }
 
-static ridge_status write_plan(cli_run *run, const ridge_service_view *v)
+static ridge_status write_plan(cli_run *run, const ridge_service_view *v,
+                               const serve_launch *launch)
 {
     const char *path = cli_option_text(run, "plan");
+    const char *draft = serve_draft_name(run);
     ridge_buf text;
+    if (draft == NULL && launch->launch.path != NULL)
+        draft = launch->launch.deployment.draft_name;
     if (path == NULL || v->result->n_layouts == 0)
         return RIDGE_OK;
     ridge_buf_init(&text, ridge_ctx_arena(run->cx));
-    RIDGE_TRY(ridge_json_write(
-        run->cx,
-        ridge_service_plan_to_json(run->cx, v->request, v->model_name,
-                                   serve_draft_name(run), &v->result->layouts[0]),
-        &text));
+    RIDGE_TRY(
+        ridge_json_write(run->cx,
+                         ridge_service_plan_to_json(run->cx, v->request, v->model_name,
+                                                    draft, &v->result->layouts[0]),
+                         &text));
     return ridge_file_write(run->cx, path, (ridge_str){text.p, text.n});
 }
 
@@ -111,7 +115,7 @@ static int run_serve(cli_run *run)
         .reasons = reasons};
     if (cli_option_text(run, "speculation") != NULL && result->n_layouts > 0)
         return serve_speculation_run(run, &request, result, view.model_name);
-    if (write_plan(run, &view) != RIDGE_OK || write_svg(run, &view) != RIDGE_OK)
+    if (write_plan(run, &view, launch) != RIDGE_OK || write_svg(run, &view) != RIDGE_OK)
         return cli_fail(run);
     const int code = show(run, &view, launch);
     return code ? code : result->n_layouts == 0 ? 1 : 0;

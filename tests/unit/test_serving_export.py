@@ -52,23 +52,23 @@ class ServingExport(unittest.TestCase):
         return text
 
     def test_vllm(self):
-        text = self.check_back("vllm", "vllm-v1", DENSE, ["tp=8", "servers=1", "cache=fp8"])
+        text = self.check_back("vllm", "vllm-v1", DENSE, ["tp=8", "servers=1", "cache=fp8", "gathered=0"])
         self.assertIn("vllm serve meta-llama/Meta-Llama-3-70B \\\n", text)
         self.assertIn("--kv-cache-dtype fp8", text)
         for line in text.splitlines():
             self.assertRegex(line, r"^(#.*|vllm serve \S+ \\|  --[a-z-]+( (\S+|'.*'))?( \\)?)$")
 
     def test_vllm_yaml(self):
-        text = self.check_back("vllm-yaml", "vllm-v1", DENSE, ["tp=4", "servers=2"])
+        text = self.check_back("vllm-yaml", "vllm-v1", DENSE, ["tp=4", "servers=2", "mode=aggregated"])
         self.assertIn("data-parallel-size: 2\n", text)
 
     def test_sglang(self):
-        knobs = ["mode=aggregated", "tp=1", "attention_dp=8", "ep=8"]
+        knobs = ["mode=aggregated", "tp=1", "attention_dp=8", "ep=8", "gathered=0"]
         text = self.check_back("sglang", "sglang", SPARSE, knobs)
         self.assertIn("--enable-dp-attention", text)
 
     def test_trtllm_disaggregated(self):
-        knobs = ["mode=disaggregated", "tp=1", "attention_dp=8", "ep=8"]
+        knobs = ["mode=disaggregated", "tp=1", "attention_dp=8", "ep=8", "gathered=0"]
         text = self.check_back("trtllm", "trtllm", SPARSE, knobs)
         files = re.findall(r"cat > (\S+) <<'?EOF'?\n(.*?)\nEOF\n", text, re.S)
         self.assertEqual([f[0] for f in files],
@@ -77,13 +77,13 @@ class ServingExport(unittest.TestCase):
 
     def test_scripts_are_shell(self):
         for launcher in ("vllm", "sglang", "trtllm"):
-            _, path, _ = self.export(launcher, DENSE, ["tp=8"])
+            _, path, _ = self.export(launcher, DENSE, ["tp=8", "gathered=0"])
             done = subprocess.run(["sh", "-n", path], capture_output=True, text=True,
                                   check=False)
             self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_knobs_stand_for_the_commands(self):
-        _, path, _ = self.export("vllm", DENSE, ["tp=8"])
+        _, path, _ = self.export("vllm", DENSE, ["tp=8", "gathered=0"])
         code, out, err = run("serve", "--from", path, "--on", "h100:8", "tp=4", "servers=2",
                              "--json")
         self.assertEqual(code, 0, err)
@@ -99,7 +99,7 @@ class ServingExport(unittest.TestCase):
         code, _, err = run("serve", "--on", "h100:1")
         self.assertEqual(code, 2)
         self.assertIn("or --from FILE", err)
-        _, path, _ = self.export("vllm", DENSE, ["tp=8"])
+        _, path, _ = self.export("vllm", DENSE, ["tp=8", "gathered=0"])
         code, _, err = run("export", self.plan, "--to", "megatron")
         self.assertEqual(code, 2)
         self.assertIn("unknown serving engine 'megatron'", err)

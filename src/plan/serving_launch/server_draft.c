@@ -8,18 +8,53 @@
 
 /* ---- opening --------------------------------------------------------------------- */
 
+/* Chips that an engine runs on. */
+typedef enum engine_chips { ON_GPUS, ON_NVIDIA, ON_TPUS, ON_BOTH } engine_chips;
+
 static const struct {
     const char *title;
     server_dialect dialect;
+    engine_chips chips;
+    const char *instead; /* on other chips */
 } engines[RIDGE_SERVING_LAUNCHER_COUNT] = {
-    [RIDGE_SERVING_LAUNCHER_VLLM] = {"vLLM", SERVER_DIALECT_VLLM},
-    [RIDGE_SERVING_LAUNCHER_VLLM_YAML] = {"vLLM", SERVER_DIALECT_VLLM},
-    [RIDGE_SERVING_LAUNCHER_VLLM_TPU] = {"vLLM on TPUs", SERVER_DIALECT_VLLM},
-    [RIDGE_SERVING_LAUNCHER_SGLANG] = {"SGLang", SERVER_DIALECT_SGLANG},
-    [RIDGE_SERVING_LAUNCHER_TRTLLM] = {"TensorRT-LLM", SERVER_DIALECT_TRTLLM},
-    [RIDGE_SERVING_LAUNCHER_JETSTREAM] = {"JetStream", SERVER_DIALECT_MAXTEXT},
-    [RIDGE_SERVING_LAUNCHER_MAXTEXT] = {"MaxText", SERVER_DIALECT_MAXTEXT},
+    [RIDGE_SERVING_LAUNCHER_VLLM] = {"vLLM", SERVER_DIALECT_VLLM, ON_GPUS, "vllm-tpu"},
+    [RIDGE_SERVING_LAUNCHER_VLLM_YAML] = {"vLLM", SERVER_DIALECT_VLLM, ON_GPUS,
+                                          "vllm-tpu"},
+    [RIDGE_SERVING_LAUNCHER_VLLM_TPU] = {"vLLM on TPUs", SERVER_DIALECT_VLLM, ON_TPUS,
+                                         "vllm"},
+    [RIDGE_SERVING_LAUNCHER_SGLANG] = {"SGLang", SERVER_DIALECT_SGLANG, ON_GPUS,
+                                       "vllm-tpu"},
+    [RIDGE_SERVING_LAUNCHER_TRTLLM] = {"TensorRT-LLM", SERVER_DIALECT_TRTLLM, ON_NVIDIA,
+                                       "vllm"},
+    [RIDGE_SERVING_LAUNCHER_JETSTREAM] = {"JetStream", SERVER_DIALECT_MAXTEXT, ON_TPUS,
+                                          "vllm"},
+    [RIDGE_SERVING_LAUNCHER_MAXTEXT] = {"MaxText", SERVER_DIALECT_MAXTEXT, ON_BOTH,
+                                        "vllm"},
 };
+
+static bool runs_on(engine_chips chips, const ridge_chip *chip)
+{
+    switch (chips) {
+    case ON_GPUS:
+        return chip->kind != RIDGE_CHIP_TPU;
+    case ON_NVIDIA:
+        return chip->kind == RIDGE_CHIP_GPU && strcmp(chip->vendor, "NVIDIA") == 0;
+    case ON_TPUS:
+        return chip->kind == RIDGE_CHIP_TPU;
+    case ON_BOTH:
+        break;
+    }
+    return true;
+}
+
+static ridge_status check_chips(server_draft *d)
+{
+    const ridge_slice *slice = d->deployment->slice;
+    if (slice == NULL || runs_on(engines[d->launcher].chips, slice->chip))
+        return RIDGE_OK;
+    return launch_draft_refuse(&d->sheet, "does not run on %.80s: export --to %s",
+                               slice->chip->full_name, engines[d->launcher].instead);
+}
 
 /* Chips of a node: of a switched system the second of its shape. */
 static int64_t node_chips(const ridge_slice *slice)
@@ -61,6 +96,7 @@ ridge_status server_draft_open(ridge_ctx *cx, ridge_serving_launcher launcher,
                             .dialect = engines[launcher].dialect,
                             .chips = ridge_serving_layout_chips(&p->layout),
                             .nodes = 1};
+    RIDGE_TRY(check_chips(draft));
     check_engine(draft);
     const int64_t node = node_chips(deployment->slice);
     if (node > 0)
