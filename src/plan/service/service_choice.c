@@ -46,6 +46,37 @@ bool service_options_add(ridge_arena *arena, service_options *set,
     return true;
 }
 
+static int by_rate_of_chip(const void *left, const void *right)
+{
+    const service_option *a = left;
+    const service_option *b = right;
+    const double x[] = {b->requests_per_s / (double)b->chips,
+                        (double)a->chips,
+                        a->latency_s,
+                        a->batch,
+                        (double)a->layout.tp,
+                        (double)a->layout.ep,
+                        a->format};
+    const double y[] = {a->requests_per_s / (double)a->chips,
+                        (double)b->chips,
+                        b->latency_s,
+                        b->batch,
+                        (double)b->layout.tp,
+                        (double)b->layout.ep,
+                        b->format};
+    for (size_t i = 0; i < RIDGE_COUNT_OF(x); i++) {
+        if (x[i] != y[i])
+            return x[i] < y[i] ? -1 : 1;
+    }
+    return 0;
+}
+
+void service_options_sort(service_options *set)
+{
+    if (set->n > 0)
+        qsort(set->of, (size_t)set->n, sizeof *set->of, by_rate_of_chip);
+}
+
 /* ---- fronts ---------------------------------------------------------------------- */
 
 static double slow_s(const service_point *p, bool is_cost)
@@ -57,6 +88,19 @@ static bool point_beats(const service_point *a, const service_point *b, bool is_
 {
     return slow_s(a, is_cost) <= slow_s(b, is_cost) &&
            a->tokens_per_s_per_chip >= b->tokens_per_s_per_chip;
+}
+
+bool service_points_have(const service_points *set, double tpot_s, double e2e_s,
+                         double tokens_per_s_per_chip, bool is_cost)
+{
+    const service_point point = {.tpot_s = tpot_s,
+                                 .e2e_s = e2e_s,
+                                 .tokens_per_s_per_chip = tokens_per_s_per_chip};
+    for (int i = 0; i < set->n; i++) {
+        if (point_beats(&set->of[i], &point, is_cost))
+            return true;
+    }
+    return false;
 }
 
 bool service_points_add(ridge_arena *arena, service_points *set,

@@ -15,6 +15,8 @@ typedef struct service_option {
     double latency_s;               /* of its phase, in the mean, without waiting */
     double latency_quantile_s;      /* at the goals' quantile; the mean without one */
     double tpot_s, tpot_quantile_s; /* decode */
+    /* Decode, at the next smaller batch of the layout; 0: there is none. */
+    double before_per_s, before_latency_s, before_tpot_s;
     double cache_use;
     double transfer_bytes;       /* of a request's cache */
     double transfer_bytes_per_s; /* of the server's chips of one request; 0: none */
@@ -43,6 +45,13 @@ typedef struct service_points {
  * slower; forget those that it beats. @return false: no memory */
 bool service_options_add(ridge_arena *arena, service_options *set,
                          const service_option *option);
+
+/** The most requests a second and chip first. */
+void service_options_sort(service_options *set);
+
+/** Whether a front has a point that is no slower and gives no less. */
+bool service_points_have(const service_points *set, double tpot_s, double e2e_s,
+                         double tokens_per_s_per_chip, bool is_cost);
 
 /** Keep a point unless another has no longer a TPOT (or, is_cost, time to the last
  * token) and no fewer tokens/s a chip. @return false: no memory */

@@ -121,6 +121,19 @@ static ridge_status set_rest(ridge_ctx *cx, const ridge_service_knobs *knobs,
     return RIDGE_OK;
 }
 
+/* Servers that are told are those of one pool, or of two. */
+static void close_mode(ridge_service_knobs *knobs)
+{
+    const bool is_two = knobs->pools[RIDGE_SERVICE_ROLE_PREFILL].servers > 0 ||
+                        knobs->pools[RIDGE_SERVICE_ROLE_DECODE].servers > 0;
+    if (knobs->mode != RIDGE_SERVICE_MODE_ANY)
+        return;
+    if (is_two)
+        knobs->mode = RIDGE_SERVICE_MODE_DISAGGREGATED;
+    else if (knobs->pools[RIDGE_SERVICE_ROLE_BOTH].servers > 0)
+        knobs->mode = RIDGE_SERVICE_MODE_AGGREGATED;
+}
+
 ridge_status ridge_service_knobs_close(ridge_ctx *cx, const ridge_model *model,
                                        const ridge_chip *chip,
                                        ridge_service_knobs *knobs)
@@ -130,6 +143,7 @@ ridge_status ridge_service_knobs_close(ridge_ctx *cx, const ridge_model *model,
     const ridge_serving_formats own = ridge_serving_formats_of(model, chip);
     choices weights;
     choices caches;
+    close_mode(knobs);
     for (size_t i = 0; i < RIDGE_COUNT_OF(single); i++) {
         if (single[i] != NULL && strcmp(single[i], "any") == 0)
             return ridge_fail(cx, RIDGE_E_ARG,

@@ -4,6 +4,9 @@
 
 enum { BISECTIONS = 24 };
 
+/* Rates that are met are met within it. */
+static const double EDGE = 1e-9;
+
 /* ---- one server ------------------------------------------------------------------ */
 
 static void set_transfer(const service_server *s, service_option *out)
@@ -66,9 +69,26 @@ typedef struct pair {
     bool is_open;
 } pair;
 
+/* Below its full batch a decode pool is as fast as at the batch that its load makes:
+ * between this one and the next smaller. @return times of that of the full batch */
+static double lighter(const pair *t, double use)
+{
+    const service_option *d = t->d;
+    const double per_s = use * t->n_p * t->p->requests_per_s / t->n_d;
+    if (d->before_per_s <= 0 || d->before_tpot_s <= 0 ||
+        d->before_per_s >= d->requests_per_s)
+        return 1;
+    const double share =
+        (per_s - d->before_per_s) / (d->requests_per_s - d->before_per_s);
+    const double tpot_s =
+        d->before_tpot_s + fmin(1, fmax(0, share)) * (d->tpot_s - d->before_tpot_s);
+    return tpot_s / d->tpot_s;
+}
+
 static void set_latencies(const pair *t, double use, ridge_service_price *out)
 {
     const ridge_service_request *r = t->r;
+    const double light = lighter(t, use);
     const double service_s = 1 / t->p->requests_per_s;
     double *mean = out->latency_s;
     double *high = out->quantile_s;
@@ -79,15 +99,15 @@ static void set_latencies(const pair *t, double use, ridge_service_price *out)
         .transfer_s = t->transfer_s};
     const double rest_s = r->engine->request_s + t->p->latency_s + t->transfer_s;
     mean[RIDGE_SERVICE_TTFT] = rest_s + out->wait.queue_s;
-    mean[RIDGE_SERVICE_TPOT] = t->d->tpot_s;
-    mean[RIDGE_SERVICE_E2E] = mean[RIDGE_SERVICE_TTFT] + t->d->latency_s;
+    mean[RIDGE_SERVICE_TPOT] = t->d->tpot_s * light;
+    mean[RIDGE_SERVICE_E2E] = mean[RIDGE_SERVICE_TTFT] + t->d->latency_s * light;
     if (r->goals.quantile <= 0)
         return;
     high[RIDGE_SERVICE_TTFT] =
         rest_s + steady_queue_s(t->is_open, use, service_s, t->n_p, r->goals.quantile);
-    high[RIDGE_SERVICE_TPOT] = t->d->tpot_quantile_s;
+    high[RIDGE_SERVICE_TPOT] = t->d->tpot_quantile_s * light;
     const double wait_s = high[RIDGE_SERVICE_TTFT] - mean[RIDGE_SERVICE_TTFT];
-    const double more_s = t->d->latency_quantile_s - t->d->latency_s;
+    const double more_s = (t->d->latency_quantile_s - t->d->latency_s) * light;
     high[RIDGE_SERVICE_E2E] =
         mean[RIDGE_SERVICE_E2E] + sqrt(wait_s * wait_s + more_s * more_s);
 }
@@ -145,9 +165,10 @@ static ridge_service_fit set_rate(const pair *t, ridge_service_price *out)
     const double needed = fmin(decode, network) / prefill;
     double use = use_most(t, fmin(most, needed), out);
     if (wanted > 0) {
-        if (wanted > decode || wanted > prefill * most)
+        const double least = wanted * (1 - EDGE);
+        if (least > decode || least > prefill * most)
             return RIDGE_SERVICE_FIT_RATE;
-        if (wanted > network)
+        if (least > network)
             return RIDGE_SERVICE_FIT_TRANSFER;
         use = wanted / prefill;
     }
@@ -243,6 +264,60 @@ static bool is_settled(const ridge_service_request *r, const ridge_service_price
     return r->requests_per_s > 0 || best->decode_use > 1 - 1e-9;
 }
 
+/* What a pair could at best be: as many servers of each as keep the other busy, parts
+ * of servers among them, no waiting, and the decode pool's lightest batch. */
+static ridge_service_price best_case(const ridge_service_request *r,
+                                     const service_option *p, const service_option *d)
+{
+    const double chips = (double)r->slice->chips;
+    const double chips_a_rate =
+        (double)p->chips / p->requests_per_s + (double)d->chips / d->requests_per_s;
+    const bool is_lighter = d->before_per_s > 0 && d->before_tpot_s < d->tpot_s;
+    const double decode_s = is_lighter ? d->before_latency_s : d->latency_s;
+    ridge_service_price best = {
+        .choice = {.mode = RIDGE_SERVICE_MODE_DISAGGREGATED, .n_pools = 2},
+        .paid_chips = chips};
+    best.requests_per_s = chips / chips_a_rate;
+    if (r->requests_per_s > 0) {
+        best.requests_per_s = r->requests_per_s;
+        best.paid_chips =
+            fmax((double)(p->chips + d->chips), r->requests_per_s * chips_a_rate);
+    }
+    best.latency_s[RIDGE_SERVICE_TPOT] = is_lighter ? d->before_tpot_s : d->tpot_s;
+    best.latency_s[RIDGE_SERVICE_E2E] =
+        r->engine->request_s + p->latency_s + transfer_s(p, d) + decode_s;
+    best.tokens_per_s = best.requests_per_s * r->work.output_tokens;
+    best.tokens_per_s_per_chip = best.tokens_per_s / best.paid_chips;
+    best.usd_per_million_tokens = r->usd_per_chip_hour * best.paid_chips /
+                                  (RIDGE_HOUR_S * best.tokens_per_s) * 1e6;
+    return best;
+}
+
+static bool is_beaten_on_fronts(const service_pair_search *s, const service_option *p,
+                                const service_option *d)
+{
+    if (s->request->is_plain)
+        return true;
+    const ridge_service_price best = best_case(s->whole, p, d);
+    const double tpot_s = best.latency_s[RIDGE_SERVICE_TPOT];
+    const double e2e_s = best.latency_s[RIDGE_SERVICE_E2E];
+    const double rate = best.tokens_per_s_per_chip;
+    return service_points_have(s->speed_front, tpot_s, e2e_s, rate, false) &&
+           service_points_have(s->cost_front, tpot_s, e2e_s, rate, true);
+}
+
+/* Neither the ranking nor the fronts could change: the bound decides. */
+static bool is_hopeless(const service_pair_search *s, const service_option *p,
+                        const service_option *d)
+{
+    const service_ranking *r = s->ranking;
+    if (r->n < r->top)
+        return false;
+    const ridge_service_price best = best_case(s->request, p, d);
+    return !ridge_service_is_better(r->aim, &best, &r->prices[r->n - 1]) &&
+           is_beaten_on_fronts(s, p, d);
+}
+
 static bool run_pair(service_pair_search *s, const service_option *p,
                      const service_option *d)
 {
@@ -251,6 +326,10 @@ static bool run_pair(service_pair_search *s, const service_option *p,
     const int64_t asked = r->knobs.pools[RIDGE_SERVICE_ROLE_PREFILL].servers;
     ridge_service_price best = {.fit = RIDGE_SERVICE_FIT_RATE};
     int64_t n_p = asked > 0 ? asked : 1;
+    if (is_hopeless(s, p, d)) {
+        s->covered += chips / p->chips;
+        return true;
+    }
     for (; n_p * p->chips + d->chips <= chips; n_p++) {
         const int64_t n_d = decode_servers(s, d, chips - n_p * p->chips);
         if (n_d > 0 && !try_pair(s, p, d, n_p, n_d, &best))
@@ -265,6 +344,8 @@ static bool run_pair(service_pair_search *s, const service_option *p,
 
 ridge_status service_pair_run(service_pair_search *s)
 {
+    service_options_sort(s->prefill);
+    service_options_sort(s->decode);
     for (int i = 0; i < s->prefill->n; i++) {
         const service_option *p = &s->prefill->of[i];
         for (int k = 0; k < s->decode->n; k++) {

@@ -21,7 +21,7 @@ typedef struct service_pair_search {
     ridge_ctx *cx;
     const ridge_service_request *request;
     const ridge_service_request *whole; /* the same without a rate: for the fronts */
-    const service_options *prefill, *decode;
+    service_options *prefill, *decode;  /* are put in order */
     service_ranking *ranking;
     service_points *speed_front, *cost_front;
     service_tally *tally;

@@ -76,6 +76,15 @@ static void set_draft(ridge_ctx *cx, ridge_json *o, const ridge_draft *d)
         ridge_json_push_double(accept, d->accept[i]);
 }
 
+static void set_mesh(ridge_ctx *cx, ridge_json *o, const ridge_serving_layout *l)
+{
+    ridge_json *mesh = ridge_json_set_object(cx, o, "mesh");
+    ridge_json_set_i64(mesh, "tp", l->tp);
+    ridge_json_set_i64(mesh, "pp", l->pp);
+    ridge_json_set_i64(mesh, "ep", l->ep);
+    ridge_json_set_i64(mesh, "attention_dp", l->attention_dp);
+}
+
 static void set_pools(ridge_ctx *cx, ridge_json *o, const ridge_service_choice *c)
 {
     ridge_json_set_text(o, "mode", ridge_service_mode_text(c->mode));
@@ -87,11 +96,7 @@ static void set_pools(ridge_ctx *cx, ridge_json *o, const ridge_service_choice *
         ridge_json_set_i64(p, "servers", c->pools[i].servers);
         ridge_json_set_i64(p, "chips_per_server", ridge_serving_layout_chips(l));
         ridge_json_set_double(p, "batch", c->pools[i].batch);
-        ridge_json *mesh = ridge_json_set_object(cx, p, "mesh");
-        ridge_json_set_i64(mesh, "tp", l->tp);
-        ridge_json_set_i64(mesh, "pp", l->pp);
-        ridge_json_set_i64(mesh, "ep", l->ep);
-        ridge_json_set_i64(mesh, "attention_dp", l->attention_dp);
+        set_mesh(cx, p, l);
         ridge_json_set_text(p, "kv_cut", cuts[l->kv_cut]);
         ridge_json_set_bool(p, "weight_gathered", l->is_weight_gathered);
         ridge_json_set_i64(p, "placement_index", l->placement);
@@ -249,6 +254,7 @@ ridge_json *ridge_service_price_to_json(ridge_ctx *cx, const ridge_service_reque
     ridge_json *o = ridge_json_object(cx);
     set_pools(cx, o, &p->choice);
     const ridge_service_pool *last = &p->choice.pools[p->choice.n_pools - 1];
+    set_mesh(cx, o, &last->layout);
     set_formats(cx, o, &last->layout.formats);
     ridge_json_set_bool(o, "fits", p->fit == RIDGE_SERVICE_FIT_OK);
     if (p->fit != RIDGE_SERVICE_FIT_OK)
@@ -256,9 +262,11 @@ ridge_json *ridge_service_price_to_json(ridge_ctx *cx, const ridge_service_reque
     set_latencies(o, r, p);
     set_rates(o, p);
     set_played(cx, o, &p->played);
-    ridge_json *memory = ridge_json_set_array(cx, o, "memory");
-    for (int i = 0; i < p->choice.n_pools; i++)
-        ridge_json_push(memory, ridge_serving_memory_to_json(cx, &p->memory[i]));
+    ridge_json_set(o, "memory",
+                   ridge_serving_memory_to_json(cx, &p->memory[p->choice.n_pools - 1]));
+    if (p->choice.n_pools == 2)
+        ridge_json_set(o, "prefill_memory",
+                       ridge_serving_memory_to_json(cx, &p->memory[0]));
     if (!p->is_detailed)
         return o;
     set_breakdown(cx, o, p);

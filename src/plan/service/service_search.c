@@ -298,6 +298,11 @@ static ridge_status finish(search *s)
 static ridge_status search_all(search *s)
 {
     RIDGE_TRY(service_space_build(s->cx, s->request, &s->space));
+    if (s->space.n == 0)
+        return ridge_fail(s->cx, RIDGE_E_ARG,
+                          "no servers on the %lld chips of %s have the degrees that "
+                          "knobs ask for: leave some of them out, or choose divisors",
+                          (long long)s->request->slice->chips, s->request->slice->text);
     RIDGE_TRY(open_workers(s));
     RIDGE_TRY(run_tasks(s));
     RIDGE_TRY(merge(s));

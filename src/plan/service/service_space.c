@@ -23,6 +23,8 @@ static const double budgets_tried[] = {512, 1024, 2048, 4096, 8192, 16384};
 
 double service_space_batch(int place)
 {
+    if (place < 0)
+        return 1 / (double)((int64_t)1 << -place);
     if (place < 8)
         return place + 1;
     const int octave = (place - 8) / 8;

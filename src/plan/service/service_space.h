@@ -29,8 +29,11 @@ enum { SERVICE_BUDGET_MAX = 12 };
 int service_space_budgets(const ridge_service_request *request,
                           double out[SERVICE_BUDGET_MAX]);
 
+enum { SERVICE_PARTS_OF_ONE = 3 };
+
 /** Batches that are tried: 1 to 8, then eight to a doubling.
- * @return the batch at a place, from 0 on */
+ * @return the batch at a place, from 0 on; from -SERVICE_PARTS_OF_ONE on parts of one
+ */
 double service_space_batch(int place);
 
 /** Servers of so many chips that the slice has room for, and the knobs allow. 0: none

@@ -79,6 +79,12 @@ static bool try_batch(task *t, double batch, int64_t servers, ridge_service_fit 
     return t->desk->request->is_plain || !service_score_is_real(&p) || add_point(t, &p);
 }
 
+/* Below one where requests come at random: a server is then idle at times. */
+static int first_place(const task *t)
+{
+    return t->server.steady.is_open ? -SERVICE_PARTS_OF_ONE : 0;
+}
+
 /* The largest batch that does lies between one that does and one that does not. */
 static bool refine(task *t, double low, double high, int64_t servers)
 {
@@ -99,7 +105,8 @@ static bool try_batches(task *t, int64_t servers)
 {
     const double asked = t->desk->request->knobs.batch;
     double last = 0;
-    for (int i = 0; i < (asked > 0 ? 1 : PLACES_MOST); i++) {
+    for (int i = asked > 0 ? 0 : first_place(t); i < (asked > 0 ? 1 : PLACES_MOST);
+         i++) {
         const double batch = asked > 0 ? asked : service_space_batch(i);
         ridge_service_fit fit;
         if (!try_batch(t, batch, servers, &fit))
@@ -164,8 +171,10 @@ static bool run_pool(task *t, ridge_service_role role, double budget_before)
     const bool is_decode = role == RIDGE_SERVICE_ROLE_DECODE;
     service_options *set = is_decode ? &t->found->decode : &t->found->prefill;
     const double asked = is_decode ? t->desk->request->knobs.batch : 0;
+    service_option before = {.requests_per_s = 0};
     t->server.steady.role = role;
-    for (int i = 0; i < (asked > 0 ? 1 : PLACES_MOST); i++) {
+    for (int i = asked > 0 || !is_decode ? 0 : first_place(t);
+         i < (asked > 0 ? 1 : PLACES_MOST); i++) {
         service_option option;
         const double batch = asked > 0 ? asked : service_space_batch(i);
         if (is_decode && batch * t->server.steady.verified <= budget_before)
@@ -179,6 +188,10 @@ static bool run_pool(task *t, ridge_service_role role, double budget_before)
         }
         t->is_any = true;
         option.format = t->of->format;
+        option.before_per_s = is_decode ? before.requests_per_s : 0;
+        option.before_latency_s = before.latency_s;
+        option.before_tpot_s = before.tpot_s;
+        before = option;
         if (!service_options_add(ridge_ctx_arena(t->desk->cx), set, &option))
             return fail(t, RIDGE_E_NOMEM);
     }

@@ -91,6 +91,14 @@ static void add_nearest(ridge_ctx *cx, const ridge_service_view *v, ridge_sectio
                       ridge_format_count(p->tokens_per_s_per_chip).s));
 }
 
+static bool has_memory_refusal(const ridge_service_result *r)
+{
+    bool has = false;
+    for (int i = 0; i < r->n_refusals; i++)
+        has = has || r->refusals[i].fit != RIDGE_SERVICE_FIT_LAYOUT;
+    return has;
+}
+
 void ridge__service_nothing_add(ridge_ctx *cx, const ridge_service_view *v,
                                 ridge_sections *s)
 {
@@ -100,8 +108,11 @@ void ridge__service_nothing_add(ridge_ctx *cx, const ridge_service_view *v,
     for (int i = 0; i < RIDGE_SERVICE_LATENCY_COUNT; i++)
         has_goal = has_goal || isfinite(r->goals.most_s[i]);
     if (!result->has_nearest) {
-        ridge__section_note(s, "Nothing fits: no layout leaves room for the cache of "
-                               "one sequence.");
+        ridge__section_note(s,
+                            has_memory_refusal(result)
+                                ? "Nothing fits: no layout leaves room for the cache "
+                                  "of one sequence."
+                                : "No layout is legal: why stands below.");
         return;
     }
     if (has_goal)
