@@ -273,7 +273,7 @@ static void chips_of_two_devices_are_counted_once(void **state)
     fixture_assert_message(cx, "3 devices are no whole chips of 2");
 }
 
-static void scripts_and_files_are_read(void **state)
+static void scripts_are_read(void **state)
 {
     ridge_ctx *cx = *state;
     ridge_serving_launch l;
@@ -297,6 +297,12 @@ static void scripts_and_files_are_read(void **state)
     assert_int_equal(p->sequences, 128);
     assert_int_equal(p->draft.kind, RIDGE_DRAFT_MTP);
     assert_int_equal(l.unknown.n, 0);
+}
+
+static void yaml_files_are_read(void **state)
+{
+    ridge_ctx *cx = *state;
+    ridge_serving_launch l;
     assert_ok(cx, server_fixture_parse(cx, NULL, "values.yaml",
                                        "model:\n  name: deepseek-ai/DeepSeek-R1\n"
                                        "  tp_size: 8\n  pp_size: 2\nvllm:\n"
@@ -417,8 +423,9 @@ int main(void)
                                         fixture_close),
         cmocka_unit_test_setup_teardown(chips_of_two_devices_are_counted_once,
                                         fixture_open, fixture_close),
-        cmocka_unit_test_setup_teardown(scripts_and_files_are_read, fixture_open,
+        cmocka_unit_test_setup_teardown(yaml_files_are_read, fixture_open,
                                         fixture_close),
+        cmocka_unit_test_setup_teardown(scripts_are_read, fixture_open, fixture_close),
         cmocka_unit_test_setup_teardown(commands_again_are_more_servers, fixture_open,
                                         fixture_close),
         cmocka_unit_test_setup_teardown(what_is_wrong_names_its_line, fixture_open,

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A serving plan exported for an engine and read back by `ridge serve --from` is the same deployment."""
+"""A serving plan exported for an engine and read back by `ridge serve --from` is the same."""
 import argparse
 import json
 import os
@@ -52,14 +52,16 @@ class ServingExport(unittest.TestCase):
         return text
 
     def test_vllm(self):
-        text = self.check_back("vllm", "vllm-v1", DENSE, ["tp=8", "servers=1", "cache=fp8", "gathered=0"])
+        knobs = ["tp=8", "servers=1", "cache=fp8", "gathered=0"]
+        text = self.check_back("vllm", "vllm-v1", DENSE, knobs)
         self.assertIn("vllm serve meta-llama/Meta-Llama-3-70B \\\n", text)
         self.assertIn("--kv-cache-dtype fp8", text)
         for line in text.splitlines():
             self.assertRegex(line, r"^(#.*|vllm serve \S+ \\|  --[a-z-]+( (\S+|'.*'))?( \\)?)$")
 
     def test_vllm_yaml(self):
-        text = self.check_back("vllm-yaml", "vllm-v1", DENSE, ["tp=4", "servers=2", "mode=aggregated"])
+        knobs = ["tp=4", "servers=2", "mode=aggregated"]
+        text = self.check_back("vllm-yaml", "vllm-v1", DENSE, knobs)
         self.assertIn("data-parallel-size: 2\n", text)
 
     def test_sglang(self):

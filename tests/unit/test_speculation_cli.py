@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`ridge serve --speculation` from outside: its table, its JSON, its page, its chart, its complaints."""
+"""`ridge serve --speculation` from outside: table, JSON, page, chart, complaints."""
 import argparse
 import json
 import os

@@ -78,15 +78,14 @@ static void check_engine(server_draft *d)
     }
 }
 
-ridge_status server_draft_open(ridge_ctx *cx, ridge_serving_launcher launcher,
-                               const ridge_deployment *deployment, int pool,
-                               ridge_launch_text *out, server_draft *draft)
+ridge_status server_draft_open(server_draft *draft, ridge_serving_launcher launcher,
+                               const ridge_deployment *deployment, int pool)
 {
     const ridge_service_pool *p = &deployment->choice.pools[pool];
-    *draft = (server_draft){.sheet = {.cx = cx,
+    *draft = (server_draft){.sheet = {.cx = draft->sheet.cx,
                                       .launcher = engines[launcher].title,
                                       .model_name = deployment->model_name,
-                                      .out = out},
+                                      .out = draft->sheet.out},
                             .deployment = deployment,
                             .pool = p,
                             .layout = &p->layout,

@@ -22,13 +22,14 @@ typedef struct server_draft {
     int64_t nodes; /* that one server spans; 1 where the slice is not known */
 } server_draft;
 
-/** What all engines need of a pool.
- * @errors E_ARG weights that are gathered, which no engine does; E_NOMEM */
-RIDGE_NODISCARD ridge_status server_draft_open(ridge_ctx *cx,
+/** What all engines need of a pool. @param draft  its sheet has a ctx and where to
+ * write
+ * @errors E_ARG weights that are gathered, which no engine does; chips that the engine
+ *         does not run on; E_NOMEM */
+RIDGE_NODISCARD ridge_status server_draft_open(server_draft *draft,
                                                ridge_serving_launcher launcher,
                                                const ridge_deployment *deployment,
-                                               int pool, ridge_launch_text *out,
-                                               server_draft *draft);
+                                               int pool);
 
 /** Weights, products and cache: QUANT, CACHE_DTYPE.
  * @errors E_ARG formats that the engine has no word for */

@@ -130,15 +130,24 @@ static void join_repeats(server_commands *servers)
 
 /* ---- the whole ------------------------------------------------------------------- */
 
-static ridge_status parse(ridge_ctx *cx, ridge_str text, const char *file,
-                          const ridge_serving_launch_query *query, bool may_open,
+/* What is read. */
+typedef struct launch_source {
+    ridge_str text;
+    const char *file;
+    bool may_open; /* configurations that it names */
+} launch_source;
+
+static ridge_status parse(ridge_ctx *cx, const launch_source *source,
+                          const ridge_serving_launch_query *query,
                           ridge_serving_launch *out)
 {
+    const ridge_str text = source->text;
+    const char *file = source->file;
     server_commands *servers = ridge_new(ridge_ctx_arena(cx), server_commands, 1);
     ridge_serving_launch launch = {.path = file};
     if (servers == NULL)
         return ridge_fail_nomem(cx);
-    RIDGE_TRY(server_commands_read(cx, text, file, may_open, servers));
+    RIDGE_TRY(server_commands_read(cx, text, file, source->may_open, servers));
     if (servers->n == 0 && memchr(text.p, ':', text.n) != NULL)
         RIDGE_TRY(server_yaml_read(cx, text, file, servers));
     join_repeats(servers);
@@ -169,19 +178,22 @@ ridge_status ridge_serving_launch_parse(ridge_ctx *cx, ridge_str text, const cha
                                         const ridge_serving_launch_query *query,
                                         ridge_serving_launch *out)
 {
-    return parse(cx, text, file, query, false, out);
+    const launch_source source = {text, file, false};
+    return parse(cx, &source, query, out);
 }
 
 ridge_status ridge_serving_launch_read(ridge_ctx *cx, const char *file_or_text,
                                        const ridge_serving_launch_query *query,
                                        ridge_serving_launch *out)
 {
-    ridge_str text = ridge_str_of(file_or_text);
-    const char *copy = ridge_str_dup(ridge_ctx_arena(cx), text);
+    const char *copy = ridge_str_dup(ridge_ctx_arena(cx), ridge_str_of(file_or_text));
     if (copy == NULL)
         return ridge_fail_nomem(cx);
-    if (strchr(file_or_text, ' ') != NULL && !ridge_path_exists(file_or_text))
-        return parse(cx, ridge_str_of(copy), "command line", query, true, out);
-    RIDGE_TRY(ridge_file_read(cx, file_or_text, FILE_BYTES_MOST, &text));
-    return parse(cx, text, copy, query, true, out);
+    launch_source source = {.file = copy, .may_open = true};
+    if (strchr(file_or_text, ' ') != NULL && !ridge_path_exists(file_or_text)) {
+        source = (launch_source){ridge_str_of(copy), "command line", true};
+    } else {
+        RIDGE_TRY(ridge_file_read(cx, file_or_text, FILE_BYTES_MOST, &source.text));
+    }
+    return parse(cx, &source, query, out);
 }

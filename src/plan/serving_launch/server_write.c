@@ -83,7 +83,7 @@ ridge_status ridge_serving_launch_write(ridge_ctx *cx, ridge_serving_launcher la
                                         ridge_launch_text *out)
 {
     ridge_launch_text body = {0};
-    server_draft draft = {0};
+    server_draft draft = {.sheet = {.cx = cx, .out = &body}};
     const writer *w = &writers[launcher];
     ridge_buf_init(&body.text, ridge_ctx_arena(cx));
     if (deployment->choice.n_pools > 1 && w->put_front == NULL) {
@@ -92,7 +92,7 @@ ridge_status ridge_serving_launch_write(ridge_ctx *cx, ridge_serving_launcher la
                           ridge_serving_launcher_text(launcher));
     }
     for (int i = 0; i < deployment->choice.n_pools; i++) {
-        RIDGE_TRY(server_draft_open(cx, launcher, deployment, i, &body, &draft));
+        RIDGE_TRY(server_draft_open(&draft, launcher, deployment, i));
         ridge_buf_puts(&body.text, i > 0 ? "\n" : "");
         RIDGE_TRY(w->write(&draft));
     }
