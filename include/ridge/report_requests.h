@@ -22,6 +22,7 @@ typedef struct ridge_requests_view {
     const ridge_course *course;
     double wall_s;   /* that the play took */
     bool has_charts; /* the text shows them */
+    bool is_in_step; /* clients of a closed loop whose answers are all as long */
 } ridge_requests_view;
 
 void ridge_requests_write_text(ridge_ctx *cx, const ridge_requests_view *view,

@@ -171,10 +171,11 @@ const cli_verb cli_verb_simulate = {
         "(data/engines): continuous batching, chunked prefill, a paged cache with\n"
         "prefixes, preemption or reservation, a router, pools for prompts and for\n"
         "decoding. Requests come from a file or are drawn; without either, they are\n"
-        "those of the plan. Latencies are split into what they are made of. A model\n"
-        "with --on SLICE and knobs (tp= pp= ep= attention_dp= servers= weights= "
-        "cache=\n"
-        "batch= budget= mode=, as of `ridge serve`) is played without a plan.",
+        "those of the plan, of lengths within 10%. Latencies are split into what they\n"
+        "are made of. A model with --on SLICE and knobs (tp= pp= ep= attention_dp=\n"
+        "servers= weights= cache= batch= budget= mode=, as of `ridge serve`) is "
+        "played\n"
+        "without a plan.",
     .example = "ridge simulate examples/plan.json --jitter 5%",
     .options = options,
     .min_args = 1,

@@ -7,6 +7,10 @@
 
 enum { COUNT_DRAWN = 10000, COUNT_CLOSED = 20, COUNT_FILE = 10000000 };
 
+/* Of lengths that nobody told: clients of a closed loop whose requests are all alike
+ * would stay in step. */
+static const double SPREAD_SILENT = 0.1;
+
 /* ---- values ---------------------------------------------------------------------- */
 
 ridge_status requests_time(cli_run *run, const char *name, double fallback, double *out)
@@ -47,9 +51,12 @@ static ridge_status read_length(cli_run *run, const char *name, double fallback,
                                 ridge_length *out)
 {
     const char *text = cli_option_text(run, name);
-    *out = (ridge_length){.kind = RIDGE_LENGTH_FIXED, .mean = fallback};
+    *out = (ridge_length){.kind = RIDGE_LENGTH_UNIFORM,
+                          .mean = fallback,
+                          .spread = fallback > 1 ? SPREAD_SILENT : 0};
     if (text == NULL)
         return RIDGE_OK;
+    *out = (ridge_length){.kind = RIDGE_LENGTH_FIXED};
     ridge_str rest = ridge_str_of(text);
     const ridge_str word = ridge_str_cut(&rest, ':');
     if (rest.p == NULL)
@@ -257,6 +264,9 @@ static ridge_status open_draws(cli_run *run, ridge_request_draws *d, int64_t cou
     out->text = stream_text(run, d, path);
     out->longest_tokens = longest_of(d);
     out->is_drawn = true;
+    out->is_in_step = d->arrivals == RIDGE_ARRIVAL_CLOSED && d->concurrency > 1 &&
+                      d->file == NULL && d->think_s == 0 &&
+                      d->output.kind == RIDGE_LENGTH_FIXED;
     out->draws = *d;
     return ridge_request_draws_open(run->cx, d, &out->source);
 }

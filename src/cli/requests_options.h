@@ -14,6 +14,7 @@ typedef struct requests_stream {
     const char *text;         /* in words */
     double longest_tokens;    /* bound on a request of it; 0: unknown */
     uint64_t seed;
+    bool is_in_step;           /* clients that begin and end together */
     bool is_drawn;             /* by what follows */
     ridge_request_draws draws; /* as they were opened */
 } requests_stream;

@@ -175,12 +175,27 @@ static ridge_status read_memory(cli_run *run, ridge_service_request *r)
     return RIDGE_OK;
 }
 
+/* An engine that does not cut prompts is started with a budget that holds them. */
+static void widen_budget(requests_play *p)
+{
+    const ridge_engine *e = p->request.engine;
+    if (e->is_chunked || p->request.knobs.budget_tokens > 0 ||
+        p->stream.longest_tokens <= 0 || p->request.knobs.n_formats == 0)
+        return;
+    for (int i = 0; i < p->choice.n_pools; i++) {
+        ridge_serving_layout *l = &p->choice.pools[i].layout;
+        const int64_t wanted = (int64_t)p->stream.longest_tokens + e->sequences;
+        l->budget_tokens = l->budget_tokens > wanted ? l->budget_tokens : wanted;
+    }
+}
+
 static ridge_status deploy(cli_run *run, requests_play *p)
 {
     double longest;
     RIDGE_TRY(read_memory(run, &p->request));
     RIDGE_TRY(requests_open(run, &p->silent, &p->stream));
     RIDGE_TRY(find_longest(run, p, &longest));
+    widen_budget(p);
     RIDGE_TRY(ridge_service_deploy(run->cx, &p->request, &p->choice, longest,
                                    &p->deployment));
     ridge_serving_deployment *d = &p->deployment.play;
@@ -293,7 +308,8 @@ static int show(cli_run *run, const requests_play *p)
             p->stream.file != NULL ? ridge_request_file_about(p->stream.file) : NULL,
         .course = p->course,
         .wall_s = p->wall_s,
-        .has_charts = cli_option_text(run, "charts") != NULL};
+        .has_charts = cli_option_text(run, "charts") != NULL,
+        .is_in_step = p->stream.is_in_step};
     if (write_files(run, &view) != RIDGE_OK)
         return cli_fail(run);
     ridge_buf_init(&text, ridge_ctx_arena(run->cx));

@@ -36,18 +36,27 @@ const char *ridge__requests_servers(ridge_ctx *cx, const ridge_service_deploymen
     return ridge_buf_text(&b);
 }
 
+static void add_limits(ridge_buf *b, const ridge_service_deployment *d)
+{
+    for (int i = 0; i < d->play.n_pools; i++) {
+        const ridge_engine *rules = &d->play.pools[i].rules;
+        ridge_buf_printf(b, "%s%lld sequences and %s tokens an iteration",
+                         i == 0 ? "at most " : ", decoding ",
+                         (long long)rules->sequences,
+                         ridge_format_exact(rules->budget_tokens).s);
+    }
+}
+
 static const char *subtitle(ridge_ctx *cx, const ridge_requests_view *v)
 {
     const ridge_service_deployment *d = v->deployment;
-    const ridge_engine *e = d->engine;
-    const char *text = ridge_sprintf(
-        ridge_ctx_arena(cx),
-        "%s; %s %s: at most %lld sequences and %lld tokens an iteration; %s, %s",
-        ridge__requests_servers(cx, d), e->full_name, e->version,
-        (long long)d->play.pools[0].rules.sequences,
-        (long long)d->play.pools[0].rules.budget_tokens,
-        ridge_queue_policy_text(d->play.queue), v->stream);
-    return text == NULL ? "" : text;
+    ridge_buf b;
+    ridge_buf_init(&b, ridge_ctx_arena(cx));
+    ridge_buf_printf(&b, "%s; %s %s: ", ridge__requests_servers(cx, d),
+                     d->engine->full_name, d->engine->version);
+    add_limits(&b, d);
+    ridge_buf_printf(&b, "; %s, %s", ridge_queue_policy_text(d->play.queue), v->stream);
+    return ridge_buf_text(&b);
 }
 
 /* ---- latencies ------------------------------------------------------------------- */
@@ -75,6 +84,11 @@ static void add_latencies(ridge_ctx *cx, const ridge_requests_view *v,
     ridge_table_cell(t, "between two tokens");
     add_latency(t, "end to end", &r->e2e);
     ridge_table_cell(t, "to the last token");
+    if (v->is_in_step)
+        ridge__section_note(
+            s,
+            "Clients whose answers are all as long stay in step: their prompts meet in "
+            "waves. Let lengths vary: --output uniform:256:10%.");
     if (r->requests > r->completed)
         ridge__section_note(
             s, ridge_sprintf(ridge_ctx_arena(cx),
