@@ -72,7 +72,7 @@ static int report(load *l, const char *name)
     } KINDS[] = {{"first", "tables/s", first_tables},
                  {"shared", "tables/s", shared_tables},
                  {"steps", "iterations/s", iterations}};
-    int code = ridge_serving_desk_open(l->cx, &l->about, &l->desk);
+    int code = ridge_serving_desk_open(l->cx, &l->about, &l->desk) != RIDGE_OK;
     for (size_t i = 0; i < RIDGE_COUNT_OF(KINDS) && !code; i++) {
         const char *text =
             ridge_sprintf(ridge_ctx_arena(l->cx), "serving_%s_%s", name, KINDS[i].what);

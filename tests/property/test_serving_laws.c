@@ -137,6 +137,28 @@ static void tables_say_what_prices_say(void **state)
     assert_true(sum / n < 0.004);
 }
 
+/* Powers of two are knots of every table. */
+static void tables_are_prices_at_their_knots(void **state)
+{
+    ridge_ctx *cx = *state;
+    for (size_t m = 0; m < RIDGE_COUNT_OF(MODELS); m++) {
+        const ridge_model *model = fixture_named(cx, MODELS[m]);
+        const ridge_slice *slice = train_slice(cx, "h100:8");
+        ridge_serving_desk *desk = serving_desk_of(cx, model, slice);
+        const ridge_serving_layout layout = laid(model, slice, 8);
+        ridge_serving_speed speed;
+        assert_ok(cx, ridge_serving_speed_build(desk, &layout, &speed));
+        for (double power = 1; power <= 64; power *= 4) {
+            const ridge_serving_load decode = serving_decoding(power, 64 * power);
+            const ridge_serving_load chunk = serving_chunk(16 * power, 128 * power);
+            const double a = serving_step_of(cx, desk, &layout, &decode).expected_s;
+            const double b = serving_step_of(cx, desk, &layout, &chunk).expected_s;
+            assert_near(serving_tables_s(&speed, &decode), a, 1e-9);
+            assert_near(serving_tables_s(&speed, &chunk), b, 1e-9);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -147,6 +169,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(mixed_iterations_share_their_weights,
                                         fixture_open, fixture_close),
         cmocka_unit_test_setup_teardown(tables_say_what_prices_say, fixture_open,
+                                        fixture_close),
+        cmocka_unit_test_setup_teardown(tables_are_prices_at_their_knots, fixture_open,
                                         fixture_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -315,10 +315,50 @@ static void illegal_layouts_say_why(void **state)
     moe.layout.tp = 8;
     moe.layout.ep = 3;
     assert_fault(&moe, "does not divide");
+}
 
-    /* 40 heads, 10 KV heads: 1, 2, 5, 10, and with copies 20, 40 */
-    bench phi = bench_of(cx, "phi-4", "h100:8", 4);
-    assert_fault(&phi, "10");
+/* 40 heads, 10 KV heads: 1, 2, 5, 10, and with copies 20, 40; 4 and 8 are neither. */
+static void degrees_beyond_the_kv_heads_are_told_apart(void **state)
+{
+    ridge_ctx *cx = *state;
+    static const struct {
+        int64_t tp;
+        bool is_legal, has_copies;
+    } ROWS[] = {{1, true, false}, {2, true, false},  {4, false, false},
+                {5, true, false}, {8, false, false}, {10, true, false},
+                {20, true, true}, {40, true, true}};
+    bench b = bench_of(cx, "phi-4", "h100:5x8", 1);
+    for (size_t i = 0; i < RIDGE_COUNT_OF(ROWS); i++) {
+        b.layout.tp = ROWS[i].tp;
+        const char *fault = ridge_serving_layout_fault(b.desk, &b.layout);
+        assert_true((fault == NULL) == ROWS[i].is_legal);
+        assert_true((ridge_serving_layout_note(b.desk, &b.layout) != NULL) ==
+                    ROWS[i].has_copies);
+    }
+    b.layout.tp = 4;
+    assert_fault(&b, "1, 2, 5, 10; with replicated KV heads: 20, 40");
+}
+
+/* Heads of a vision tower do not limit tp. */
+static void only_the_text_model_is_cut(void **state)
+{
+    ridge_ctx *cx = *state;
+    bench b = {
+        .cx = cx,
+        .model = fixture_model(
+            cx,
+            "{'model_type': 'qwen2_5_vl', 'text_config': {'model_type': 'qwen2',"
+            " 'hidden_size': 8192, 'num_attention_heads': 64, 'num_key_value_heads': 8,"
+            " 'intermediate_size': 28672, 'num_hidden_layers': 4, 'vocab_size': 32000},"
+            " 'vision_config': {'num_attention_heads': 25, 'num_heads': 25,"
+            " 'hidden_size': 1600, 'intermediate_size': 4800, 'depth': 2,"
+            " 'num_hidden_layers': 2, 'patch_size': 14}}"),
+        .slice = train_slice(cx, "h100:8")};
+    b.desk = serving_desk_of(cx, b.model, b.slice);
+    for (int64_t tp = 1; tp <= 8; tp *= 2) {
+        b.layout = serving_layout_of(b.model, b.slice, tp);
+        assert_null(ridge_serving_layout_fault(b.desk, &b.layout));
+    }
 }
 
 static void loads_are_checked(void **state)
@@ -356,6 +396,8 @@ int main(void)
         CASE(drafts_add_rows_and_passes),
         CASE(launches_show_where_nothing_is_captured),
         CASE(illegal_layouts_say_why),
+        CASE(degrees_beyond_the_kv_heads_are_told_apart),
+        CASE(only_the_text_model_is_cut),
         CASE(loads_are_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
