@@ -260,6 +260,9 @@ static void drafts_add_rows_and_passes(void **state)
     assert_near(with.draft,
                 ridge_model_weight_bytes(fixture_named(cx, "llama-3.1-8b")) / 8, 1e-12);
     assert_true(without.draft == 0 && without.blocks > with.blocks);
+    /* 80 layers of the model and 32 of the draft, 8 KV heads of 128 over 8 ranks */
+    assert_near(without.cache_bytes_per_token, 80 * 2.0 * 128 * 2, 1e-12);
+    assert_near(with.cache_bytes_per_token, 112 * 2.0 * 128 * 2, 1e-12);
 }
 
 static void launches_show_where_nothing_is_captured(void **state)

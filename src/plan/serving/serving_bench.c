@@ -10,8 +10,7 @@ static bool has_latents(const ridge_model *model)
     return false;
 }
 
-/* Fewest KV heads of any layer that attends; 1 where latents serve all heads. */
-static int64_t kv_heads_of(const ridge_model *model)
+int64_t serving_kv_heads(const ridge_model *model)
 {
     int64_t least = 0;
     if (has_latents(model))
@@ -27,7 +26,7 @@ static int64_t kv_heads_of(const ridge_model *model)
 int64_t serving_shared_ways(const ridge_model *model,
                             const ridge_serving_layout *layout)
 {
-    const int64_t heads = kv_heads_of(model);
+    const int64_t heads = serving_kv_heads(model);
     return heads > 0 && layout->tp > heads && layout->tp % heads == 0
                ? layout->tp / heads
                : 1;

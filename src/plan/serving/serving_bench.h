@@ -44,6 +44,9 @@ RIDGE_NODISCARD ridge_status serving_bench_open(ridge_serving_desk *desk,
 bool serving_groups_place(const ridge_slice *slice, const ridge_serving_layout *layout,
                           int64_t kv_ways, serving_groups *out);
 
+/** Fewest KV heads of any layer that attends; 1 where latents serve all heads; 0: none
+ *  attends. */
+int64_t serving_kv_heads(const ridge_model *model);
 /** How a rank's share of the KV heads leaves sequences or tokens to share. */
 int64_t serving_shared_ways(const ridge_model *model,
                             const ridge_serving_layout *layout);

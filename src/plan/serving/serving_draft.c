@@ -65,11 +65,38 @@ static double layer_pass_s(const serving_bench *b, double sequences, double cont
            ridge_stream_cost(b->desk->chip, 0, map).expected_s;
 }
 
+/* EAGLE's layer: its maps as wide as they are together, six more kernels, one call of
+ * attention, two reductions. */
+static double eagle_pass_s(const serving_bench *b, double sequences, double context)
+{
+    enum { MORE_KERNELS = 6, REDUCTIONS = 2 };
+    const double d = (double)b->desk->model->d_model;
+    const double tp = (double)b->layout->tp;
+    const ridge_chip *chip = b->desk->chip;
+    const serving_mixer *m = &b->cut->mixers[b->cut->n_mixers - 1];
+    const serving_scores scores = serving_decode_price(b, m, sequences, context);
+    const ridge_matmul maps = {.batch = 1,
+                               .m = fmax(1, sequences),
+                               .k = d,
+                               .n = fmax(1, eagle_params(b->desk->model) / d / tp),
+                               .activation = RIDGE_DTYPE_BF16,
+                               .weight = RIDGE_DTYPE_BF16,
+                               .output = RIDGE_DTYPE_BF16,
+                               .compute = RIDGE_DTYPE_BF16};
+    return ridge_matmul_cost(chip, &maps, RIDGE_MEMORY_HBM).expected_s +
+           MORE_KERNELS * chip->achievable.launch_s +
+           (scores.s + scores.exchange_s) / fmax(1, m->count) +
+           REDUCTIONS * serving_exchange_s(b, RIDGE_COLLECTIVE_ALL_REDUCE,
+                                           sequences * d * 2, &b->groups.tp);
+}
+
 static double chained_s(const serving_bench *b, double sequences, double context)
 {
     const double head_s = serving_head_price(b, sequences * b->ranks);
-    return (double)b->layout->draft.depth *
-           (layer_pass_s(b, sequences, context) + head_s);
+    const double pass_s = b->layout->draft.kind == RIDGE_DRAFT_EAGLE
+                              ? eagle_pass_s(b, sequences, context)
+                              : layer_pass_s(b, sequences, context);
+    return (double)b->layout->draft.depth * (pass_s + head_s);
 }
 
 /* All positions at once: products as wide as there are positions. */
@@ -138,7 +165,7 @@ ridge_status serving_draft_price(const serving_bench *b, double sequences,
                                  double context, double *out)
 {
     *out = 0;
-    if (sequences <= 0)
+    if (sequences <= 0 || b->cut->n_mixers == 0)
         return RIDGE_OK;
     switch (b->layout->draft.kind) {
     case RIDGE_DRAFT_NONE:

@@ -112,6 +112,22 @@ typedef struct stage_kept {
     double state_bytes;
 } stage_kept;
 
+/* What drafting keeps of a token: the keys of a smaller model's layers, or of one more
+ * like the last. It lies where the head is. */
+static double draft_token_bytes(const serving_bench *b)
+{
+    const ridge_model *model = b->desk->model;
+    const ridge_draft *d = &b->layout->draft;
+    if (d->kind == RIDGE_DRAFT_EAGLE || d->kind == RIDGE_DRAFT_MTP)
+        return serving_layer_kept(b, model->runs[model->n_runs - 1].layer).token_bytes;
+    if (d->kind != RIDGE_DRAFT_MODEL)
+        return 0;
+    const int64_t heads = serving_kv_heads(d->model);
+    const double ways =
+        fmin((double)b->layout->tp, heads > 0 ? (double)heads : (double)b->layout->tp);
+    return ridge_model_kv(d->model, b->layout->formats.cache).bytes_per_token / ways;
+}
+
 static stage_kept kept_of(const serving_bench *b, const serving_stage *stage)
 {
     const double longest = b->desk->about.longest_tokens;
@@ -127,6 +143,11 @@ static stage_kept kept_of(const serving_bench *b, const serving_stage *stage)
         all.state_bytes += layers * kept.state_bytes;
         all.fixed_bytes +=
             layers * (kept.state_bytes + window * (kept.token_bytes - kept.grow_bytes));
+    }
+    if (stage->is_last) {
+        const double drafted = draft_token_bytes(b);
+        all.token_bytes += drafted;
+        all.grow_bytes += drafted;
     }
     return all;
 }
