@@ -14,7 +14,7 @@ from . import results
 from ._answer import answer
 from ._words import knob_words, model_word, option_words, word
 
-__all__ = ["chips", "model", "roofline", "collective", "shard", "size", "train", "serve", "explain", "simulate", "validate", "export", "profile"]
+__all__ = ["chips", "model", "roofline", "collective", "shard", "size", "train", "serve", "explain", "simulate", "validate", "export", "profile", "hlo"]
 
 
 def chips(
@@ -572,7 +572,14 @@ def serve(
     speculation: Any = None,
     price: Any = None,
     top: Any = None,
+    play: bool = False,
+    no_play: bool = False,
+    chips_most: Any = None,
     front: bool = False,
+    sweep: Any = None,
+    sizes: bool = False,
+    reasons: bool = False,
+    what_if: Any = None,
     plan: Any = None,
     svg: Any = None,
     **knobs: Any,
@@ -597,10 +604,18 @@ def serve(
     Without --slo and --rate a request begins when another ends. With a percentile
     or a rate requests come at random, and queues count.
 
+    Where goals have a percentile the best few are played request by request, as
+    `ridge simulate` does: the largest rate at which that share of the requests
+    keeps all goals ranks them.
+
+    --on takes several slices with commas, and chips without a shape (any number of
+    them): --on h100,b200,v5e --slo tpot=30ms is the cheapest of all. The best
+    deployment of each slice is found, the slices are ranked by --for (cost).
+
     Exit code 1: no deployment keeps the goals; the answer says which bound forbids
     them.
 
-    :param on: chips and their shape: v5e:4x4, h100:1x8, b200:9x8
+    :param on: chips and their shape: v5e:4x4, h100:1x8, b200:9x8; several are compared
     :param from_: price what a command of vllm serve, sglang.launch_server, trtllm-serve or
         maxengine_server starts: a script, a pod, yaml, or the command itself
     :param prompt: tokens of a prompt (1024)
@@ -619,9 +634,18 @@ def serve(
         eagle,depth=6,accept=0.8/0.7, medusa,nodes=63, model=NAME, ngram
     :param price: dollars a chip-hour, or a listed price: 2.5, aws, spot
     :param top: deployments to show (5)
+    :param play: play the best few request by request and rank them by it (unasked where goals
+        have a percentile)
+    :param no_play: rank by the closed form alone
+    :param chips_most: of a kind named without a shape (64)
     :param front: show which deployments trade latency for throughput and cost
+    :param sweep: the best deployment at other batches or contexts: batch=1..512,
+        seq=1024..65536
+    :param sizes: show the smallest slice for each format of weights
+    :param reasons: show what helps most, and the sensitivity to every number
+    :param what_if: the answer on other hardware: hbm=2x,ici=0.5x,flops=+10%
     :param plan: write the best deployment as a plan
-    :param svg: write the chart of the front
+    :param svg: write the chart of the sweep, or of the front
 
     On the command line: ``ridge serve llama-3-70b --on v5e:4x4 --prompt 8192 --output 512``
     """
@@ -648,7 +672,14 @@ def serve(
         "speculation": speculation,
         "price": price,
         "top": top,
+        "play": play,
+        "no_play": no_play,
+        "chips_most": chips_most,
         "front": front,
+        "sweep": sweep,
+        "sizes": sizes,
+        "reasons": reasons,
+        "what_if": what_if,
         "plan": plan,
         "svg": svg,
     })
@@ -678,6 +709,11 @@ def explain(
     (default), bound_step_time, mfu, memory, or a part of the step:
     matmul, attention, vector, recompute, slowdown, tp, cp, ep, imbalance, fsdp,
     dp, pp, bubble, optimizer, offload; or of the whole run, by the options below: goodput, days, usd.
+
+    Of a plan written by `ridge serve`: ttft (default), tpot, e2e, throughput,
+    usd, blocks, memory, batch, or a part of an iteration: dense, experts, head,
+    prefill_attention, decode_attention, vector, tp, ep, kv, pp, draft, launch,
+    host.
 
     Each line says what the quantity is made of, with its numbers, down to sourced
     facts of the chip and the network. Below stands by how much the step would
@@ -723,6 +759,10 @@ def explain(
 
 def simulate(
     plan: Any,
+    _or_: Any,
+    model: Any,
+    __on: Any,
+    slice: Any,
     *,
     jitter: Any = None,
     stragglers: Any = None,
@@ -738,42 +778,116 @@ def simulate(
     runs: Any = None,
     seed: Any = None,
     timeline: Any = None,
+    on: Any = None,
+    engine: Any = None,
+    requests: Any = None,
+    rate: Any = None,
+    arrivals: Any = None,
+    concurrency: Any = None,
+    think: Any = None,
+    prompt: Any = None,
+    output: Any = None,
+    count: Any = None,
+    until: Any = None,
+    speed: Any = None,
+    turns: Any = None,
+    prefixes: Any = None,
+    urgent: Any = None,
+    slo: Any = None,
+    find_rate: Any = None,
+    queue: Any = None,
+    router: Any = None,
+    longest: Any = None,
+    memory: Any = None,
+    outage: Any = None,
+    host_cache: Any = None,
+    no_prefix_cache: bool = False,
+    charts: bool = False,
+    svg: Any = None,
+    per_request: Any = None,
+    stepped: bool = False,
+    **knobs: Any,
 ) -> results.Simulation:
-    """A plan played out: pipeline, jitter, stragglers, failures, goodput.
+    """A plan played out: training steps and runs, services under requests.
 
-    PLAN is a file written by `ridge train ... --plan FILE`. Its step is played
-    pass by pass over the pipeline's schedule, with the times of the planner, and
-    held against the closed form that `ridge train` ranks layouts by.
+    PLAN is a file written by `ridge train ... --plan FILE` or `ridge serve ...
+    --plan FILE`.
 
-    With --jitter every chip takes more or less time in every pass (lognormal, of
-    mean 1), and chips that work in step wait for the slowest; the loss is split
-    into what is waited for within a pass, between stages and between replicas.
-    With --failures the run goes on for its tokens: checkpoints, failures, work
-    that is lost, restarts.
+    A training step is played pass by pass over the pipeline's schedule, with the
+    times of the planner, and held against the closed form that `ridge train`
+    ranks layouts by. With --jitter every chip takes more or less time in every
+    pass (lognormal, of mean 1), and chips that work in step wait for the slowest;
+    the loss is split into what is waited for within a pass, between stages and
+    between replicas. With --failures the run goes on for its tokens: checkpoints,
+    failures, work that is lost, restarts. --timeline writes stages as processes
+    with their passes, bubbles, collectives by network level, gradient reduction
+    and optimizer.
 
-    --timeline writes stages as processes with their passes, bubbles, collectives
-    by network level, gradient reduction and optimizer.
+    A service is played iteration by iteration under the rules of its engine
+    (data/engines): continuous batching, chunked prefill, a paged cache with
+    prefixes, preemption or reservation, a router, pools for prompts and for
+    decoding. Requests come from a file or are drawn; without either, they are
+    those of the plan. Latencies are split into what they are made of. A model
+    with --on SLICE and knobs (tp= pp= ep= attention_dp= servers= weights= cache=
+    batch= budget= mode=, as of `ridge serve`) is played without a plan.
 
-    :param jitter: spread of each chip's compute time in each pass: 5%
-    :param stragglers: N chips that take FACTOR times as long: 4:1.3
-    :param steps: steps to play with jitter (200)
-    :param failures: play the whole run, with failures and restarts
-    :param mtbf: between failures: 2.8h of the job, node:4000h, chip:5y
-    :param record: a record of data/failures, instead of that of the chip
-    :param site: whose storage and restart times of data/sites (reference)
-    :param checkpoint: sync (default) or async, with an own interval: 30m, async:10m
-    :param storage: a second, of all nodes together: 2TB (the site's)
-    :param restart: from a failure until the job loads its checkpoint: 10m
-    :param tokens: tokens of the whole run (the plan's)
-    :param runs: runs to play with failures (200)
+    :param jitter: training: spread of each chip's compute time in each pass: 5%
+    :param stragglers: training: N chips that take FACTOR times as long: 4:1.3
+    :param steps: training: steps to play with jitter (200)
+    :param failures: training: play the whole run, with failures and restarts
+    :param mtbf: between failures: 2.8h of the job, node:4000h, chip:5y; of a serving replica:
+        30d
+    :param record: training: a record of data/failures, not that of the chip
+    :param site: training: whose storage and restart times of data/sites (reference)
+    :param checkpoint: training: sync (default) or async, with an own interval: 30m, async:10m
+    :param storage: training: a second, of all nodes together: 2TB (the site's)
+    :param restart: from a failure until the job loads its checkpoint: 10m; until a replica is
+        back: 5m
+    :param tokens: training: tokens of the whole run (the plan's)
+    :param runs: training: runs to play with failures (200)
     :param seed: of all that is drawn; the same seed gives the same result (1)
-    :param timeline: write the step as a trace for Perfetto
+    :param timeline: write the step, or the service, as a trace for Perfetto
+    :param on: serving: chips of a deployment given by knobs: h100:1x8
+    :param engine: serving: whose rules hold: vllm-v1, sglang, trtllm, jetstream, vllm-tpu,
+        static
+    :param requests: serving: requests of Azure, BurstGPT, vidur, Mooncake, ..., packed or not
+    :param rate: serving: requests a second that are drawn, or a file's lengths at it
+    :param arrivals: serving: poisson (default), gamma:SHAPE, constant, bursts:ON:OFF, at-once
+    :param concurrency: serving: clients that ask again when they are answered
+    :param think: serving: from an answer to the next request (0)
+    :param prompt: serving: tokens: 1200, uniform:1200:50%, lognormal:1200:80%
+    :param output: serving: the same of an answer
+    :param count: serving: requests to play (10,000; all of a file)
+    :param until: serving: when the last request may arrive
+    :param speed: serving: times of a file are divided by it (1)
+    :param turns: serving: requests of a session, each with all before it (1)
+    :param prefixes: serving: prompts begin with one of N prefixes: 8:2000
+    :param urgent: serving: share of requests that --queue priority puts first
+    :param slo: serving: ttft=500ms,tpot=30ms,e2e=20s: what goodput counts
+    :param find_rate: serving: at the highest rate at which X% of requests keep --slo: 99%
+    :param queue: serving: fcfs (default), shortest, priority, decode-first
+    :param router: serving: least-loaded (default), round-robin, prefix
+    :param longest: serving: tokens of a sequence; longer requests are refused
+    :param memory: serving: share of HBM for the engine: gpu_memory_utilization
+    :param outage: serving: replica R fails at a time: 0:120s:60s; repeatable
+    :param host_cache: serving: a second tier of the prefix cache, of a rank
+    :param no_prefix_cache: serving: prompts are not looked for in the cache
+    :param charts: serving: latencies and the course over time as charts
+    :param svg: serving: write how latencies spread as a chart
+    :param per_request: serving: write a line of JSON for each request
+    :param stepped: serving: every iteration by itself: as exact, slower
 
     On the command line: ``ridge simulate examples/plan.json --jitter 5%``
     """
     held: Any = None
     words: List[str] = ["simulate"]
     words.append(word(plan))
+    words.append(word(_or_))
+    text, held = model_word(model)
+    words.append(text)
+    words.append(word(__on))
+    words.append(word(slice))
+    words += knob_words(knobs)
     words += option_words({
         "jitter": jitter,
         "stragglers": stragglers,
@@ -789,6 +903,34 @@ def simulate(
         "runs": runs,
         "seed": seed,
         "timeline": timeline,
+        "on": on,
+        "engine": engine,
+        "requests": requests,
+        "rate": rate,
+        "arrivals": arrivals,
+        "concurrency": concurrency,
+        "think": think,
+        "prompt": prompt,
+        "output": output,
+        "count": count,
+        "until": until,
+        "speed": speed,
+        "turns": turns,
+        "prefixes": prefixes,
+        "urgent": urgent,
+        "slo": slo,
+        "find_rate": find_rate,
+        "queue": queue,
+        "router": router,
+        "longest": longest,
+        "memory": memory,
+        "outage": outage,
+        "host_cache": host_cache,
+        "no_prefix_cache": no_prefix_cache,
+        "charts": charts,
+        "svg": svg,
+        "per_request": per_request,
+        "stepped": stepped,
     })
     return answer(results.Simulation, words, held)
 
@@ -942,3 +1084,50 @@ def profile(
         "calibrate": calibrate,
     })
     return answer(results.Profile, words, held)
+
+
+def hlo(
+    file: Any,
+    *,
+    on: Any = None,
+    module: Any = None,
+    rounds: Any = None,
+    devices: Any = None,
+    diff: Any = None,
+    top: Any = None,
+) -> results.Module:
+    """An HLO or StableHLO module: FLOPs, bytes, collectives, time per operation.
+
+    FILE is HLO text before or after optimisation, plain or packed by gzip or zstd.
+    Text that was cut is read as far as it goes, and what is lost is told.
+
+    Counted is one run of the module on one device: loops by their trip counts, of a
+    conditional the slowest branch. After optimisation a kernel is a fusion of the
+    module; before, fusion is estimated. Without --on there are FLOPs, bytes, groups
+    and memory; with it each kernel has an expected time, a bound and what it is
+    bound by, and collectives are priced on the chips that their groups name.
+
+    A custom call whose work cannot be told is said to be unknown, and only its bytes
+    are counted.
+
+    :param on: price it on a slice with at least as many chips
+    :param module: of a file with several modules, the N-th (1)
+    :param rounds: of loops that do not tell how often they run (1)
+    :param devices: that the module is for, if it does not say
+    :param diff: compare with another module, B
+    :param top: rows of each list (15)
+
+    On the command line: ``ridge hlo examples/mlp.hlo --on h100``
+    """
+    held: Any = None
+    words: List[str] = ["hlo"]
+    words.append(word(file))
+    words += option_words({
+        "on": on,
+        "module": module,
+        "rounds": rounds,
+        "devices": devices,
+        "diff": diff,
+        "top": top,
+    })
+    return answer(results.Module, words, held)
