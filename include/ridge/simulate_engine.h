@@ -136,6 +136,7 @@ typedef struct ridge_serving_summary {
     int64_t requests;  /* that arrived */
     int64_t completed; /* to the last token */
     int64_t refused;   /* longer than a sequence may be, or the queue was full */
+    int64_t too_long;  /* of these, the former */
     int64_t good;      /* that kept all goals */
     double span_s;     /* from the first arrival to the last token */
 

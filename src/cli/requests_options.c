@@ -146,6 +146,9 @@ static ridge_status open_file(cli_run *run, const char *path, int64_t count,
 {
     ridge_request_file_options o = {.most = count, .most_s = until_s, .speed = 1};
     RIDGE_TRY(cli_option_count(run, "speed", 1, &o.speed));
+    if (!(o.speed > 0))
+        return ridge_fail(run->cx, RIDGE_E_ARG,
+                          "--speed: times are divided by it: a number above 0");
     return ridge_request_file_open(run->cx, path, &o, &out->file);
 }
 
@@ -239,8 +242,11 @@ static ridge_status read_draws(cli_run *run, const requests_default *silent,
                               urgent);
         d->urgent_share = share;
     }
+    const bool finds_rate = cli_option_text(run, "find-rate") != NULL;
     const bool has_rate = cli_option_text(run, "rate") != NULL ||
-                          cli_option_text(run, "arrivals") != NULL;
+                          cli_option_text(run, "arrivals") != NULL || finds_rate;
+    if (finds_rate && d->rate_per_s == 0)
+        d->rate_per_s = 1; /* where the search begins */
     if (d->concurrency > 0 && has_rate)
         return ridge_fail(
             run->cx, RIDGE_E_ARG,
@@ -257,6 +263,8 @@ static ridge_status open_draws(cli_run *run, ridge_request_draws *d, int64_t cou
 {
     d->file = out->file;
     d->requests = count;
+    if (count == 0 && d->most_s > 0 && d->arrivals == RIDGE_ARRIVAL_CLOSED)
+        d->requests = COUNT_FILE; /* until then, and yet an end */
     if (count == 0 && d->most_s == 0)
         d->requests = d->arrivals == RIDGE_ARRIVAL_CLOSED
                           ? (int64_t)fmax(1000, COUNT_CLOSED * (double)d->concurrency)

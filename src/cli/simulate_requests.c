@@ -133,7 +133,7 @@ static ridge_status find_longest(cli_run *run, const requests_play *p, double *o
     const double context =
         model->max_positions > 0 ? (double)model->max_positions : CONTEXT_UNKNOWN;
     const double fallback =
-        p->request.engine->is_slotted ? known : fmax(context, known);
+        p->request.engine->is_slotted ? fmin(known, context) : context;
     RIDGE_TRY(cli_option_count(run, "longest", fallback, out));
     return *out >= 2 ? RIDGE_OK
                      : ridge_fail(run->cx, RIDGE_E_ARG,
@@ -294,6 +294,12 @@ static ridge_status write_files(cli_run *run, const ridge_requests_view *v)
     return RIDGE_OK;
 }
 
+/* Exit code 1: it serves none of the requests. */
+static int answer(const requests_play *p, int code)
+{
+    return code != 0 ? code : p->summary.completed == 0 && p->summary.requests > 0;
+}
+
 static int show(cli_run *run, const requests_play *p)
 {
     ridge_buf text;
@@ -323,10 +329,10 @@ static int show(cli_run *run, const requests_play *p)
     if (run->is_json) {
         ridge_json *object = cli_json_begin(run);
         ridge_requests_write_json(run->cx, &view, object);
-        return cli_emit_json(run, object);
+        return answer(p, cli_emit_json(run, object));
     }
     ridge_requests_write_text(run->cx, &view, run->has_colour, &text);
-    return cli_emit_text(run, &text);
+    return answer(p, cli_emit_text(run, &text));
 }
 
 /* ---- plans ----------------------------------------------------------------------- */

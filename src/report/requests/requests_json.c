@@ -135,6 +135,7 @@ void ridge_requests_write_json(ridge_ctx *cx, const ridge_requests_view *view,
     ridge_json_set_i64(object, "requests", s->requests);
     ridge_json_set_i64(object, "completed", s->completed);
     ridge_json_set_i64(object, "refused", s->refused);
+    ridge_json_set_i64(object, "too_long", s->too_long);
     ridge_json_set_i64(object, "good", s->good);
     set_latency(cx, object, "ttft_s", &s->ttft);
     set_latency(cx, object, "tpot_s", &s->tpot);

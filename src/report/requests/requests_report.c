@@ -70,6 +70,26 @@ static void add_latency(ridge_table *t, const char *name,
         ridge_table_cell(t, l->n > 0 ? ridge_format_seconds(values[i]).s : "-");
 }
 
+static const char *refused_note(ridge_ctx *cx, const ridge_requests_view *v)
+{
+    const ridge_serving_summary *r = v->summary;
+    ridge_buf b;
+    ridge_buf_init(&b, ridge_ctx_arena(cx));
+    ridge_buf_printf(&b, "Refused: %s of %s requests", ridge_format_exact(r->refused).s,
+                     ridge_format_exact(r->requests).s);
+    if (r->too_long > 0)
+        ridge_buf_printf(&b,
+                         ", %s of them longer than a sequence may be or than the cache "
+                         "holds (--longest %.0f)",
+                         ridge_format_exact(r->too_long).s,
+                         v->deployment->longest_tokens);
+    if (r->refused > r->too_long)
+        ridge_buf_printf(&b, ", %s as the queue was full",
+                         ridge_format_exact(r->refused - r->too_long).s);
+    ridge_buf_puts(&b, ".");
+    return ridge_buf_text(&b);
+}
+
 static void add_latencies(ridge_ctx *cx, const ridge_requests_view *v,
                           ridge_sections *s)
 {
@@ -89,13 +109,8 @@ static void add_latencies(ridge_ctx *cx, const ridge_requests_view *v,
             s,
             "Clients whose answers are all as long stay in step: their prompts meet in "
             "waves. Let lengths vary: --output uniform:256:10%.");
-    if (r->requests > r->completed)
-        ridge__section_note(
-            s, ridge_sprintf(ridge_ctx_arena(cx),
-                             "Refused: %s of %s requests, longer than a sequence may "
-                             "be, or the queue was full.",
-                             ridge_format_exact(r->refused).s,
-                             ridge_format_exact(r->requests).s));
+    if (r->refused > 0)
+        ridge__section_note(s, refused_note(cx, v));
 }
 
 static const char *part_what(ridge_latency_part part)

@@ -79,7 +79,8 @@ static const char *fault_of(const ridge_serving_deployment *d)
         const ridge_serving_outage *o = &d->outages[i];
         if (o->replica < 0 || o->replica >= replicas || !(o->at_s >= 0) ||
             !(o->lasts_s >= 0))
-            return "an outage names a replica from 0 and times of at least 0";
+            return "an outage names one of the replicas, counted from 0, and times of "
+                   "at least 0";
     }
     if (!(d->failure_s >= 0) || !(d->repair_s >= 0) || d->longest_tokens < 0 ||
         d->queue_most < 0 || d->host_blocks < 0)
@@ -189,14 +190,18 @@ static ridge_status open_play(serving_play *p)
 
 /* ---- arrivals -------------------------------------------------------------------- */
 
-/* Whether no replica could ever hold it, or none may queue it. */
-static bool is_refused(const serving_play *p, const ridge_request *r)
+static bool is_full(const serving_play *p)
+{
+    const int64_t most = p->deployment->queue_most;
+    return p->waiting + p->n_homeless >= (most > 0 ? most : QUEUE_MOST);
+}
+
+/* Whether no replica could ever hold it. */
+static bool is_too_long(const serving_play *p, const ridge_request *r)
 {
     const ridge_serving_deployment *d = p->deployment;
     const int64_t all = r->prompt_tokens + r->output_tokens;
-    const int64_t queue_most = d->queue_most > 0 ? d->queue_most : QUEUE_MOST;
-    if ((d->longest_tokens > 0 && all > d->longest_tokens) ||
-        p->waiting + p->n_homeless >= queue_most)
+    if (d->longest_tokens > 0 && all > d->longest_tokens)
         return true;
     for (int i = 0, unit = 0; i < d->n_pools; i++) {
         const play_unit *u = &p->units[unit];
@@ -222,8 +227,10 @@ static ridge_status arrive(serving_play *p)
     if (p->tally->first_s < 0)
         p->tally->first_s = r.arrival_s;
     const int64_t number = p->arrived++;
-    if (is_refused(p, &r)) {
+    const bool is_long = is_too_long(p, &r);
+    if (is_long || is_full(p)) {
         p->tally->refused++;
+        p->tally->too_long += is_long ? 1 : 0;
         p->tally->last_s = fmax(p->tally->last_s, p->now_s);
         if (p->source->answered != NULL)
             p->source->answered(p->source->self, r.tag, p->now_s);
@@ -365,6 +372,7 @@ static void summarise(serving_play *p, ridge_serving_summary *out)
         .requests = p->arrived,
         .completed = t->completed,
         .refused = t->refused,
+        .too_long = t->too_long,
         .good = t->good,
         .span_s = span,
         .requests_per_s = over((double)t->completed, span),

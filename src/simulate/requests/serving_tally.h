@@ -18,7 +18,7 @@ enum { TALLY_EXACT_MAX = 65536 };
 typedef struct serving_tally {
     ridge_ctx *cx;
     tally_latency ttft, tpot, e2e, itl;
-    int64_t completed, refused, good;
+    int64_t completed, refused, too_long, good;
     double first_s, last_s; /* arrival, token */
     double prompt_tokens, output_tokens;
     double busy_s; /* of replicas, together */
