@@ -81,11 +81,27 @@ static ridge_status check_length(cli_run *run, const ridge_service_work *w,
         w->prompt_tokens + w->output_tokens, l->path, longest);
 }
 
+/* Of a tree, what its levels accept. */
+static ridge_status accept_tree(cli_run *run, const ridge_acceptance *usual,
+                                ridge_draft *d)
+{
+    enum { RANKS = 4 }; /* of which something is published */
+    ridge_tree *tree = ridge_new(ridge_ctx_arena(run->cx), ridge_tree, 1);
+    const ridge_tree_odds odds =
+        ridge_tree_odds_of(d->accept, d->depth, RANKS, usual->next);
+    if (tree == NULL)
+        return ridge_fail_nomem(run->cx);
+    RIDGE_TRY(ridge_tree_find(run->cx, &odds, d->nodes, d->depth, tree));
+    ridge_tree_acceptance(tree, &odds, d->accept);
+    return RIDGE_OK;
+}
+
 /* Commands do not say how many drafts are accepted: what is published of the kind. */
 static ridge_status assume_acceptance(cli_run *run, ridge_draft *d,
                                       ridge_launch_notes *assumed)
 {
     const ridge_acceptance_set *set;
+    const bool is_tree = d->nodes > d->depth && d->nodes <= RIDGE_TREE_NODES_MAX;
     if (d->kind == RIDGE_DRAFT_NONE || cli_option_text(run, "accept") != NULL)
         return RIDGE_OK;
     RIDGE_TRY(ridge_acceptance_set_open(run->cx, &set));
@@ -97,7 +113,7 @@ static ridge_status assume_acceptance(cli_run *run, ridge_draft *d,
         assumed->text[assumed->n++] = ridge_sprintf(
             ridge_ctx_arena(run->cx), "acceptance of drafts %.2f, of %s: see --accept",
             d->accept[0], usual->name);
-    return RIDGE_OK;
+    return is_tree && usual->next > 0 ? accept_tree(run, usual, d) : RIDGE_OK;
 }
 
 ridge_status serve_launch_read(cli_run *run, const char *from,

@@ -356,6 +356,13 @@ static void commands_again_are_more_servers(void **state)
     assert_int_equal(l.deployment.choice.n_pools, 1);
     assert_int_equal(l.deployment.choice.pools[0].servers, 1);
     assert_int_equal(l.deployment.choice.pools[0].layout.ep, 16);
+    assert_ok(cx, server_fixture_parse(
+                      cx, NULL, "dp.sh",
+                      "python -m sglang.launch_server --model-path llama-3-8b --dp 4 "
+                      "--max-running-requests 128\n",
+                      &l));
+    assert_int_equal(l.deployment.choice.pools[0].servers, 4);
+    assert_int_equal(l.deployment.choice.pools[0].layout.sequences, 32);
 }
 
 static void what_is_wrong_names_its_line(void **state)

@@ -47,7 +47,7 @@ class Speculation(unittest.TestCase):
         self.assertEqual(sum(first["levels"]), first["nodes"])
         self.assertGreater(first["speedup"], max(p["speedup"] for p in
                                                  found["rows"][0]["chains"]))
-        self.assertNotIn("tree", study("eagle,depth=2,accept=0.7")["rows"][0])
+        self.assertNotIn("tree", study("ngram,depth=2,accept=0.7")["rows"][0])
 
     def test_a_stop_is_between_rows(self):
         found = study("model=llama-3.2-3b,depth=4,accept=0.3")

@@ -60,8 +60,12 @@ static ridge_status read_limits(server_reader *r)
     const int64_t ranks = l->attention_dp;
     const launch_setting *chunk = r->sheet.given[LAUNCH_BUDGET];
     int64_t budget = r->engine->budget_tokens;
-    RIDGE_TRY(server_read_count(r, LAUNCH_SEQUENCES, r->engine->sequences * ranks,
-                                &l->sequences));
+    /* Stated for all replicas of the server as well. */
+    const int64_t apart =
+        r->pool->servers / (r->server->replicas > 0 ? r->server->replicas : 1);
+    RIDGE_TRY(server_read_count(r, LAUNCH_SEQUENCES,
+                                r->engine->sequences * ranks * apart, &l->sequences));
+    l->sequences = l->sequences / apart < 1 ? 1 : l->sequences / apart;
     if (chunk != NULL && chunk->value != NULL && strcmp(chunk->value, "-1") == 0) {
         r->engine->is_chunked = false;
     } else {
