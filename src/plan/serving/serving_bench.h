@@ -95,6 +95,11 @@ bool serving_pads_experts(const ridge_model *model);
 /** One layer's routed experts. @param rows  of all ranks */
 ridge_op_cost serving_experts_cost(const serving_bench *b, const ridge_ffn *ffn,
                                    double rows);
+/** Width of what an expert reads: D, or a latent. */
+double serving_expert_input(const serving_bench *b, const ridge_ffn *ffn);
+/** One layer's rows on their way to experts and back. @param rows  of all ranks */
+ridge_time serving_dispatch_time(const serving_bench *b, const ridge_ffn *ffn,
+                                 double rows);
 /** Experts of all layers, with the way of rows to them and back.
  * @param ep_s  out. @param kernels  out */
 double serving_experts_price(const serving_bench *b, double rows, double *ep_s,

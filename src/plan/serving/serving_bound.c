@@ -73,6 +73,8 @@ static void add_experts(const serving_bench *b, double rows, ridge_serving_step 
         out->flops += moe->count * c.matmul_flops;
         out->bound_flops_s += moe->count * c.compute_s;
         out->weight_bytes += moe->count * c.bytes;
+        out->bound_network_s +=
+            moe->count * serving_dispatch_time(b, moe->ffn, rows).bound_s;
     }
 }
 

@@ -1,8 +1,6 @@
 /*
- * Experts of an iteration: their products as one call of each layer, and the way of
- * rows to the chips that hold them. Where attention ranks have tokens of their own, all
- * of them are gathered, or each is sent to its experts alone; the cheaper is taken, as
- * engines let their users choose.
+ * Experts of an iteration: their products as one call of each layer. How rows come to
+ * the chips that hold them is serving_dispatch.c's.
  */
 #include "serving_bench.h"
 
@@ -11,7 +9,7 @@
 /* Kernels of a call: two products, three of sorting, three streams. */
 enum { EXPERT_KERNELS = 8 };
 
-static double width_of(const serving_bench *b, const ridge_ffn *ffn)
+double serving_expert_input(const serving_bench *b, const ridge_ffn *ffn)
 {
     return (double)(ffn->latent_width > 0 ? ffn->latent_width
                                           : b->desk->model->d_model);
@@ -34,7 +32,7 @@ ridge_op_cost serving_experts_cost(const serving_bench *b, const ridge_ffn *ffn,
         .experts_per_token = (double)ffn->experts_per_token,
         .experts = (double)ffn->experts,
         .ways = (double)b->layout->ep,
-        .d_model = width_of(b, ffn),
+        .d_model = serving_expert_input(b, ffn),
         .d_ff = local_width(b, ffn),
         .skew = b->desk->about.expert_skew,
         .is_gated = ffn->is_gated,
@@ -44,35 +42,6 @@ ridge_op_cost serving_experts_cost(const serving_bench *b, const ridge_ffn *ffn,
         .scale_bytes = f->scale_bytes,
     };
     return ridge_experts_cost(b->desk->chip, &op);
-}
-
-/* Chips that a token goes to: those that k of E experts lie on, in the mean. */
-static double chips_of_token(const serving_bench *b, const ridge_ffn *ffn)
-{
-    const double ways = (double)b->layout->ep;
-    const double hit = ways * (1 - pow(1 - 1 / ways, (double)ffn->experts_per_token));
-    return hit * b->expert_width;
-}
-
-/* There in the format of the arithmetic, back in 16 bits. */
-static double exchange_s(const serving_bench *b, const ridge_ffn *ffn, double rows)
-{
-    const serving_format *f = &b->formats.of[RIDGE_QUANT_EXPERTS];
-    const double wide = ridge_dtype_bytes(b->layout->formats.activation);
-    const double there = fmin(wide, ridge_dtype_bytes(f->compute));
-    const double elements = rows * width_of(b, ffn);
-    const ridge_group *ranks = &b->groups.attention_dp, *all = &b->groups.all;
-    if (b->ranks <= 1)
-        return 0; /* all ranks have the same tokens: tp adds up what each made */
-    const double gathered =
-        serving_exchange_s(b, RIDGE_COLLECTIVE_ALL_GATHER, elements * there, ranks) +
-        serving_exchange_s(b, RIDGE_COLLECTIVE_REDUCE_SCATTER, elements * wide, ranks);
-    const double copies = chips_of_token(b, ffn);
-    const double sent = serving_exchange_s(b, RIDGE_COLLECTIVE_ALL_TO_ALL,
-                                           copies * elements * there, all) +
-                        serving_exchange_s(b, RIDGE_COLLECTIVE_ALL_TO_ALL,
-                                           copies * elements * wide, all);
-    return fmin(gathered, sent);
 }
 
 static serving_price price_of(const serving_bench *b, double rows)
@@ -90,7 +59,8 @@ static double price_exchanges(const serving_bench *b, double rows)
 {
     double s = 0;
     for (int i = 0; i < b->cut->n_moe; i++)
-        s += b->cut->moe[i].count * exchange_s(b, b->cut->moe[i].ffn, rows);
+        s += b->cut->moe[i].count *
+             serving_dispatch_time(b, b->cut->moe[i].ffn, rows).expected_s;
     return s;
 }
 
