@@ -17,7 +17,7 @@
 
 #include "ridge/plan_requests.h"
 
-static const double TOLERANCE = 0.15;
+static const double TOLERANCE = 0.1;
 
 static void open_request(ridge_ctx *cx, ridge_service_request *r)
 {

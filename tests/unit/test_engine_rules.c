@@ -88,6 +88,25 @@ static void vllm_lets_the_last_admitted_give_way(void **state)
     assert_near(l.results[1].e2e.total_s, 21, 1e-9);
 }
 
+static void vllm_finds_blocks_of_those_that_gave_way(void **state)
+{
+    (void)state;
+    const ridge_serving_speed s = speed_of(6);
+    ridge_serving_deployment d = deployment_of(&s, "vllm-v1");
+    listed_requests l = {0};
+    d.pools[0].rules.block_tokens = 16;
+    listed_add(&l, 0, 48, 4);  /* 3 blocks, a fourth for its second token */
+    listed_add(&l, 0, 47, 10); /* 3 blocks: gives way at 1 s */
+    const ridge_serving_summary sum = listed_play(&l, &d, NULL);
+    assert_int_equal(sum.preemptions, 1);
+    assert_times(&l, 0, 1, 4);
+    /* of its 48 known tokens a block's worth were taken and the last is computed
+     * anyway: 32 are found, 16 made again */
+    assert_near(sum.recomputed_tokens, 16, 0);
+    d.pools[0].rules.has_prefix_cache = false;
+    assert_near(listed_play(&l, &d, NULL).recomputed_tokens, 48, 0);
+}
+
 static void vllm_finds_prefixes_again(void **state)
 {
     (void)state;
@@ -389,6 +408,7 @@ int main(void)
         cmocka_unit_test(vllm_decodes_first_and_chunks_what_is_left),
         cmocka_unit_test(vllm_takes_what_arrived_by_the_start_of_an_iteration),
         cmocka_unit_test(vllm_lets_the_last_admitted_give_way),
+        cmocka_unit_test(vllm_finds_blocks_of_those_that_gave_way),
         cmocka_unit_test(vllm_finds_prefixes_again),
         cmocka_unit_test(no_more_than_its_sequences_run_at_once),
         cmocka_unit_test(sglang_computes_prompts_before_it_decodes),

@@ -147,6 +147,8 @@ int64_t ridge__batch_fit(const serving_play *p, const play_unit *unit,
                          const play_batch *b, int64_t free, int64_t most)
 {
     const int64_t bs = unit->rules->block_tokens;
+    if (!has_draft(unit) && b->decoding.n * (most / bs + 1) <= free)
+        return most; /* whatever they need */
     if (ridge__batch_need(p, unit, b, most) <= free)
         return most;
     if (has_draft(unit))

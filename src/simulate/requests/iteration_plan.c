@@ -88,6 +88,8 @@ static ridge_status make_room(serving_play *p, play_lane *lane, int rank, bool *
     const play_batch *b = &lane->batches[rank];
     const page_cache *pages = &u->ranks[rank].pages;
     *gave = false;
+    if (u->speed->draft.verified <= 1 && b->decoding.n <= pages->free)
+        return RIDGE_OK; /* a block each, at most */
     while (b->decoding.n > 0 && held_by_decoding(p, lane, rank) > pages->free) {
         RIDGE_TRY(
             ridge__sequence_give_way(p, lane, ridge__sequence_victim(p, lane, rank)));
@@ -207,6 +209,8 @@ static ridge_status plan_mixed(serving_play *p, play_lane *lane, int rank)
     bool gave;
     RIDGE_TRY(make_room(p, lane, rank, &gave));
     const int64_t n = ridge__batch_decoding(b);
+    if (b->n_chunked == 0 && u->ranks[rank].waiting.n == 0)
+        return RIDGE_OK;
     room_ask ask = {.tokens = u->rules->budget_tokens - n * u->speed->draft.verified,
                     .held = held_by_decoding(p, lane, rank),
                     .is_fresh = n == 0};

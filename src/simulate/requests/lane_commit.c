@@ -209,7 +209,7 @@ static ridge_status end_sequence(serving_play *p, play_lane *lane, int32_t seque
         ridge__batch_leave(p, lane, sequence);
     if (!u->rules->is_slotted)
         s->blocks = ridge__blocks_of(u, s->cached);
-    if (s->what.session != 0)
+    if (s->what.session != 0 && !s->has_own_names)
         ridge__sequence_name(p, sequence, s->cached);
     ridge__sequence_release(p, sequence);
     ridge__sequence_complete(p, sequence);

@@ -18,12 +18,9 @@ int64_t ridge_request_piece(const ridge_request *request)
 
 uint64_t ridge_request_hash(const ridge_request *request, int64_t index)
 {
-    if (request->n_hashes > 0) {
-        if (index >= request->n_hashes)
-            return 0;
+    if (index < request->n_hashes)
         return mix(request->hashes[index], 0);
-    }
-    const int64_t end = (index + 1) * RIDGE_REQUEST_PIECE_TOKENS;
+    const int64_t end = (index + 1) * ridge_request_piece(request);
     if (request->group != 0 && end <= request->group_tokens)
         return mix(request->group, (uint64_t)index);
     if (request->session == 0 || end > request->prompt_tokens + request->output_tokens)

@@ -84,6 +84,23 @@ void ridge__sequence_restart(play_sequence *s)
     s->preemptions++;
 }
 
+/* vLLM hashes every full block: a sequence that gives way finds its own again, unless
+ * others took them meanwhile. Only then are they given names here. */
+static ridge_status name_own(serving_play *p, int32_t sequence)
+{
+    play_sequence *s = &p->sequences[sequence];
+    page_cache *pages = &p->units[s->unit].ranks[s->rank].pages;
+    if (!pages->is_on || !pages->keeps_order)
+        return RIDGE_OK;
+    if (s->what.session == 0) {
+        s->what.session = (UINT64_C(1) << 63) | (uint64_t)s->number;
+        s->has_own_names = true;
+    }
+    RIDGE_TRY(ridge__pages_prepare(pages, ridge_request_piece(&s->what)));
+    ridge__sequence_name(p, sequence, s->cached);
+    return RIDGE_OK;
+}
+
 ridge_status ridge__sequence_give_way(serving_play *p, play_lane *lane,
                                       int32_t sequence)
 {
@@ -102,6 +119,8 @@ ridge_status ridge__sequence_give_way(serving_play *p, play_lane *lane,
     if (swaps)
         lane->extra_s +=
             (double)s->blocks * u->speed->block_bytes / u->speed->swap_bytes_per_s;
+    else
+        RIDGE_TRY(name_own(p, sequence));
     ridge__sequence_release(p, sequence);
     ridge__sequence_restart(s);
     if (swaps) {

@@ -44,6 +44,7 @@ typedef struct play_sequence {
     int64_t admitted;    /* in which order */
     int64_t hit_tokens;  /* at first */
     int preemptions;
+    bool has_own_names; /* its session is a name for its own blocks alone */
 
     double start_s, first_s;       /* < 0: not yet */
     double since_s;                /* until when the time is accounted for */
