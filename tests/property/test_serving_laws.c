@@ -129,12 +129,12 @@ static void tables_say_what_prices_say(void **state)
             const ridge_serving_step s = serving_step_of(cx, desk, &layout, &load);
             const double miss =
                 fabs(serving_tables_s(&speed, &load) / s.expected_s - 1);
-            assert_true(miss < 0.025);
+            assert_true(miss < 0.02);
             sum += miss;
             n++;
         }
     }
-    assert_true(sum / n < 0.004);
+    assert_true(sum / n < 0.002);
 }
 
 /* Powers of two are knots of every table. */

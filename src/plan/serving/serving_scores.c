@@ -129,16 +129,10 @@ static double price_maps(const serving_bench *b, const ridge_matmul *maps, int n
     return s;
 }
 
-/* Maps of long contexts are priced at whole tiles. */
-static double maps_s(const serving_bench *b, const ridge_matmul *maps, int n,
-                     double rows)
+static double known_maps(const serving_bench *b, const ridge_matmul *maps, int n,
+                         double rows)
 {
-    enum { LONG_ROWS = 2048, TILE_ROWS = 128 };
     serving_memo *memo = &b->desk->memo;
-    if (n == 0 || rows <= 0)
-        return 0;
-    if (rows > LONG_ROWS)
-        rows = ceil(rows / TILE_ROWS) * TILE_ROWS;
     const serving_key key = {.of = {SERVING_KEY_SCORES, b->formats_key,
                                     (int64_t)maps[0].k << 32 | (int64_t)maps[0].n,
                                     (int64_t)maps[0].batch << 8 | n},
@@ -149,6 +143,21 @@ static double maps_s(const serving_bench *b, const ridge_matmul *maps, int n,
     const serving_price price = {{price_maps(b, maps, n, rows)}};
     serving_memo_put(ridge_ctx_arena(b->desk->cx), memo, &key, &price);
     return price.of[0];
+}
+
+/* Maps of long contexts are priced at whole tiles, and between them in a line. */
+static double maps_s(const serving_bench *b, const ridge_matmul *maps, int n,
+                     double rows)
+{
+    enum { LONG_ROWS = 2048, TILE_ROWS = 128 };
+    if (n == 0 || rows <= 0)
+        return 0;
+    if (rows <= LONG_ROWS)
+        return known_maps(b, maps, n, rows);
+    const double low = floor(rows / TILE_ROWS) * TILE_ROWS;
+    const double s = known_maps(b, maps, n, low);
+    const double share = (rows - low) / TILE_ROWS;
+    return share > 0 ? s + share * (known_maps(b, maps, n, low + TILE_ROWS) - s) : s;
 }
 
 /* The indexer scores every token of the context in 8 bits with heads of its own that

@@ -10,8 +10,11 @@
 /* A line between two knots may miss the price in the middle by this share. */
 static const double MISS_MOST = 0.004;
 
-/* Halvings between two powers of two. */
-enum { KNOT_DEPTH = 7 };
+/* Halvings between two powers of two: of rows, whose tiles step, and of contexts. */
+enum { ROW_DEPTH = 7, CONTEXT_DEPTH = 4 };
+
+/* Where planes are looked at beside their far ends. */
+enum { FEW_ROWS = 64 };
 
 /* ---- knots ------------------------------------------------------------------------
  */
@@ -22,6 +25,7 @@ typedef double knot_fn(const void *payload, double x);
 typedef struct knots {
     const void *payload;
     knot_fn *f;
+    int depth; /* halvings between two powers of two */
     int n;
     double x[SERVING_KNOT_MOST], y[SERVING_KNOT_MOST];
 } knots;
@@ -79,7 +83,7 @@ static void knots_find(knots *k, double least, double most)
     knot_add(k, a.x, a.y);
     while (a.x < most) {
         const spot b = spot_at(k, fmin(fmax(1, 2 * a.x), most));
-        between(k, a, b, KNOT_DEPTH);
+        between(k, a, b, k->depth);
         a = b;
     }
 }
@@ -107,7 +111,7 @@ static const double *copy_of(const serving_bench *b, const double *x, int n)
 static bool curve_build(const serving_bench *b, knot_fn *f, double most,
                         ridge_curve_table *out)
 {
-    knots k = {.payload = b, .f = f};
+    knots k = {.payload = b, .f = f, .depth = ROW_DEPTH};
     knots_find(&k, 1, most);
     *out = (ridge_curve_table){k.n, copy_of(b, k.x, k.n), copy_of(b, k.y, k.n)};
     return out->x != NULL && out->y != NULL;
@@ -155,30 +159,46 @@ static double chunk_s(const plane_work *w, double tokens, double before)
 typedef double plane_fn(const plane_work *w, double x, double y);
 
 /* Where one side of a plane is looked at to choose its knots: at two places of the
- * other, together. */
+ * other, each as a share of what it is in the middle. */
 typedef struct plane_slice {
     const plane_work *w;
     plane_fn *f;
     bool is_along_y;
-    double at[2];
+    double at[2], whole[2];
 } plane_slice;
 
-static double slice_s(const void *payload, double at)
+static double slice_at(const plane_slice *s, int i, double at)
+{
+    return s->is_along_y ? s->f(s->w, s->at[i], at) : s->f(s->w, at, s->at[i]);
+}
+
+static double slice_share(const void *payload, double at)
 {
     const plane_slice *s = payload;
-    if (s->is_along_y)
-        return s->f(s->w, s->at[0], at) + s->f(s->w, s->at[1], at);
-    return s->f(s->w, at, s->at[0]) + s->f(s->w, at, s->at[1]);
+    return slice_at(s, 0, at) / s->whole[0] + slice_at(s, 1, at) / s->whole[1];
+}
+
+static plane_slice slice_of(const plane_work *w, plane_fn *f, bool is_along_y,
+                            double first, double second, double middle)
+{
+    plane_slice s = {w, f, is_along_y, {first, second}, {1, 1}};
+    for (int i = 0; i < 2; i++) {
+        const double whole = slice_at(&s, i, middle);
+        s.whole[i] = whole > 0 ? whole : 1;
+    }
+    return s;
 }
 
 static bool plane_build(const plane_work *w, plane_fn *f, double x_most, double y_least,
                         double y_most, ridge_plane_table *out)
 {
+    const double x_middle = ceil(x_most / 2);
     const double y_middle = floor((y_least + y_most) / 2);
-    const plane_slice along_x = {w, f, false, {y_middle, y_most}};
-    const plane_slice along_y = {w, f, true, {fmin(x_most, 16), x_most}};
-    knots kx = {.payload = &along_x, .f = slice_s};
-    knots ky = {.payload = &along_y, .f = slice_s};
+    const plane_slice along_x = slice_of(w, f, false, y_middle, y_most, x_middle);
+    const plane_slice along_y =
+        slice_of(w, f, true, fmin(x_most, FEW_ROWS), x_most, y_middle);
+    knots kx = {.payload = &along_x, .f = slice_share, .depth = ROW_DEPTH};
+    knots ky = {.payload = &along_y, .f = slice_share, .depth = CONTEXT_DEPTH};
     knots_find(&kx, 1, x_most);
     knots_find(&ky, y_least, y_most);
     const size_t n = (size_t)kx.n * (size_t)ky.n;
