@@ -94,6 +94,16 @@ static void a_quote_that_is_not_escaped_costs_one_event(void **state)
     assert_true(f->profile.losses[0].offset > 0);
 }
 
+/* Damage, and then the bracket of the events is the last byte. */
+static void a_bracket_may_be_the_last_byte(void **state)
+{
+    trace_fixture *f = *state;
+    trace_profile(f, "[" KERNEL("a", "1") ", " KERNEL("say \"x\" again",
+                                                      "2") ", " KERNEL("b", "3") "]");
+    assert_int_equal(operations(f), 2);
+    assert_true(has_lost(f, "damaged", 1));
+}
+
 static void events_with_malformed_times_are_counted(void **state)
 {
     trace_fixture *f = *state;
@@ -163,6 +173,7 @@ int main(void)
         cmocka_unit_test(a_trace_that_is_cut_off_is_read_as_far_as_it_goes),
         cmocka_unit_test(odd_texts_and_integers_are_taken),
         cmocka_unit_test(a_quote_that_is_not_escaped_costs_one_event),
+        cmocka_unit_test(a_bracket_may_be_the_last_byte),
         cmocka_unit_test(events_with_malformed_times_are_counted),
         cmocka_unit_test(times_may_be_texts),
         cmocka_unit_test(begins_and_ends_make_events),

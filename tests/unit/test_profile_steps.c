@@ -146,6 +146,38 @@ static void layers_are_not_steps(void **state)
     assert_int_equal(f->profile.devices[0].steps_by, RIDGE_STEPS_WHOLE);
 }
 
+#define CALL(tid, category, name, ts, dur, args)                                       \
+    ",\n{\"ph\": \"X\", \"cat\": \"" category "\", \"name\": \"" name                  \
+    "\", \"pid\": 1, \"tid\": " tid ", \"ts\": " ts ", \"dur\": " dur                  \
+    ", \"args\": {" args "}}"
+
+#define LAUNCH_BY(tid, ts, link)                                                       \
+    CALL(tid, "cuda_runtime", "cudaLaunchKernel", ts, "0.1", "\"correlation\": " link)
+
+/* The backward of an operation runs on another thread, and before it in the file. */
+static void backward_operations_have_the_forwards_module(void **state)
+{
+    trace_fixture *f = *state;
+    ridge_buf b = events(f);
+    trace_kernel(&b, GEMM, 7, 1000, 500, ", \"args\": {\"correlation\": 1}");
+    trace_kernel(&b, GEMM, 7, 9000, 900, ", \"args\": {\"correlation\": 2}");
+    ridge_buf_puts(&b, CALL("2", "cpu_op",
+                            "autograd::engine::evaluate_function: MmBackward0", "6",
+                            "2", "\"Sequence number\": 41, \"Fwd thread id\": 1")
+                           LAUNCH_BY("2", "7", "2")
+                               CALL("1", "python_function", "nn.Module: DecoderLayer_3",
+                                    "0.1", "3", "\"Python id\": 1")
+                                   CALL("1", "cpu_op", "aten::mm", "0.2", "1",
+                                        "\"Sequence number\": 41, \"Fwd thread id\": 0")
+                                       LAUNCH_BY("1", "0.5", "1"));
+    trace_profile_events(f, ridge_buf_text(&b));
+    assert_int_equal(f->profile.n_ops, 2);
+    for (int i = 0; i < 2; i++) {
+        assert_string_equal(f->profile.ops[i].module, "DecoderLayer");
+        assert_int_equal(f->profile.ops[i].layer, 3);
+    }
+}
+
 #define XLA_HEAD                                                                       \
     "{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": 3, \"args\": {\"name\": "    \
     "\"/device:TPU:0\"}}, {\"ph\": \"M\", \"name\": \"thread_name\", \"pid\": 3, "     \
@@ -192,6 +224,7 @@ int main(void)
         cmocka_unit_test(steps_that_the_host_runs_ahead_of_are_the_devices),
         cmocka_unit_test(steps_repeat_without_marks),
         cmocka_unit_test(layers_are_not_steps),
+        cmocka_unit_test(backward_operations_have_the_forwards_module),
         cmocka_unit_test(operations_within_others_count_once),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

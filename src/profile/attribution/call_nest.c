@@ -29,6 +29,15 @@ static int compare_launches(const void *a, const void *b)
     return x->link < y->link ? -1 : x->link > y->link;
 }
 
+static int compare_sequences(const void *a, const void *b)
+{
+    const trace_sequence *x = a;
+    const trace_sequence *y = b;
+    if (x->start_ns != y->start_ns)
+        return x->start_ns < y->start_ns ? -1 : 1;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
 /* ---- contexts -------------------------------------------------------------------- */
 
 /* "nn.Module: Qwen3DecoderLayer_17": the module's name, its number of its kind. */
@@ -105,10 +114,19 @@ typedef struct open_call {
     uint32_t number; /* of the context, or 0: not asked yet */
 } open_call;
 
+/* Where a forward operation was called; by its number in autograd. */
+typedef struct called_in {
+    uint32_t module, layer;
+} called_in;
+
 typedef struct nesting {
     trace_store *store;
     open_call open[NEST_MOST];
     int n;
+    const record_list *sequences; /* of the thread */
+    size_t at;                    /* the next of them */
+    called_in *forward;           /* from number first on; NULL: not numbered */
+    uint32_t first, n_forward;
 } nesting;
 
 static void close_before(nesting *s, int64_t at_ns)
@@ -117,16 +135,42 @@ static void close_before(nesting *s, int64_t at_ns)
         s->n--;
 }
 
+/* The number of a call, if autograd gave it one: calls and numbers come in order. */
+static const trace_sequence *sequence_of(nesting *s, const trace_call *c)
+{
+    for (; s->at < s->sequences->n; s->at++) {
+        const trace_sequence *q = record_list_at(s->sequences, s->at);
+        if (q->start_ns >= c->start_ns)
+            return q->start_ns == c->start_ns ? q : NULL;
+    }
+    return NULL;
+}
+
+/* A forward operation leaves where it was called, its backward takes that. */
+static void sequence_take(nesting *s, const trace_sequence *q, trace_context *c)
+{
+    if (q->number < s->first || q->number - s->first >= s->n_forward)
+        return;
+    called_in *in = &s->forward[q->number - s->first];
+    if (!q->is_backward && c->module != 0) {
+        *in = (called_in){c->module, c->layer};
+    } else if (q->is_backward && c->module == 0) {
+        c->module = in->module;
+        c->layer = in->layer;
+    }
+}
+
 static void open_add(nesting *s, const trace_call *c)
 {
     close_before(s, c->start_ns);
     if (s->n == NEST_MOST)
         return;
-    const trace_context outer =
-        s->n == 0 ? (trace_context){0} : s->open[s->n - 1].context;
-    s->open[s->n] =
-        (open_call){trace_call_end(c), context_within(s->store, outer, c->host_op), 0};
-    s->n++;
+    trace_context context = s->n == 0 ? (trace_context){0} : s->open[s->n - 1].context;
+    context = context_within(s->store, context, c->host_op);
+    const trace_sequence *q = s->forward == NULL ? NULL : sequence_of(s, c);
+    if (q != NULL)
+        sequence_take(s, q, &context);
+    s->open[s->n++] = (open_call){trace_call_end(c), context, 0};
 }
 
 static uint32_t context_of_open(nesting *s)
@@ -143,6 +187,8 @@ static void thread_walk(nesting *s, trace_thread *t)
 {
     size_t c = 0;
     s->n = 0;
+    s->sequences = &t->sequences;
+    s->at = 0;
     for (size_t i = 0; i < t->launches.n; i++) {
         trace_launch *l = record_list_at(&t->launches, i);
         for (; c < t->calls.n; c++) {
@@ -156,6 +202,55 @@ static void thread_walk(nesting *s, trace_thread *t)
     }
 }
 
+/* Every call of a thread that numbered forward operations, for where they were called.
+ */
+static void forward_walk(nesting *s, trace_thread *t)
+{
+    s->n = 0;
+    s->sequences = &t->sequences;
+    s->at = 0;
+    for (size_t c = 0; c < t->calls.n && t->sequences.n > 0; c++)
+        open_add(s, record_list_at(&t->calls, c));
+}
+
+/* Room for the numbers, where they lie close enough together. */
+static ridge_status forward_prepare(nesting *s)
+{
+    uint32_t last = 0;
+    size_t n = 0;
+    s->first = UINT32_MAX;
+    for (size_t i = 0; i < s->store->threads.n; i++) {
+        const record_list *q = &trace_store_thread_at(s->store, i)->sequences;
+        for (size_t k = 0; k < q->n; k++, n++) {
+            const trace_sequence *one = record_list_at(q, k);
+            s->first = one->number < s->first ? one->number : s->first;
+            last = one->number > last ? one->number : last;
+        }
+    }
+    if (n == 0 || last - s->first > 8 * n + 1024)
+        return RIDGE_OK;
+    s->n_forward = last - s->first + 1;
+    s->forward = ridge_new(ridge_ctx_arena(s->store->cx), called_in, s->n_forward);
+    return s->forward == NULL ? ridge_fail_nomem(s->store->cx) : RIDGE_OK;
+}
+
+static ridge_status threads_walk(nesting *s)
+{
+    const trace_store *store = s->store;
+    RIDGE_TRY(forward_prepare(s));
+    for (size_t i = 0; i < store->threads.n; i++) {
+        trace_thread *t = trace_store_thread_at(store, i);
+        record_list_sort(&t->calls, compare_calls);
+        record_list_sort(&t->launches, compare_launches);
+        record_list_sort(&t->sequences, compare_sequences);
+        if (s->forward != NULL)
+            forward_walk(s, t);
+    }
+    for (size_t i = 0; i < store->threads.n; i++)
+        thread_walk(s, trace_store_thread_at(store, i));
+    return RIDGE_OK;
+}
+
 ridge_status call_nest_build(trace_store *store)
 {
     const ridge_mark mark = ridge_arena_mark(ridge_ctx_arena(store->cx));
@@ -163,12 +258,7 @@ ridge_status call_nest_build(trace_store *store)
     if (s == NULL)
         return ridge_fail_nomem(store->cx);
     s->store = store;
-    for (size_t i = 0; i < store->threads.n; i++) {
-        trace_thread *t = trace_store_thread_at(store, i);
-        record_list_sort(&t->calls, compare_calls);
-        record_list_sort(&t->launches, compare_launches);
-        thread_walk(s, t);
-    }
+    RIDGE_TRY(threads_walk(s));
     ridge_arena_rewind(ridge_ctx_arena(store->cx), mark);
     return store->is_short ? ridge_fail_nomem(store->cx) : RIDGE_OK;
 }

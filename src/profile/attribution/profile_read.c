@@ -53,6 +53,28 @@ static size_t duplicates_drop(const char **paths, size_t n)
     return kept;
 }
 
+/* Of a folder without traces the last one in it, by name: JAX files its runs under
+ * plugins/profile/DATE. @return NULL: there is none */
+static const char *folder_within(ridge_ctx *cx, const char *path)
+{
+    const char *last = NULL;
+    DIR *folder = opendir(path);
+    if (folder == NULL)
+        return NULL;
+    for (struct dirent *e = readdir(folder); /* NOLINT(concurrency-mt-unsafe) */
+         e != NULL; e = readdir(folder)) {   /* NOLINT(concurrency-mt-unsafe) */
+        const char *within =
+            e->d_name[0] == '.'
+                ? NULL
+                : ridge_sprintf(ridge_ctx_arena(cx), "%s/%s", path, e->d_name);
+        if (within != NULL && ridge_path_is_dir(within) &&
+            (last == NULL || strcmp(within, last) > 0))
+            last = within;
+    }
+    closedir(folder);
+    return last;
+}
+
 static ridge_status folder_list(ridge_ctx *cx, const char *path, const char ***out,
                                 size_t *n)
 {
@@ -78,6 +100,19 @@ static ridge_status folder_list(ridge_ctx *cx, const char *path, const char ***o
     qsort(paths, *n, sizeof *paths, compare_paths);
     *n = duplicates_drop(paths, *n);
     *out = paths;
+    return RIDGE_OK;
+}
+
+static ridge_status folder_read(ridge_ctx *cx, const char *path, const char ***out,
+                                size_t *n)
+{
+    enum { DEPTH_MOST = 4 };
+    const char *at = path;
+    *n = 0;
+    for (int depth = 0; *n == 0 && at != NULL && depth < DEPTH_MOST; depth++) {
+        RIDGE_TRY(folder_list(cx, at, out, n));
+        at = folder_within(cx, at);
+    }
     if (*n == 0)
         return ridge_fail(cx, RIDGE_E_NOTFOUND,
                           "%s: no traces in the folder: their names end in .json, "
@@ -122,7 +157,7 @@ ridge_status ridge_profile_read(ridge_ctx *cx, const ridge_profile_request *requ
         return ridge_fail_nomem(cx);
     RIDGE_TRY(profile_builder_init(cx, request, &profile, b));
     if (ridge_path_is_dir(request->path))
-        RIDGE_TRY(folder_list(cx, request->path, &paths, &n));
+        RIDGE_TRY(folder_read(cx, request->path, &paths, &n));
     for (size_t i = 0; i < n; i++)
         RIDGE_TRY(file_add(b, paths[i], n == 1));
     if (profile.n_files == 0)

@@ -18,6 +18,7 @@ typedef struct arg_key {
 static const arg_key keys[] = {
     ARG_KEY("Collective name", collective),
     ARG_KEY("Concrete Inputs", values),
+    ARG_KEY("Fwd thread id", forward_thread),
     ARG_KEY("Group size", ranks),
     ARG_KEY("Input Dims", dims),
     ARG_KEY("Input dims", dims),
@@ -25,6 +26,7 @@ static const arg_key keys[] = {
     ARG_KEY("In msg nelems", in_elements),
     ARG_KEY("Out msg nelems", out_elements),
     ARG_KEY("Process Group Name", group),
+    ARG_KEY("Sequence number", sequence),
     ARG_KEY("block", scope),
     ARG_KEY("bytes", bytes),
     ARG_KEY("bytes_accessed", bytes),

@@ -142,12 +142,23 @@ static bool starts_with(ridge_str text, const char *start)
     return text.n >= n && memcmp(text.p, start, n) == 0;
 }
 
+/* torch.compile at work: its outermost frame. */
+static void compilation_note(trace_store *store, ridge_str name, trace_span span)
+{
+    if (!has_word(name, "entire_frame_compile"))
+        return;
+    store->compilations++;
+    store->compilation_ns += span.length_ns;
+}
+
 static void call_store(trace_store *store, const chrome_event *e, trace_call_kind kind)
 {
     trace_span span;
     trace_thread *thread = trace_store_thread(store, e->pid, e->tid);
     if (thread == NULL || !chrome_event_span(store, e, &span))
         return;
+    if (kind == TRACE_CALL_OP || kind == TRACE_CALL_NOTE)
+        compilation_note(store, e->name.raw, span);
     const trace_host_key key = {.name = chrome_value_name(store, &e->name),
                                 .shapes = trace_store_name(store, e->args.dims.raw),
                                 .types = trace_store_name(store, e->args.types.raw),
@@ -159,6 +170,20 @@ static void call_store(trace_store *store, const chrome_event *e, trace_call_kin
                                 .kind = (uint32_t)kind};
     trace_store_call(store, thread, span.start_ns, span.length_ns,
                      trace_store_host_op(store, &key));
+}
+
+/* Operations of autograd: forward ones have no thread that they go back to. */
+static void sequence_store(trace_store *store, const chrome_event *e)
+{
+    trace_span span;
+    int64_t number;
+    trace_thread *thread = trace_store_thread(store, e->pid, e->tid);
+    if (thread == NULL || !scan_i64(&e->args.sequence, &number) || number < 0 ||
+        number > UINT32_MAX || !chrome_event_span(store, e, &span))
+        return;
+    trace_store_sequence(store, thread,
+                         (trace_sequence){span.start_ns, (uint32_t)number,
+                                          count_of(&e->args.forward_thread) > 0});
 }
 
 /* Calls of the driver: those that put work on a device, and those that wait. */
@@ -216,6 +241,8 @@ void chrome_kineto_store(trace_store *store, const chrome_event *e)
         break;
     case CHROME_CALL:
         call_store(store, e, TRACE_CALL_OP);
+        if (e->args.sequence.kind != 0)
+            sequence_store(store, e);
         break;
     case CHROME_PYTHON:
         python_store(store, e);

@@ -150,11 +150,10 @@ static ridge_status closes_events(reading *r, bool *closes)
 {
     json_scan s = {r->w->p + 1, r->w->end};
     *closes = true;
-    if (!r->was_damaged)
+    if (!r->was_damaged || scan_space(&s) != SCAN_OK)
         return RIDGE_OK;
-    if (scan_space(&s) == SCAN_OK)
-        *closes = *s.p == ',' || *s.p == '}';
-    if (*closes && *s.p == '}' && s.p + 1 < s.end) {
+    *closes = *s.p == ',' || *s.p == '}';
+    if (*s.p == '}') {
         s.p++;
         *closes = scan_space(&s) == SCAN_MORE;
     }

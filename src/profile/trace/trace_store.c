@@ -160,7 +160,8 @@ static uint32_t id_number(trace_store *store, name_table *table, ridge_str pid,
     id[n++] = kind;
     const size_t pid_n = pid.n < 60 ? pid.n : 60;
     const size_t tid_n = tid.n < 60 ? tid.n : 60;
-    memcpy(id + n, pid.p, pid_n);
+    if (pid_n > 0)
+        memcpy(id + n, pid.p, pid_n);
     n += pid_n;
     id[n++] = '\n';
     if (tid_n > 0)
@@ -242,6 +243,7 @@ trace_thread *trace_store_thread(trace_store *store, ridge_str pid, ridge_str ti
         return NULL;
     record_list_init(&t->calls, store->arena, sizeof(trace_call));
     record_list_init(&t->launches, store->arena, sizeof(trace_launch));
+    record_list_init(&t->sequences, store->arena, sizeof(trace_sequence));
     return t;
 }
 
@@ -305,6 +307,16 @@ void trace_store_launch(trace_store *store, trace_thread *thread, int64_t start_
         return;
     }
     *l = (trace_launch){.start_ns = start_ns, .link = link};
+}
+
+void trace_store_sequence(trace_store *store, trace_thread *thread,
+                          trace_sequence sequence)
+{
+    trace_sequence *s = record_list_add(&thread->sequences);
+    if (s == NULL)
+        store->is_short = true;
+    else
+        *s = sequence;
 }
 
 void trace_store_mark(trace_store *store, ridge_str name, int64_t start_ns,

@@ -52,6 +52,13 @@ typedef struct trace_launch {
     uint32_t context; /* in trace_store.contexts, once calls are nested */
 } trace_launch;
 
+/** An operation that autograd numbered: its backward has the same number. 16 bytes. */
+typedef struct trace_sequence {
+    int64_t start_ns; /* of the call */
+    uint32_t number;
+    uint32_t is_backward;
+} trace_sequence;
+
 typedef enum trace_use {
     TRACE_USE_UNKNOWN, /* not told yet, or never */
     TRACE_USE_OPS,     /* operations of a device */
@@ -86,9 +93,10 @@ typedef struct trace_process {
 
 /** A thread of the host. */
 typedef struct trace_thread {
-    uint32_t name;        /* in names; 0: not told */
-    record_list calls;    /* trace_call */
-    record_list launches; /* trace_launch */
+    uint32_t name;         /* in names; 0: not told */
+    record_list calls;     /* trace_call */
+    record_list launches;  /* trace_launch */
+    record_list sequences; /* trace_sequence */
 } trace_thread;
 
 /** What tells device operations apart; a key of trace_store.ops. All in names, 0: none.
@@ -221,6 +229,8 @@ void trace_store_call(trace_store *store, trace_thread *thread, int64_t start_ns
                       int64_t length_ns, uint32_t host_op);
 void trace_store_launch(trace_store *store, trace_thread *thread, int64_t start_ns,
                         uint32_t link);
+void trace_store_sequence(trace_store *store, trace_thread *thread,
+                          trace_sequence sequence);
 void trace_store_mark(trace_store *store, ridge_str name, int64_t start_ns,
                       int64_t length_ns);
 /** Note that something was lost. @param what  static */
