@@ -827,9 +827,10 @@ def simulate(
     (data/engines): continuous batching, chunked prefill, a paged cache with
     prefixes, preemption or reservation, a router, pools for prompts and for
     decoding. Requests come from a file or are drawn; without either, they are
-    those of the plan. Latencies are split into what they are made of. A model
-    with --on SLICE and knobs (tp= pp= ep= attention_dp= servers= weights= cache=
-    batch= budget= mode=, as of `ridge serve`) is played without a plan.
+    those of the plan, of lengths within 10%. Latencies are split into what they
+    are made of. A model with --on SLICE and knobs (tp= pp= ep= attention_dp=
+    servers= weights= cache= batch= budget= mode=, as of `ridge serve`) is played
+    without a plan.
 
     :param jitter: training: spread of each chip's compute time in each pass: 5%
     :param stragglers: training: N chips that take FACTOR times as long: 4:1.3
