@@ -393,6 +393,8 @@ static void what_is_wrong_names_its_line(void **state)
          "a.sh:1: nowhere.yaml is not part of the text"},
         {"trtllm-serve deepseek-v3 --tp_size 8 --ep_size 3",
          "3 does not divide the 8 chips of a stage"},
+        {"vllm serve deepseek-v3 -tp 1000000 -pp 1000000 -dp 1000000",
+         "its degrees multiply to more than 100000000 chips"},
         {"replicas=many\nvllm serve llama-3-8b", "a.sh:1: replicas=many"},
         {"python -m sglang.launch_server --model llama-3-8b --tp 4 --dp 3 "
          "--enable-dp-attention",

@@ -144,6 +144,23 @@ static ridge_status read_pool(server_reader *r)
     return server_maxtext_read(r);
 }
 
+/* Degrees that no machine has are told before they are multiplied elsewhere. */
+static ridge_status check_degrees(const server_reader *r)
+{
+    static const int64_t most = 100000000;
+    const ridge_serving_layout *l = r->layout;
+    const int64_t degrees[] = {l->tp, l->attention_dp, l->pp, r->pool->servers};
+    int64_t chips = 1;
+    for (size_t i = 0; i < RIDGE_COUNT_OF(degrees); i++) {
+        if (!ridge_mul_i64(chips, degrees[i], &chips) || chips > most) {
+            return ridge_fail(r->cx, RIDGE_E_ARG,
+                              "%s:%d: its degrees multiply to more than %lld chips",
+                              r->sheet.file, r->server->line, (long long)most);
+        }
+    }
+    return RIDGE_OK;
+}
+
 static server_dialect dialect_of(ridge_serving_launcher launcher)
 {
     switch (launcher) {
@@ -201,6 +218,7 @@ ridge_status server_pool_add(ridge_ctx *cx, server_command *server,
                    .attention_dp = 1,
                    .formats = server_formats_of(r->model, query->slice)}};
     RIDGE_TRY(read_pool(r));
+    RIDGE_TRY(check_degrees(r));
     note_unknown(r);
     move_notes(cx, &r->notes.assumed, &launch->assumed);
     move_notes(cx, &r->notes.differing, &launch->differing);

@@ -46,8 +46,8 @@ static ridge_status read_tpu_attention(server_reader *r)
     bool has_ranks = false;
     int64_t experts = 0;
     RIDGE_TRY(launch_sheet_flag(&r->sheet, LAUNCH_HAS_ATTENTION_DP, &has_ranks));
-    RIDGE_TRY(launch_sheet_want(&r->sheet, LAUNCH_STAGES, &l->tp));
-    RIDGE_TRY(launch_sheet_want(&r->sheet, LAUNCH_EP, &experts));
+    RIDGE_TRY(launch_sheet_i64(&r->sheet, LAUNCH_STAGES, 1, MOST, &l->tp));
+    RIDGE_TRY(launch_sheet_i64(&r->sheet, LAUNCH_EP, 1, MOST, &experts));
     if (experts > 1) {
         l->tp *= experts;
         l->ep = l->tp;
