@@ -221,6 +221,10 @@ RIDGE_NODISCARD ridge_status ridge_serving_desk_open(ridge_ctx *cx,
 const char *ridge_serving_layout_fault(ridge_serving_desk *desk,
                                        const ridge_serving_layout *layout);
 
+/** Why generation has no axis of that name, which training has: "fsdp", "cp", ...
+ *  @return NULL: no such axis; static */
+const char *ridge_serving_axis_fault(const char *name);
+
 /** What a legal layout costs that is easily overlooked: KV heads on several ranks.
  *  @return NULL: nothing; owned by the desk's ctx */
 const char *ridge_serving_layout_note(ridge_serving_desk *desk,

@@ -364,6 +364,17 @@ static void only_the_text_model_is_cut(void **state)
     }
 }
 
+static void axes_of_training_are_refused_with_reasons(void **state)
+{
+    (void)state;
+    static const char *const NAMES[] = {"dp", "fsdp", "zero", "cp",
+                                        "sp", "vpp",  "remat"};
+    for (size_t i = 0; i < RIDGE_COUNT_OF(NAMES); i++)
+        assert_non_null(ridge_serving_axis_fault(NAMES[i]));
+    assert_null(ridge_serving_axis_fault("tp"));
+    assert_null(ridge_serving_axis_fault("attention_dp"));
+}
+
 static void loads_are_checked(void **state)
 {
     ridge_ctx *cx = *state;
@@ -401,6 +412,7 @@ int main(void)
         CASE(illegal_layouts_say_why),
         CASE(degrees_beyond_the_kv_heads_are_told_apart),
         CASE(only_the_text_model_is_cut),
+        cmocka_unit_test(axes_of_training_are_refused_with_reasons),
         CASE(loads_are_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -158,6 +158,9 @@ static bool set_format(ridge_service_knobs *knobs, ridge_ctx *cx, const char *ke
 
 static ridge_status fail_key(ridge_ctx *cx, const char *key)
 {
+    const char *why = ridge_serving_axis_fault(key);
+    if (why != NULL)
+        return ridge_fail(cx, RIDGE_E_ARG, "%s is no axis of generation: %s", key, why);
     const char *hint =
         ridge_suggestion(ridge_ctx_scratch(cx), key, names, RIDGE_COUNT_OF(names));
     return ridge_fail(cx, RIDGE_E_ARG, "unknown knob '%.40s': %s", key,

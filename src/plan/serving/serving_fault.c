@@ -5,6 +5,8 @@
  */
 #include "serving_bench.h"
 
+#include <string.h>
+
 #define FAULT(desk, ...) ridge_sprintf(ridge_ctx_arena((desk)->cx), __VA_ARGS__)
 
 static const char *degree_fault(ridge_serving_desk *desk, const ridge_serving_layout *l)
@@ -175,4 +177,39 @@ const char *ridge_serving_layout_fault(ridge_serving_desk *desk,
     if (fault == NULL)
         fault = cut_fault(desk, l);
     return fault != NULL ? fault : draft_fault(desk, l);
+}
+
+/* ---- axes that training has -------------------------------------------------------
+ */
+
+/* @source scaling-book-2025 chapter 7, "sharding generation" */
+static const struct {
+    const char *name, *why;
+} AXES[] = {
+    {"dp",
+     "replicas of all weights share nothing while they generate: they are servers, "
+     "use servers"},
+    {"fsdp",
+     "each step would move all weights over the network for a few rows: use tp, "
+     "which moves rows, or gathered=1 for long prompts"},
+    {"zero",
+     "there is no state of an optimizer to cut, and weights would move each step: "
+     "use tp, or gathered=1 for long prompts"},
+    {"cp", "a step has one token of a sequence, which nothing can cut: use "
+           "kv_cut=sequence to cut the tokens of the cache"},
+    {"sp", "a step has one token of a sequence, which nothing can cut: use "
+           "kv_cut=sequence to cut the tokens of the cache"},
+    {"vpp",
+     "stages take iterations of other sequences in turn, and have no backward pass "
+     "to interleave: use pp"},
+    {"remat", "nothing is kept for a backward pass"},
+};
+
+const char *ridge_serving_axis_fault(const char *name)
+{
+    for (size_t i = 0; i < RIDGE_COUNT_OF(AXES); i++) {
+        if (strcmp(name, AXES[i].name) == 0)
+            return AXES[i].why;
+    }
+    return NULL;
 }
