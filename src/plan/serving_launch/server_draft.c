@@ -198,7 +198,11 @@ void server_draft_limits(server_draft *d, int64_t ranks)
     if (d->deployment->longest_tokens > 0)
         launch_draft_i64(&d->sheet, LAUNCH_CONTEXT,
                          (int64_t)d->deployment->longest_tokens);
-    if (d->is_own && d->engine->block_tokens > 0 && server_kv_heads(d->model) > 0)
+    /* Kernels of a latent choose their pages themselves on vLLM and SGLang. */
+    const bool is_free =
+        server_has_latent(d->model) && d->dialect != SERVER_DIALECT_TRTLLM;
+    if (d->is_own && d->engine->block_tokens > 0 && server_kv_heads(d->model) > 0 &&
+        !is_free)
         launch_draft_i64(&d->sheet, LAUNCH_CACHE_BLOCK, d->engine->block_tokens);
 }
 

@@ -50,6 +50,15 @@ int64_t server_tpu_ranks(const ridge_model *model, ridge_dtype cache, int64_t de
     return made < 1 ? 1 : made;
 }
 
+bool server_has_latent(const ridge_model *model)
+{
+    for (int i = 0; i < model->n_layers; i++) {
+        if (model->layers[i].mixer.kind == RIDGE_MIXER_MLA)
+            return true;
+    }
+    return false;
+}
+
 bool server_has_experts(const ridge_model *model)
 {
     for (int i = 0; i < model->n_layers; i++) {

@@ -51,6 +51,8 @@ int64_t server_devices_of(const ridge_slice *slice);
 /** Attention ranks that tpu-inference makes of devices: those beyond the KV heads of a
  * page, of which a word of 32 bits packs two bf16 or four fp8. */
 int64_t server_tpu_ranks(const ridge_model *model, ridge_dtype cache, int64_t devices);
+/** Whether some layers attend to a latent (MLA). */
+bool server_has_latent(const ridge_model *model);
 /** Whether some layers have experts. */
 bool server_has_experts(const ridge_model *model);
 /** KV heads that tensor parallelism can cut: the fewest of the layers that have a

@@ -172,15 +172,6 @@ static void draft_role(server_draft *d)
                       d->pool->role == RIDGE_SERVICE_ROLE_PREFILL ? "8100" : "8200");
 }
 
-static bool has_latent(const ridge_model *model)
-{
-    for (int i = 0; i < model->n_layers; i++) {
-        if (model->layers[i].mixer.kind == RIDGE_MIXER_MLA)
-            return true;
-    }
-    return false;
-}
-
 static void draft_switches(server_draft *d)
 {
     const ridge_engine *e = d->engine;
@@ -212,8 +203,6 @@ ridge_status server_vllm_write(server_draft *d)
     draft_nodes(d);
     RIDGE_TRY(server_draft_formats(d));
     server_draft_limits(d, 1);
-    if (has_latent(d->model)) /* its kernels choose their pages themselves */
-        launch_draft_text(&d->sheet, LAUNCH_CACHE_BLOCK, NULL);
     launch_draft_i64(&d->sheet, LAUNCH_BUDGET, d->layout->budget_tokens);
     server_draft_share(d);
     draft_switches(d);
