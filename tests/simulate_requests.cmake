@@ -10,6 +10,7 @@ set(serving_listed ${serving_build} ${CMAKE_SOURCE_DIR}/tests/support/listed_req
 ridge_test(unit engine_rules LAYER simulate SOURCES ${serving_listed})
 ridge_test(unit serving_play LAYER simulate SOURCES ${serving_listed})
 ridge_test(diff serving_steps LAYER simulate SOURCES ${serving_build})
+ridge_test(property requests_laws LAYER simulate SOURCES ${serving_build})
 ridge_fuzz(requests LAYER simulate)
 ridge_test(unit service_deploy LAYER plan)
 ridge_test(golden published_requests LAYER plan)

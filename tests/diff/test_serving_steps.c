@@ -82,7 +82,7 @@ static void draw_deployment(seeded *at, serving_case *c)
     d->pools[0].replicas = seeded_pick(at, 1, 3);
     d->router = (ridge_router)seeded_pick(at, 0, 2);
     d->queue = (ridge_queue_policy)seeded_pick(at, 0, 3);
-    d->host_blocks = seeded_pick(at, 0, 1) * 200;
+    d->host_blocks = seeded_pick(at, 0, 1) * 2000;
     if (seeded_pick(at, 0, 4) == 0) {
         d->failure_s = uniform(at, 20, 200);
         d->repair_s = uniform(at, 0.1, 10);
@@ -109,8 +109,8 @@ static void draw_stream(seeded *at, serving_case *c)
                                          uniform(at, 0, 1), 0, 2000},
                               .output = {RIDGE_LENGTH_LOGNORMAL, uniform(at, 2, 200),
                                          uniform(at, 0, 1), 1, 600},
-                              .groups = seeded_pick(at, 0, 3),
-                              .prefix_tokens = seeded_pick(at, 0, 300),
+                              .groups = seeded_pick(at, 0, 8),
+                              .prefix_tokens = seeded_pick(at, 0, 700),
                               .turns = seeded_pick(at, 0, 3),
                               .urgent_share = uniform(at, 0, 1),
                               .seed = seeded_next(at)};
@@ -164,9 +164,36 @@ static void assert_alike(const course *a, const course *b)
     }
 }
 
+/* What the cases came across: all of it, many times. */
+typedef struct coverage {
+    int preempted, failed, moved, hit, host_hit, refused, padded;
+} coverage;
+
+static void cover(coverage *c, const ridge_serving_summary *s)
+{
+    c->preempted += s->preemptions > 0;
+    c->failed += s->failures > 0;
+    c->moved += s->transferred_bytes > 0;
+    c->hit += s->hit_rate > 0;
+    c->host_hit += s->host_hit_rate > 0;
+    c->refused += s->refused > 0;
+    c->padded += s->padding_share > 0;
+}
+
+static void assert_covered(const coverage *c)
+{
+    const int counts[] = {c->preempted, c->failed,  c->moved, c->hit,
+                          c->host_hit,  c->refused, c->padded};
+    for (size_t i = 0; i < RIDGE_COUNT_OF(counts); i++) {
+        if (counts[i] < 3)
+            fail_msg("the %d-th trouble was met in %d cases", (int)i, counts[i]);
+    }
+}
+
 static void closed_form_decides_as_single_steps(void **state)
 {
     static course whole, stepped;
+    coverage met = {0};
     (void)state;
     for (int i = 0; i < CASES; i++) {
         serving_case *c = test_calloc(1, sizeof *c);
@@ -184,8 +211,10 @@ static void closed_form_decides_as_single_steps(void **state)
         assert_near(a.ttft.p99, b.ttft.p99, 1e-9);
         assert_near(a.span_s, b.span_s, 1e-9);
         assert_alike(&whole, &stepped);
+        cover(&met, &a);
         test_free(c);
     }
+    assert_covered(&met);
 }
 
 int main(void)

@@ -78,7 +78,8 @@ static void raise_reserve(const serving_play *p, const play_unit *u,
                 (double)u->rules->retract_steps;
         all += (double)s->what.output_tokens;
     }
-    rank->reserve = all > 0 ? fmin(made / all, 1) : u->rules->reserve_share;
+    rank->reserve_from = all > 0 ? fmin(made / all, 1) : u->rules->reserve_share;
+    rank->reserve_steps = 0;
 }
 
 /* Until every decoding sequence can make its next step. @return whether any gave way */
@@ -273,8 +274,11 @@ static ridge_status choose(serving_play *p, play_lane *lane)
             RIDGE_TRY(plan_static(p, lane, r));
     }
     if (batching == RIDGE_BATCHING_PREFILL && lane->n_chunks == 0) {
-        for (int r = 0; r < u->n_ranks; r++)
+        for (int r = 0; r < u->n_ranks; r++) {
             RIDGE_TRY(make_room(p, lane, r, &gave));
+            if (gave) /* what it freed may let the next one in */
+                u->ranks[r].is_blocked = false;
+        }
     }
     lane->is_decoding = has_decoding(u, lane) &&
                         (batching == RIDGE_BATCHING_MIXED || lane->n_chunks == 0);
@@ -333,8 +337,11 @@ static void begin(serving_play *p, play_lane *lane)
     lane->start_s = p->now_s;
     lane->steps = 1;
     lane->used_at_start = 0;
-    for (int r = 0; r < u->n_ranks; r++)
-        lane->used_at_start += ridge__rank_used(&u->ranks[r]);
+    for (int r = 0; r < u->n_ranks; r++) {
+        const double share = ridge__rank_used(&u->ranks[r]);
+        lane->used_at_start += share;
+        p->tally->kv_most = fmax(p->tally->kv_most, share);
+    }
     if (lane->n_chunks > 0) {
         takes = ridge__iteration_price(u, lane);
         if (lane->is_decoding)

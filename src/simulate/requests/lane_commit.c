@@ -223,17 +223,6 @@ static ridge_status end_sequences(serving_play *p, play_lane *lane, play_batch *
     return RIDGE_OK;
 }
 
-static void lower_reserve(const play_unit *u, play_rank *rank, int64_t steps)
-{
-    const ridge_engine *rules = u->rules;
-    if (rules->reserve_share == 0)
-        return;
-    const double fall =
-        (rules->reserve_share - rules->reserve_share_least) / rules->reserve_steps;
-    rank->reserve =
-        fmax(rank->reserve - fall * (double)steps, rules->reserve_share_least);
-}
-
 static void advance(serving_play *p, play_lane *lane)
 {
     const play_unit *u = &p->units[lane->unit];
@@ -245,7 +234,7 @@ static void advance(serving_play *p, play_lane *lane)
             ridge__pages_take(&u->ranks[r].pages,
                               ridge__batch_need(p, u, b, lane->steps));
         ridge__batch_advance(p, u, b, lane->steps);
-        lower_reserve(u, &u->ranks[r], lane->steps);
+        u->ranks[r].reserve_steps += lane->steps;
     }
     p->tally->decoding_steps += (double)lane->steps;
     p->tally->decoding_sequences += (double)(n * lane->steps);

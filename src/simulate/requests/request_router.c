@@ -96,14 +96,32 @@ static int best_matched(const serving_play *p, int pool, const ridge_request *wh
     return least_loaded(p, pool);
 }
 
-static int choose_unit(serving_play *p, int pool, const ridge_request *what, int *rank)
+/* Whether any of its ranks keeps pieces. */
+static bool has_pieces(const play_unit *u)
+{
+    for (int r = 0; r < u->n_ranks; r++) {
+        if (u->ranks[r].pages.n_table > 0)
+            return true;
+    }
+    return false;
+}
+
+static ridge_status choose_unit(serving_play *p, int pool, const ridge_request *what,
+                                int *unit, int *rank)
 {
     *rank = -1;
-    if (p->deployment->router == RIDGE_ROUTER_PREFIX && pool == 0)
-        return best_matched(p, pool, what, rank);
-    if (p->deployment->router == RIDGE_ROUTER_ROUND_ROBIN)
-        return next_in_turn(p, pool);
-    return least_loaded(p, pool);
+    if (p->deployment->router == RIDGE_ROUTER_PREFIX && pool == 0) {
+        for (int i = 0; i < p->n_units; i++) {
+            if (can_take(&p->units[i], pool) && has_pieces(&p->units[i]))
+                RIDGE_TRY(ridge__unit_catch_up(p, i));
+        }
+        *unit = best_matched(p, pool, what, rank);
+    } else if (p->deployment->router == RIDGE_ROUTER_ROUND_ROBIN) {
+        *unit = next_in_turn(p, pool);
+    } else {
+        *unit = least_loaded(p, pool);
+    }
+    return RIDGE_OK;
 }
 
 static int choose_rank(const play_unit *u)
@@ -163,14 +181,14 @@ static ridge_status settle(serving_play *p, int32_t sequence, int unit, int rank
 
 ridge_status ridge__route_prompt(serving_play *p, int32_t sequence)
 {
-    int rank;
-    const int unit = choose_unit(p, 0, &p->sequences[sequence].what, &rank);
+    int rank, unit;
+    RIDGE_TRY(choose_unit(p, 0, &p->sequences[sequence].what, &unit, &rank));
     return unit < 0 ? add_homeless(p, sequence) : settle(p, sequence, unit, rank);
 }
 
 ridge_status ridge__route_cache(serving_play *p, int32_t sequence)
 {
-    int rank;
+    int rank, unit;
     play_sequence *s = &p->sequences[sequence];
     if (s->from_unit < 0) {
         play_unit *from = &p->units[s->unit];
@@ -183,7 +201,7 @@ ridge_status ridge__route_cache(serving_play *p, int32_t sequence)
         from->load--;
         s->blocks = s->pieces = s->full_blocks = 0;
     }
-    const int unit = choose_unit(p, 1, &s->what, &rank);
+    RIDGE_TRY(choose_unit(p, 1, &s->what, &unit, &rank));
     return unit < 0 ? add_homeless(p, sequence) : settle(p, sequence, unit, rank);
 }
 

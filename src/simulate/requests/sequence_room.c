@@ -98,7 +98,8 @@ static bool has_estimate(const serving_play *p, const play_unit *u, int rank,
     const ridge_engine *rules = u->rules;
     const double bs = (double)rules->block_tokens;
     const double reserved =
-        u->ranks[rank].reserve * outputs_left(p, u, rank) + ask->promised;
+        ridge__rank_reserve(u, &u->ranks[rank]) * outputs_left(p, u, rank) +
+        ask->promised;
     const double output =
         fmin((double)s->what.output_tokens - s->made, rules->reserve_tokens);
     const double free = (double)(u->ranks[rank].pages.free - ask->held) * bs;

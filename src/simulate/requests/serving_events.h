@@ -29,6 +29,10 @@ RIDGE_NODISCARD ridge_status ridge__lane_file(serving_play *p, play_lane *lane);
  *  the next step. @errors E_NOMEM */
 RIDGE_NODISCARD ridge_status ridge__unit_wake(serving_play *p, int unit);
 
+/** Bring a replica's cache up to the last step that ended by now, for those who look
+ * into it in the midst of a jump. @errors E_NOMEM */
+RIDGE_NODISCARD ridge_status ridge__unit_catch_up(serving_play *p, int unit);
+
 /** Events by time. @errors E_NOMEM */
 RIDGE_NODISCARD ridge_status ridge__event_add(serving_play *p, play_event event);
 /** INFINITY: none. */

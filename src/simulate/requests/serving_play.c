@@ -94,7 +94,7 @@ static ridge_status open_rank(serving_play *p, const play_unit *u, play_rank *ra
     rank->pages.is_on = u->rules->has_prefix_cache && !u->takes_caches;
     rank->pages.keeps_order = u->rules->keeps_order;
     rank->pages.host_blocks = p->deployment->host_blocks;
-    rank->reserve = u->rules->reserve_share;
+    rank->reserve_from = u->rules->reserve_share;
     rank->waiting = (index_heap){.arena = ridge_ctx_scratch(p->cx),
                                  .place = &p->sequence_places,
                                  .stride = sizeof(play_sequence)};

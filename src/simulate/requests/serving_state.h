@@ -137,11 +137,12 @@ typedef struct play_lane {
 typedef struct play_rank {
     index_heap waiting; /* by the queue's policy */
     page_cache pages;
-    int64_t running;   /* sequences, of all lanes */
-    int64_t committed; /* blocks that running ones may come to take */
-    double reserve;    /* share of outputs that admission keeps room for */
-    bool is_blocked;   /* the first that waits did not fit */
-    int32_t *arriving; /* sequences whose cache has come, not yet in a batch */
+    int64_t running;     /* sequences, of all lanes */
+    int64_t committed;   /* blocks that running ones may come to take */
+    double reserve_from; /* share of outputs that admission keeps room for, and since */
+    int64_t reserve_steps; /* how many steps of decoding it falls */
+    bool is_blocked;       /* the first that waits did not fit */
+    int32_t *arriving;     /* sequences whose cache has come, not yet in a batch */
     int n_arriving, room_arriving;
 } play_rank;
 
@@ -221,6 +222,17 @@ typedef struct serving_play {
 static inline play_lane *ridge__play_lane(const serving_play *p, int32_t lane)
 {
     return &p->units[lane / p->lanes_a_unit].lanes[lane % p->lanes_a_unit];
+}
+
+/** The share of outputs that admission keeps room for now. */
+static inline double ridge__rank_reserve(const play_unit *u, const play_rank *r)
+{
+    const ridge_engine *e = u->rules;
+    if (e->reserve_share == 0)
+        return 0;
+    const double fall = (e->reserve_share - e->reserve_share_least) / e->reserve_steps;
+    const double share = r->reserve_from - fall * (double)r->reserve_steps;
+    return share > e->reserve_share_least ? share : e->reserve_share_least;
 }
 
 /** Share of a rank's blocks that are in use. */
