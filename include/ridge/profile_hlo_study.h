@@ -145,13 +145,13 @@ typedef struct ridge_hlo_request {
     const ridge_slice *slice; /* NULL: work and traffic alone */
     double rounds;            /* of loops that do not tell; 0: one */
     int64_t devices;          /* of the module; 0: as its head and groups say */
-    double steps_per_run;     /* reserved: 0 */
 } ridge_hlo_request;
 
 typedef struct ridge_hlo_study {
     const ridge_hlo_module *module;
     const ridge_slice *slice;
     bool is_compiled; /* kernels are the module's own fusions; else estimated */
+    bool is_whole;    /* sharded over devices but not partitioned yet */
     int64_t devices;
     int n_unknown_loops;
     int64_t n_unknown; /* kernels run whose work cannot be told */
@@ -184,6 +184,32 @@ RIDGE_NODISCARD ridge_status ridge_hlo_study_find(ridge_ctx *cx,
                                                   const ridge_hlo_module *module,
                                                   const ridge_hlo_request *request,
                                                   ridge_hlo_study *out);
+
+/** A module that was timed, and what is expected of it. */
+typedef struct ridge_hlo_measured {
+    const char *file, *on; /* as the list says */
+    double measured_s, expected_s, low_s, high_s;
+    bool is_whole; /* sharded and not partitioned: not counted */
+    double error;  /* expected / measured - 1 */
+} ridge_hlo_measured;
+
+typedef struct ridge_hlo_measurements {
+    int n, n_counted;
+    const ridge_hlo_measured *rows;
+    double median_abs_error, p90_abs_error, bias; /* of those counted */
+    int n_within; /* of these, measured within the range */
+} ridge_hlo_measurements;
+
+/**
+ * Price the modules of a list of measurements, JSON lines with "file" (beside the list,
+ * or a path), "on" (a slice), "measured_s", and "module" (1).
+ * @owner cx
+ * @errors E_PARSE, E_IO, E_ARG, E_NOTFOUND with the line
+ */
+RIDGE_NODISCARD ridge_status ridge_hlo_measurements_find(ridge_ctx *cx,
+                                                         const ridge_catalog *catalog,
+                                                         const char *path,
+                                                         ridge_hlo_measurements *out);
 
 /** All FLOPs of a run on one device: products and the rest, transcendentals as one. */
 double ridge_hlo_study_flops(const ridge_hlo_study *study);

@@ -41,6 +41,15 @@ void ridge_hlo_diff_write_html(ridge_ctx *cx, const ridge_hlo_diff_view *view,
 void ridge_hlo_diff_write_json(ridge_ctx *cx, const ridge_hlo_diff_view *view,
                                ridge_json *object);
 
+/** Modules that were timed beside what is expected of them. */
+void ridge_hlo_measurements_write_text(ridge_ctx *cx, const char *path,
+                                       const ridge_hlo_measurements *m,
+                                       bool with_colour, ridge_buf *out);
+void ridge_hlo_measurements_write_html(ridge_ctx *cx, const char *path,
+                                       const ridge_hlo_measurements *m, ridge_buf *out);
+void ridge_hlo_measurements_write_json(ridge_ctx *cx, const ridge_hlo_measurements *m,
+                                       ridge_json *object);
+
 #ifdef __cplusplus
 }
 #endif

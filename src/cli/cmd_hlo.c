@@ -1,9 +1,8 @@
 /*
  * ridge hlo: what an HLO or StableHLO module costs.
  */
-#include "cli.h"
-
-#include "ridge/report_hlo.h"
+#include "hlo_output.h"
+#include "hlo_partition.h"
 
 enum { TOP_ROWS = 15 };
 
@@ -49,46 +48,6 @@ static ridge_status find_view(cli_run *run, const char *path, ridge_hlo_file *fi
     return RIDGE_OK;
 }
 
-static int emit_view(cli_run *run, const ridge_hlo_view *view)
-{
-    ridge_buf out;
-    ridge_buf_init(&out, ridge_ctx_arena(run->cx));
-    if (run->html_path) {
-        ridge_hlo_write_html(run->cx, view, &out);
-        const int code = cli_emit_html(run, &out);
-        if (code)
-            return code;
-        ridge_buf_init(&out, ridge_ctx_arena(run->cx));
-    }
-    if (run->is_json) {
-        ridge_json *object = cli_json_begin(run);
-        ridge_hlo_write_json(run->cx, view, object);
-        return cli_emit_json(run, object);
-    }
-    ridge_hlo_write_text(run->cx, view, run->has_colour, &out);
-    return cli_emit_text(run, &out);
-}
-
-static int emit_diff(cli_run *run, const ridge_hlo_diff_view *view)
-{
-    ridge_buf out;
-    ridge_buf_init(&out, ridge_ctx_arena(run->cx));
-    if (run->html_path) {
-        ridge_hlo_diff_write_html(run->cx, view, &out);
-        const int code = cli_emit_html(run, &out);
-        if (code)
-            return code;
-        ridge_buf_init(&out, ridge_ctx_arena(run->cx));
-    }
-    if (run->is_json) {
-        ridge_json *object = cli_json_begin(run);
-        ridge_hlo_diff_write_json(run->cx, view, object);
-        return cli_emit_json(run, object);
-    }
-    ridge_hlo_diff_write_text(run->cx, view, run->has_colour, &out);
-    return cli_emit_text(run, &out);
-}
-
 /** A file with its study. */
 typedef struct studied_file {
     ridge_hlo_file file;
@@ -105,7 +64,16 @@ static int run_diff(cli_run *run, const char *other)
     const ridge_hlo_diff_view view = {.paths = {run->args[0], other},
                                       .studies = {&a.study, &b.study},
                                       .top = a.view.top};
-    return emit_diff(run, &view);
+    return cli_hlo_emit_diff(run, &view);
+}
+
+static int run_partition(cli_run *run)
+{
+    ridge_hlo_file file;
+    int module = 0;
+    if (read_module(run, run->args[0], &file, &module) != RIDGE_OK)
+        return cli_fail(run);
+    return cli_hlo_partition(run, &file.modules[module]);
 }
 
 static int run_hlo(cli_run *run)
@@ -114,17 +82,26 @@ static int run_hlo(cli_run *run)
     const char *other = cli_option_text(run, "diff");
     if (other)
         return run_diff(run, other);
+    if (cli_option_text(run, "measured"))
+        return cli_hlo_measured(run);
+    if (cli_option_text(run, "partition") || cli_option_text(run, "mesh"))
+        return run_partition(run);
     if (find_view(run, run->args[0], &f.file, &f.study, &f.view) != RIDGE_OK)
         return cli_fail(run);
-    return emit_view(run, &f.view);
+    return cli_hlo_emit(run, &f.view);
 }
 
 static const cli_option options[] = {
     {"on", "SLICE", "price it on a slice with at least as many chips"},
-    {"module", "N", "of a file with several modules, the N-th (1)"},
+    {"module", "N", "of a file with several modules or functions, the N-th (1)"},
+    {"partition", NULL, "cut it over its devices as its shardings say"},
+    {"mesh", "AXES", "the same over a mesh of other sizes: x=4,y=2"},
+    {"overlap", NULL, "with --partition: hide what can be hidden"},
+    {"compute", "DTYPE", "with --partition: format of the arithmetic (bf16)"},
     {"rounds", "N", "of loops that do not tell how often they run (1)"},
     {"devices", "N", "that the module is for, if it does not say"},
     {"diff", "FILE", "compare with another module, B"},
+    {"measured", NULL, "FILE is a list of modules that were timed: how far off is it"},
     {"top", "N", "rows of each list (15)"},
     {NULL, NULL, NULL}};
 
@@ -134,9 +111,10 @@ const cli_verb cli_verb_hlo = {
         "an HLO or StableHLO module: FLOPs, bytes, collectives, time per operation",
     .synopsis = "FILE",
     .detail =
-        "FILE is HLO text before or after optimisation, plain or packed by gzip or "
-        "zstd.\n"
-        "Text that was cut is read as far as it goes, and what is lost is told.\n"
+        "FILE is HLO text before or after optimisation, StableHLO text, or a proto\n"
+        "(HloProto, HloModuleProto, HloSnapshot), plain or packed by gzip or zstd. "
+        "Text that\n"
+        "was cut is read as far as it goes, and what is lost is told.\n"
         "\n"
         "Counted is one run of the module on one device: loops by their trip counts, "
         "of a\n"
@@ -150,7 +128,14 @@ const cli_verb cli_verb_hlo = {
         "\n"
         "A custom call whose work cannot be told is said to be unknown, and only its "
         "bytes\n"
-        "are counted.",
+        "are counted.\n"
+        "\n"
+        "With --partition a module whose values say how they lie (sdy or "
+        "mhlo.sharding)\n"
+        "becomes a program that is cut over the mesh by ridge's own rules, with the\n"
+        "collectives that this takes; --mesh gives its axes other sizes. Taken are "
+        "products,\n"
+        "elementwise operations, sums, transpositions and broadcasts.",
     .example = "ridge hlo examples/mlp.hlo --on h100",
     .options = options,
     .min_args = 1,

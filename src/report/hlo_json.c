@@ -22,6 +22,7 @@ static void set_totals(ridge_ctx *cx, ridge_json *object, const ridge_hlo_study 
     ridge_json_set_i64(object, "devices", s->devices);
     ridge_json_set_bool(object, "is_scheduled", s->module->is_scheduled);
     ridge_json_set_bool(object, "is_fusion_estimated", !s->is_compiled);
+    ridge_json_set_bool(object, "is_partitioned", !s->is_whole);
     ridge_json_set_i64(object, "instructions", s->module->n_instructions);
     ridge_json_set_double(object, "flops", ridge_hlo_study_flops(s));
     ridge_json_set_double(object, "matmul_flops", s->matmul_flops);

@@ -136,7 +136,10 @@ void ridge__hlo_add_summary(ridge_ctx *cx, const ridge_hlo_view *view,
         add_time_pairs(s, t, arena);
     if (s->memory.peak_bytes > 0)
         ridge__table_pair(t, "peak memory", ridge_format_bytes(s->memory.peak_bytes).s);
-    ridge__section_note(out, "Of one run of the module on one device.");
+    ridge__section_note(
+        out, s->is_whole ? "Of one run of the whole module, not yet cut over its "
+                           "devices."
+                         : "Of one run of the module on one device.");
 }
 
 /* ---- what is not known ------------------------------------------------------------
@@ -167,6 +170,12 @@ static void add_notes(ridge_ctx *cx, const ridge_hlo_view *view, ridge_sections 
                          "%lld calls do what cannot be told: only their bytes are "
                          "counted. ",
                          (long long)s->n_unknown);
+    if (s->is_whole)
+        ridge_buf_printf(&b,
+                         "The module is sharded over %lld devices but not "
+                         "partitioned yet: these are sums of all of them, as one "
+                         "device would run it. --partition cuts it. ",
+                         (long long)s->devices);
     if (view->file->n_modules > 1)
         ridge_buf_printf(&b,
                          "The file has %d modules, this is number %d (--module N). ",

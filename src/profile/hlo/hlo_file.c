@@ -1,5 +1,7 @@
 /* Files of HLO: which format they are in, and their reader. */
+#include "hlo_proto.h"
 #include "hlo_text.h"
+#include "mlir_text.h"
 
 #include "ridge/base_stream.h"
 
@@ -30,8 +32,9 @@ ridge_status ridge_hlo_parse(ridge_ctx *cx, ridge_str text, const char *path,
                           "StableHLO is wanted",
                           path);
     if (is_binary(text))
-        return ridge_fail(cx, RIDGE_E_PARSE, "%s: binary", path);
-    return hlo_text_read(cx, text, path, out);
+        return hlo_proto_read(cx, text, path, out);
+    return mlir_text_is(text) ? mlir_text_read(cx, text, path, out)
+                              : hlo_text_read(cx, text, path, out);
 }
 
 ridge_status ridge_hlo_file_read(ridge_ctx *cx, const char *path, ridge_hlo_file *out)

@@ -1,0 +1,308 @@
+/* StableHLO text: statements in each form, loops, shardings, and what is wrong where.
+ */
+#include "near.h"
+
+#include "ridge/profile_hlo_program.h"
+#include "ridge/profile_hlo_study.h"
+
+#include <string.h>
+
+typedef struct world {
+    ridge_ctx *cx;
+    ridge_hlo_file file;
+} world;
+
+static int set_up(void **state)
+{
+    static world w;
+    w.cx = ridge_ctx_open();
+    *state = &w;
+    return w.cx == NULL;
+}
+
+static int tear_down(void **state)
+{
+    ridge_ctx_close(((world *)*state)->cx);
+    return 0;
+}
+
+static const ridge_hlo_module *read(world *w, const char *text)
+{
+    if (ridge_hlo_parse(w->cx, ridge_str_of(text), "t.mlir", &w->file) != RIDGE_OK)
+        fail_msg("%s", ridge_ctx_message(w->cx));
+    return &w->file.modules[0];
+}
+
+static ridge_hlo_study study(world *w, const char *text)
+{
+    const ridge_hlo_request request = {.slice = NULL};
+    ridge_hlo_study s;
+    if (ridge_hlo_study_find(w->cx, read(w, text), &request, &s) != RIDGE_OK)
+        fail_msg("%s", ridge_ctx_message(w->cx));
+    return s;
+}
+
+static void products_in_each_form(void **state)
+{
+    static const char *const dots[] = {
+        "%0 = stablehlo.dot_general %a, %b, batching_dims = [0] x [0], "
+        "contracting_dims "
+        "= [2] x [1] :\n    (tensor<4x8x16xf32>, tensor<4x16x2xf32>) -> "
+        "tensor<4x8x2xf32>",
+        "%0 = \"stablehlo.dot_general\"(%a, %b) <{dot_dimension_numbers = "
+        "#stablehlo.dot<lhs_batching_dimensions = [0], rhs_batching_dimensions = [0], "
+        "lhs_contracting_dimensions = [2], rhs_contracting_dimensions = [1]>}> : "
+        "(tensor<4x8x16xf32>, tensor<4x16x2xf32>) -> tensor<4x8x2xf32>",
+    };
+    for (size_t k = 0; k < RIDGE_COUNT_OF(dots); k++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "func.func @main(%%a: tensor<4x8x16xf32>, %%b: tensor<4x16x2xf32>) -> "
+                 "tensor<4x8x2xf32> {\n  %s\n  return %%0 : tensor<4x8x2xf32>\n}\n",
+                 dots[k]);
+        const ridge_hlo_study s = study(*state, text);
+        assert_near(s.matmul_flops, 2.0 * 4 * 8 * 16 * 2, 0);
+    }
+}
+
+static void plain_dots_contract_last_with_first(void **state)
+{
+    const ridge_hlo_study s = study(
+        *state, "func.func @f(%a: tensor<8x16xbf16>, %b: tensor<16x4xbf16>) -> "
+                "tensor<8x4xbf16> {\n  %0 = stablehlo.dot %a, %b : (tensor<8x16xbf16>, "
+                "tensor<16x4xbf16>) -> tensor<8x4xbf16>\n  return %0 : "
+                "tensor<8x4xbf16>\n}");
+    assert_near(s.matmul_flops, 2.0 * 8 * 16 * 4, 0);
+}
+
+static void types_of_all_kinds(void **state)
+{
+    const ridge_hlo_module *m = read(
+        *state, "func.func private @g(tensor<4xf32>) -> tensor<4xf32>\n"
+                "func.func @f(%a: tensor<?x4xf8E4M3FN>, %b: tensor<i1>, %c: "
+                "tensor<2x3xui8, #enc<[1, 2]>>, %d: !stablehlo.token, %e: "
+                "tensor<4x!quant.uniform<i8:f32, 0.1>>, %f: tensor<3xcomplex<f32>>) -> "
+                "tensor<i1> {\n  return %b : tensor<i1>\n}");
+    static const ridge_hlo_type want[] = {RIDGE_HLO_F8E4M3FN, RIDGE_HLO_PRED,
+                                          RIDGE_HLO_U8,       RIDGE_HLO_TOKEN,
+                                          RIDGE_HLO_S8,       RIDGE_HLO_C64};
+    const ridge_hlo_instruction *i = m->computations[m->entry].instructions;
+    for (size_t k = 0; k < RIDGE_COUNT_OF(want); k++)
+        assert_int_equal(i[k].shape.type, want[k]);
+    assert_int_equal(i[0].shape.dynamic, 1);
+}
+
+/* Ten rounds, told by the loop itself; what the body takes from outside too. */
+static void loops_run_as_often_as_they_say(void **state)
+{
+    const ridge_hlo_study s = study(
+        *state,
+        "module @m {\n  func.func public @main(%x: tensor<64x64xf32>, %w: "
+        "tensor<64x64xf32>) -> tensor<64x64xf32> {\n"
+        "    %c = stablehlo.constant dense<0> : tensor<i32>\n"
+        "    %n = stablehlo.constant dense<10> : tensor<i32>\n"
+        "    %0:2 = stablehlo.while(%i = %c, %y = %x) : tensor<i32>, "
+        "tensor<64x64xf32>\n"
+        "     cond {\n      %1 = stablehlo.compare  LT, %i, %n,  SIGNED : "
+        "(tensor<i32>, "
+        "tensor<i32>) -> tensor<i1>\n      stablehlo.return %1 : tensor<i1>\n"
+        "    } do {\n      %one = stablehlo.constant dense<1> : tensor<i32>\n"
+        "      %1 = func.call @step(%y, %w) : (tensor<64x64xf32>, tensor<64x64xf32>) "
+        "-> "
+        "tensor<64x64xf32>\n      %2 = stablehlo.add %i, %one : tensor<i32>\n"
+        "      stablehlo.return %2, %1 : tensor<i32>, tensor<64x64xf32>\n    }\n"
+        "    return %0#1 : tensor<64x64xf32>\n  }\n"
+        "  func.func private @step(%y: tensor<64x64xf32>, %w: tensor<64x64xf32>) -> "
+        "tensor<64x64xf32> {\n    %0 = stablehlo.dot_general %y, %w, contracting_dims "
+        "= "
+        "[1] x [0] : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>\n"
+        "    return %0 : tensor<64x64xf32>\n  }\n}\n");
+    assert_int_equal(s.n_unknown_loops, 0);
+    assert_near(s.matmul_flops, 10 * 2.0 * 64 * 64 * 64, 0);
+}
+
+static void results_may_have_names_of_their_own(void **state)
+{
+    const ridge_hlo_module *m =
+        read(*state, "func.func @f(%a: tensor<2xui64>) -> tensor<4xui32> {\n"
+                     "  %state, %out = stablehlo.rng_bit_generator %a, algorithm = "
+                     "DEFAULT : (tensor<2xui64>) -> (tensor<2xui64>, tensor<4xui32>)\n"
+                     "  %0 = stablehlo.add %out, %out : tensor<4xui32>\n"
+                     "  return %0 : tensor<4xui32>\n}");
+    assert_int_equal(m->computations[0].n, 5);
+}
+
+static void functions_are_modules_main_first(void **state)
+{
+    world *w = *state;
+    read(w, "func.func @a(%x: tensor<f32>) -> tensor<f32> {\n  return %x : "
+            "tensor<f32>\n}\nfunc.func @main(%x: tensor<f32>) -> tensor<f32> {\n  "
+            "return %x : tensor<f32>\n}\n// -----\nfunc.func @b(%x: tensor<f32>) -> "
+            "tensor<f32> {\n  return %x : tensor<f32>\n}\n");
+    assert_int_equal(w->file.n_modules, 3);
+    assert_true(ridge_str_is(w->file.modules[0].name, "main"));
+    assert_true(ridge_str_is(w->file.modules[2].name, "b"));
+}
+
+static void faults_name_their_place(void **state)
+{
+    world *w = *state;
+    static const struct {
+        const char *text, *message;
+    } rows[] = {
+        {"func.func @f(%a: tensor<4xq7>) {\n}", "t.mlir:1:27: an element type such as"},
+        {"func.func @f(%a: tensor<4xf32>) {\n  %0 = stablehlo.add %a, %z : "
+         "tensor<4xf32>\n  return\n}",
+         "t.mlir:2:26: value '%z' is not defined before it is used"},
+        {"func.func @f(%a: tensor<4xf32>) {\n}", "a function computes nothing"},
+        {"func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {\n  return %a : "
+         "tensor<4xf32>\n",
+         "'}' is wanted behind a function"},
+        {"stablehlo.x", "func.func, module or sdy.mesh is wanted"},
+    };
+    for (size_t k = 0; k < RIDGE_COUNT_OF(rows); k++) {
+        const ridge_status st =
+            ridge_hlo_parse(w->cx, ridge_str_of(rows[k].text), "t.mlir", &w->file);
+        if (k == 2 && st == RIDGE_OK) /* arguments alone are something */
+            continue;
+        assert_int_equal(st, RIDGE_E_PARSE);
+        if (!strstr(ridge_ctx_message(w->cx), rows[k].message))
+            fail_msg("'%s' is not in '%s'", rows[k].message, ridge_ctx_message(w->cx));
+    }
+}
+
+/* ---- programs ---------------------------------------------------------------------
+ */
+
+static const char mlp[] =
+    "sdy.mesh @other = <[\"q\"=2]>\n"
+    "sdy.mesh @mesh = <[\"data\"=2, \"one\"=1, \"model\"=4]>\n"
+    "func.func @main(%x: tensor<8x512xbf16> {sdy.sharding = #sdy.sharding<@mesh, "
+    "[{\"data\"}, {}]>}, %w: tensor<512x2048xbf16> {sdy.sharding = "
+    "#sdy.sharding<@mesh, [{}, {\"model\", \"one\"}]>}, %v: tensor<2048x512xbf16> "
+    "{sdy.sharding = #sdy.sharding<@mesh, [{\"model\", ?}, {?}]>}) -> "
+    "(tensor<8x512xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{\"data\"}, {}]>}) {\n"
+    "  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : "
+    "(tensor<8x512xbf16>, tensor<512x2048xbf16>) -> tensor<8x2048xbf16>\n"
+    "  %1 = stablehlo.tanh %0 : tensor<8x2048xbf16>\n"
+    "  %2 = stablehlo.dot_general %1, %v, contracting_dims = [1] x [0] : "
+    "(tensor<8x2048xbf16>, tensor<2048x512xbf16>) -> tensor<8x512xbf16>\n"
+    "  return %2 : tensor<8x512xbf16>\n}\n";
+
+static const ridge_partition *partition(world *w, const ridge_hlo_module *m,
+                                        const ridge_mesh *mesh)
+{
+    ridge_hlo_program p;
+    const ridge_partition *out;
+    if (ridge_hlo_program_build(w->cx, m, mesh, &p) != RIDGE_OK ||
+        ridge_partition_build(w->cx, p.program, &p.mesh, p.rules.rules, p.rules.n, NULL,
+                              NULL, &out) != RIDGE_OK)
+        fail_msg("%s", ridge_ctx_message(w->cx));
+    return out;
+}
+
+static int collectives_of(const ridge_partition *p, int *kind)
+{
+    int n = 0;
+    for (int k = 0; k < p->program->n_ops; k++) {
+        if (p->program->ops[k].code == RIDGE_OPCODE_COLLECTIVE) {
+            *kind = p->program->ops[k].collective;
+            n++;
+        }
+    }
+    return n;
+}
+
+/* Megatron's feed-forward: one all-reduce over the axis that cuts the width. */
+static void shardings_become_rules(void **state)
+{
+    world *w = *state;
+    int kind = -1;
+    const ridge_partition *p = partition(w, read(w, mlp), NULL);
+    assert_int_equal(p->mesh.n, 2); /* axes of one device are left out */
+    assert_int_equal(collectives_of(p, &kind), 1);
+    assert_int_equal(kind, RIDGE_STEP_ALL_REDUCE);
+}
+
+static void meshes_of_other_sizes(void **state)
+{
+    world *w = *state;
+    ridge_mesh mesh;
+    ridge_hlo_program p;
+    assert_int_equal(ridge_mesh_parse(w->cx, "model=16", &mesh), RIDGE_OK);
+    const ridge_partition *q = partition(w, read(w, mlp), &mesh);
+    assert_int_equal(ridge_mesh_size(&q->mesh), 32);
+    assert_int_equal(ridge_mesh_parse(w->cx, "q=16", &mesh), RIDGE_OK);
+    assert_int_equal(ridge_hlo_program_build(w->cx, &w->file.modules[0], &mesh, &p),
+                     RIDGE_E_ARG);
+    assert_non_null(strstr(ridge_ctx_message(w->cx), "has no axis 'q'"));
+}
+
+/* HLO text names no axes: they are the factors between all cuts. */
+static void device_arrays_become_a_mesh(void **state)
+{
+    world *w = *state;
+    int kind;
+    const ridge_hlo_module *m = read(
+        w, "HloModule m, num_partitions=8\nENTRY e {\n"
+           "  x = bf16[64,128] parameter(0), sharding={devices=[4,1,2]<=[2,4]T(1,0) "
+           "last_tile_dim_replicate}\n"
+           "  w = bf16[128,256] parameter(1), sharding={devices=[1,2,4]<=[8] "
+           "last_tile_dim_replicate}\n"
+           "  ROOT y = bf16[64,256] dot(x, w), lhs_contracting_dims={1}, "
+           "rhs_contracting_dims={0}\n}\n");
+    const ridge_partition *p = partition(w, m, NULL);
+    assert_int_equal(p->mesh.n, 2);
+    assert_int_equal(p->mesh.axes[0].size, 2);
+    assert_int_equal(p->mesh.axes[1].size, 4);
+    assert_int_equal(collectives_of(p, &kind),
+                     0); /* rows by one, columns by the other */
+    const int y = p->program->n_tensors - 1;
+    assert_near(ridge_partition_local_elements(p, y), 64.0 / 4 * 256 / 2, 0);
+}
+
+static void what_programs_have_not_is_told(void **state)
+{
+    world *w = *state;
+    ridge_hlo_program p;
+    static const struct {
+        const char *text, *message;
+    } rows[] = {
+        {"e {\n  x = f32[4,4] parameter(0)\n  y = f32[16] reshape(x)\n  ROOT z = "
+         "f32[16] "
+         "negate(y)\n}",
+         "line 3: reshape splits or merges dims"},
+        {"e {\n  x = f32[4,8] parameter(0)\n  ROOT y = f32[4,4] dot(x, x), "
+         "lhs_contracting_dims={1}, rhs_contracting_dims={1}\n}",
+         "is not taken"},
+        {"e {\n  x = f32[4,8] parameter(0)\n  ROOT y = f32[4,8] sort(x), "
+         "dimensions={1}\n}",
+         "line 3: sort is not taken"},
+    };
+    for (size_t k = 0; k < RIDGE_COUNT_OF(rows); k++) {
+        const ridge_hlo_module *m = read(w, rows[k].text);
+        assert_int_equal(ridge_hlo_program_build(w->cx, m, NULL, &p), RIDGE_E_ARG);
+        if (!strstr(ridge_ctx_message(w->cx), rows[k].message))
+            fail_msg("'%s' is not in '%s'", rows[k].message, ridge_ctx_message(w->cx));
+    }
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(products_in_each_form),
+        TEST(plain_dots_contract_last_with_first),
+        TEST(types_of_all_kinds),
+        TEST(loops_run_as_often_as_they_say),
+        TEST(results_may_have_names_of_their_own),
+        TEST(functions_are_modules_main_first),
+        TEST(faults_name_their_place),
+        TEST(shardings_become_rules),
+        TEST(meshes_of_other_sizes),
+        TEST(device_arrays_become_a_mesh),
+        TEST(what_programs_have_not_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
