@@ -97,6 +97,7 @@ typedef struct ridge_serving_launch {
     ridge_serving_launcher launcher;
     const char *format; /* "vllm serve command", "vllm yaml", "trtllm-serve yaml", … */
     const char *path;   /* or "command line" */
+    const char *loaded_name;     /* by which the library has the model */
     ridge_deployment deployment; /* its engine is the catalogue's with what is stated */
     int read;                    /* options with a meaning here */
     int ignored;                 /* options that change no time */

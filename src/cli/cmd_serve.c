@@ -106,8 +106,7 @@ static int run_serve(cli_run *run)
         serve_reasons(run, &request, result, reasons) != RIDGE_OK)
         return cli_fail(run);
     const ridge_service_view view = {
-        .model_name =
-            run->n_args > 0 ? run->args[0] : launch->launch.deployment.model_name,
+        .model_name = run->n_args > 0 ? run->args[0] : launch->launch.loaded_name,
         .request = &request,
         .result = result,
         .price = request.usd_per_chip_hour > 0 ? &price : NULL,

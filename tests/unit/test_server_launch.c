@@ -256,6 +256,32 @@ static void a_pods_lists_are_read(void **state)
     assert_int_equal(l.unknown.n, 0);
 }
 
+static void names_of_checkpoints_say_their_formats(void **state)
+{
+    static const struct {
+        const char *name, *model;
+        ridge_dtype weight, compute;
+    } cases[] = {
+        {"hugging-quants/Meta-Llama-3.1-70B-Instruct-AWQ-INT4", "llama-3.1-70b",
+         RIDGE_DTYPE_INT4, RIDGE_DTYPE_BF16},
+        {"neuralmagic/Meta-Llama-3.1-70B-Instruct-FP8-dynamic", "llama-3.1-70b",
+         RIDGE_DTYPE_FP8, RIDGE_DTYPE_FP8},
+        {"RedHatAI/Llama-3.3-70B-Instruct-quantized.w8a8", "llama-3.3-70b",
+         RIDGE_DTYPE_INT8, RIDGE_DTYPE_INT8},
+        {"Qwen/Qwen3-32B-FP8", "qwen3-32b-fp8", RIDGE_DTYPE_FP8, RIDGE_DTYPE_FP8},
+    };
+    for (size_t i = 0; i < RIDGE_COUNT_OF(cases); i++) {
+        ridge_serving_launch l;
+        const char *text = ridge_sprintf(ridge_ctx_arena(*state), "vllm serve %s -tp 4",
+                                         cases[i].name);
+        assert_ok(*state, server_fixture_parse(*state, "h100:4", "a.sh", text, &l));
+        const ridge_serving_formats *f = &l.deployment.choice.pools[0].layout.formats;
+        assert_string_equal(l.deployment.model->name, cases[i].model);
+        assert_int_equal(f->weight, cases[i].weight);
+        assert_int_equal(f->compute, cases[i].compute);
+    }
+}
+
 /* Four chips of two devices each. */
 static void chips_of_two_devices_are_counted_once(void **state)
 {
@@ -430,6 +456,8 @@ int main(void)
                                         fixture_close),
         cmocka_unit_test_setup_teardown(a_pods_lists_are_read, fixture_open,
                                         fixture_close),
+        cmocka_unit_test_setup_teardown(names_of_checkpoints_say_their_formats,
+                                        fixture_open, fixture_close),
         cmocka_unit_test_setup_teardown(chips_of_two_devices_are_counted_once,
                                         fixture_open, fixture_close),
         cmocka_unit_test_setup_teardown(yaml_files_are_read, fixture_open,

@@ -140,6 +140,64 @@ bool server_formats_quantise(server_dialect dialect, const char *word,
     return false;
 }
 
+/* ---- names of checkpoints -------------------------------------------------------- */
+
+/* In lower case; longer ones first where one holds another. */
+static const struct {
+    const char *mark;
+    quant_row row;
+} name_marks[] = {
+    {"quantized.w8a8", {.weight = RIDGE_DTYPE_INT8, .is_compute_narrow = true}},
+    {"quantized.w4a16", {.weight = RIDGE_DTYPE_INT4, .group = 128}},
+    {"quantized.w8a16", {.weight = RIDGE_DTYPE_INT8}},
+    {"w8a8", {.weight = RIDGE_DTYPE_INT8, .is_compute_narrow = true}},
+    {"w4a16", {.weight = RIDGE_DTYPE_INT4, .group = 128}},
+    {"awq", {.weight = RIDGE_DTYPE_INT4, .group = 128}},
+    {"gptq-int8", {.weight = RIDGE_DTYPE_INT8, .group = 128}},
+    {"gptq", {.weight = RIDGE_DTYPE_INT4, .group = 128}},
+    {"bnb-4bit", {.weight = RIDGE_DTYPE_INT4}},
+    {"nvfp4", {.weight = RIDGE_DTYPE_FP4, .is_compute_narrow = true, .group = 16}},
+    {"fp4", {.weight = RIDGE_DTYPE_FP4, .is_compute_narrow = true, .group = 16}},
+    {"fp8", {.weight = RIDGE_DTYPE_FP8, .is_compute_narrow = true}},
+    {"int4", {.weight = RIDGE_DTYPE_INT4, .group = 128}},
+    {"int8", {.weight = RIDGE_DTYPE_INT8, .is_compute_narrow = true}},
+};
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+/* Where a mark stands behind a '-', '_' or '.'. @return 0: nowhere */
+static size_t find_mark(const char *name, const char *mark)
+{
+    const size_t n = strlen(mark);
+    for (size_t i = 1; name[i] != '\0'; i++) {
+        size_t k = 0;
+        while (k < n && lower(name[i + k]) == mark[k])
+            k++;
+        if (k == n && strchr("-_.", name[i - 1]) != NULL)
+            return i;
+    }
+    return 0;
+}
+
+bool server_formats_by_name(const char *name, const ridge_slice *slice,
+                            ridge_serving_formats *formats, ridge_str *base,
+                            const char **mark)
+{
+    for (size_t i = 0; i < RIDGE_COUNT_OF(name_marks); i++) {
+        const size_t at = find_mark(name, name_marks[i].mark);
+        if (at == 0)
+            continue;
+        apply(&name_marks[i].row, chip_of(slice), formats);
+        *base = (ridge_str){name, at - 1};
+        *mark = name + at;
+        return true;
+    }
+    return false;
+}
+
 const char *server_formats_word(ridge_ctx *cx, server_dialect dialect,
                                 const ridge_serving_formats *formats,
                                 const ridge_deployment *deployment)

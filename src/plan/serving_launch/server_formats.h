@@ -33,6 +33,16 @@ bool server_formats_match(const ridge_serving_formats *formats,
 bool server_formats_quantise(server_dialect dialect, const char *word,
                              const ridge_slice *slice, ridge_serving_formats *formats);
 
+/**
+ * What the name of a checkpoint says of its weights: "…-AWQ", "…-FP8-dynamic",
+ * "…quantized.w4a16".
+ * @param base  the name without it. @param mark  as the name has it
+ * @return false: it says nothing; nothing is changed
+ */
+bool server_formats_by_name(const char *name, const ridge_slice *slice,
+                            ridge_serving_formats *formats, ridge_str *base,
+                            const char **mark);
+
 /** The name by which an engine quantises to these formats. @return NULL: none */
 const char *server_formats_word(ridge_ctx *cx, server_dialect dialect,
                                 const ridge_serving_formats *formats,

@@ -26,6 +26,53 @@ static const char *library_name(const server_reader *r, const char *name)
     return row == NULL ? name : row->library;
 }
 
+/* A checkpoint that is not known, of a model that is: its name says how it is
+ * quantised. @return false: it does not, or that model is not known either */
+static bool load_quantised(server_reader *r, const char *name)
+{
+    ridge_serving_formats ignored = {0};
+    ridge_str base;
+    const char *mark;
+    if (!server_formats_by_name(name, r->query->slice, &ignored, &base, &mark))
+        return false;
+    const char *plain = ridge_str_dup(ridge_ctx_arena(r->cx), base);
+    if (plain == NULL ||
+        ridge_model_load(r->cx, r->query->library, plain, &r->model) != RIDGE_OK)
+        return false;
+    ridge_ctx_clear(r->cx);
+    r->quantised_name = name;
+    r->launch->loaded_name = r->model->name;
+    launch_notes_add(r->cx, &r->launch->assumed,
+                     "weights of %.80s as %.40s says of them", r->model->name, mark);
+    return true;
+}
+
+static ridge_status load_model(server_reader *r, const char *name)
+{
+    const ridge_status st = ridge_model_load(r->cx, r->query->library, name, &r->model);
+    r->launch->loaded_name = name;
+    if (st == RIDGE_OK)
+        return RIDGE_OK;
+    const char *why =
+        ridge_str_dup(ridge_ctx_arena(r->cx), ridge_str_of(ridge_ctx_message(r->cx)));
+    if (st == RIDGE_E_NOTFOUND && load_quantised(r, name))
+        return RIDGE_OK;
+    return launch_sheet_fail(&r->sheet, st, LAUNCH_MODEL_NAME,
+                             "%s: or give the model as well",
+                             why == NULL ? "unknown model" : why);
+}
+
+/* The checkpoint's, and what its name says. */
+static ridge_serving_formats formats_of(const server_reader *r)
+{
+    ridge_serving_formats f = server_formats_of(r->model, r->query->slice);
+    ridge_str base;
+    const char *mark;
+    if (r->quantised_name != NULL)
+        server_formats_by_name(r->quantised_name, r->query->slice, &f, &base, &mark);
+    return f;
+}
+
 static ridge_status read_model(server_reader *r)
 {
     ridge_deployment *d = r->deployment;
@@ -40,19 +87,12 @@ static ridge_status read_model(server_reader *r)
                           "%s: the model is not stated: give it as well",
                           r->sheet.file);
     }
-    if (r->model == NULL) {
-        const ridge_status st = ridge_model_load(r->cx, r->query->library,
-                                                 library_name(r, name), &r->model);
-        if (st != RIDGE_OK) {
-            const char *why = ridge_str_dup(ridge_ctx_arena(r->cx),
-                                            ridge_str_of(ridge_ctx_message(r->cx)));
-            return launch_sheet_fail(&r->sheet, st, LAUNCH_MODEL_NAME,
-                                     "%s: or give the model as well",
-                                     why == NULL ? "unknown model" : why);
-        }
-    }
+    if (r->model == NULL)
+        RIDGE_TRY(load_model(r, library_name(r, name)));
     if (d->model_name == NULL)
         d->model_name = r->model->name;
+    if (r->launch->loaded_name == NULL)
+        r->launch->loaded_name = r->model->name;
     if (d->model != NULL && strcmp(d->model->name, r->model->name) != 0) {
         return launch_sheet_fail(&r->sheet, RIDGE_E_ARG, LAUNCH_MODEL_NAME,
                                  "two models, %.80s and %.80s: read one at a time",
@@ -212,11 +252,8 @@ ridge_status server_pool_add(ridge_ctx *cx, server_command *server,
     *pool = (ridge_service_pool){
         .role = server->role,
         .servers = server->replicas > 0 ? server->replicas : 1,
-        .layout = {.tp = 1,
-                   .pp = 1,
-                   .ep = 1,
-                   .attention_dp = 1,
-                   .formats = server_formats_of(r->model, query->slice)}};
+        .layout = {
+            .tp = 1, .pp = 1, .ep = 1, .attention_dp = 1, .formats = formats_of(r)}};
     RIDGE_TRY(read_pool(r));
     RIDGE_TRY(check_degrees(r));
     note_unknown(r);

@@ -22,6 +22,7 @@ typedef struct server_reader {
     ridge_serving_layout *layout; /* the pool's */
     ridge_engine *engine;         /* of its own: what is stated is set in it */
     const ridge_model *model;
+    const char *quantised_name; /* of a checkpoint of it; NULL: it is the model's */
 } server_reader;
 
 /** Add a server as the launch's next pool: there is room for it.
