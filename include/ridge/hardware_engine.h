@@ -72,6 +72,9 @@ typedef struct ridge_engine {
                               were freed, cached or not: vLLM; else cached ones last */
     bool pads_prompts;     /* to powers of two, 16 and more: JetStream */
     bool is_slotted;       /* a sequence takes room for the longest: JetStream */
+    bool cuts_sequences;   /* sequences of a cache over ranks beyond the KV heads */
+    bool cuts_tokens;      /* tokens of a sequence over them: context parallelism */
+    bool gathers_weights;  /* weights cut over ranks that keep their tokens: FSDP */
     bool is_hybrid;        /* layers with windows give pages back; else all keep as
                               much as those without */
     int64_t prompts;       /* most in an iteration; 0: any */

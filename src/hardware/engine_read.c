@@ -6,10 +6,10 @@
  * whole); aliases; the choices batching (mixed, prefill, static), preemption
  * (recompute, swap, reserve), victim (latest, shortest), memory (all, static, free);
  * the flags is_chunked, has_prefix_cache, keeps_order, pads_prompts, is_slotted,
- * is_hybrid, is_host_hidden; facts of the other fields of ridge_engine under their
- * names; limits (an array of {chips, below_bytes, budget_tokens, sequences});
- * cache_line; rules {source, date, note}: where the choices and flags are written. An
- * unknown member is an error.
+ * is_hybrid, cuts_sequences, cuts_tokens, gathers_weights, is_host_hidden; facts of the
+ * other fields of ridge_engine under their names; limits (an array of {chips,
+ * below_bytes, budget_tokens, sequences}); cache_line; rules {source, date, note}:
+ * where the choices and flags are written. An unknown member is an error.
  */
 #include "engine_read.h"
 
@@ -35,7 +35,8 @@ static const char *const members[] = {"name",          "full_name",
                                       "host_s",        "host_sequence_s",
                                       "request_s",     "graph_sequences",
                                       "launch_s",      "is_hybrid",
-                                      "retract_steps"};
+                                      "retract_steps", "cuts_sequences",
+                                      "cuts_tokens",   "gathers_weights"};
 
 static const struct {
     fact_spec spec;
@@ -77,6 +78,9 @@ static const struct {
     {"pads_prompts", offsetof(ridge_engine, pads_prompts)},
     {"is_slotted", offsetof(ridge_engine, is_slotted)},
     {"is_hybrid", offsetof(ridge_engine, is_hybrid)},
+    {"cuts_sequences", offsetof(ridge_engine, cuts_sequences)},
+    {"cuts_tokens", offsetof(ridge_engine, cuts_tokens)},
+    {"gathers_weights", offsetof(ridge_engine, gathers_weights)},
     {"is_host_hidden", offsetof(ridge_engine, is_host_hidden)},
 };
 

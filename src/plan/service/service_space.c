@@ -94,33 +94,42 @@ static bool is_free_or(int64_t knob, int64_t value)
     return knob == 0 || knob == value;
 }
 
-static bool is_flag(int knob, int value, int unasked)
+/* Cuts of the cache that heads already make are no layouts of their own, and unasked
+ * only those are searched that the engine makes. */
+static bool is_cut_wanted(const builder *b, const ridge_service_pool_knobs *k,
+                          ridge_service_role role, const ridge_serving_layout *l)
 {
-    return knob == RIDGE_SERVICE_FREE ? value == unasked : knob == value;
+    const ridge_engine *e = b->request->engine;
+    if (k->kv_cut != RIDGE_SERVICE_FREE)
+        return k->kv_cut == (int)l->kv_cut;
+    if (l->kv_cut == RIDGE_KV_CUT_HEADS)
+        return true;
+    if (l->tp <= b->kv_heads || role == RIDGE_SERVICE_ROLE_PREFILL)
+        return false;
+    return l->kv_cut == RIDGE_KV_CUT_BATCH ? e->cuts_sequences : e->cuts_tokens;
 }
 
-/* Whether a pool's knobs allow a layout. Cuts of the cache that heads already make are
- * no layouts of their own; weights are gathered where prompts alone are served. */
+/* Weights are gathered, by engines that can, where prompts alone are served. */
+static bool is_gathering_wanted(const builder *b, const ridge_service_pool_knobs *k,
+                                ridge_service_role role, const ridge_serving_layout *l)
+{
+    if (k->is_gathered != RIDGE_SERVICE_FREE)
+        return k->is_gathered == (int)l->is_weight_gathered;
+    return !l->is_weight_gathered || (role == RIDGE_SERVICE_ROLE_PREFILL && l->tp > 1 &&
+                                      b->request->engine->gathers_weights);
+}
+
+/* Whether a pool's knobs allow a layout. */
 static bool is_wanted(const builder *b, ridge_service_role role,
                       const ridge_serving_layout *l)
 {
     const ridge_service_pool_knobs *k = &b->request->knobs.pools[role];
-    const bool is_cut = l->kv_cut != RIDGE_KV_CUT_HEADS;
-    const bool is_prefill = role == RIDGE_SERVICE_ROLE_PREFILL;
     if (!is_free_or(k->tp, l->tp) || !is_free_or(k->pp, l->pp) ||
         !is_free_or(k->ep, l->ep) || !is_free_or(k->attention_dp, l->attention_dp))
         return false;
     if (k->attention_dp == 0 && l->attention_dp > 1 && !b->has_experts)
         return false;
-    if (k->kv_cut == RIDGE_SERVICE_FREE) {
-        if (is_cut && (l->tp <= b->kv_heads || is_prefill))
-            return false;
-    } else if (k->kv_cut != (int)l->kv_cut) {
-        return false;
-    }
-    if (is_prefill && k->is_gathered == RIDGE_SERVICE_FREE)
-        return !l->is_weight_gathered || l->tp > 1;
-    return is_flag(k->is_gathered, l->is_weight_gathered, 0);
+    return is_cut_wanted(b, k, role, l) && is_gathering_wanted(b, k, role, l);
 }
 
 /* A server takes part of the slice; of two pools each leaves room for the other. */
