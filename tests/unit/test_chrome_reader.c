@@ -148,6 +148,27 @@ static void what_is_no_trace_is_refused(void **state)
     }
 }
 
+/* Whatever runs out of memory, and when: a status, and the ctx can be closed. */
+static void memory_may_run_out_anywhere(void **state)
+{
+    trace_fixture *f = *state;
+    const char text[] = "{\"traceEvents\": [" KERNEL("gemm", "1") ", " KERNEL(
+        "ncclDevKernel_AllReduce(x)", "1.2") ", " KERNEL("b", "3") "]}";
+    const char *path = own_file(f->cx, f->folder, "m.json", text, sizeof text - 1);
+    bool is_done = false;
+    for (size_t budget = 1 << 12; !is_done; budget += budget / 16) {
+        ridge_ctx *cx = ridge_ctx_open_budget(budget);
+        ridge_profile p;
+        const ridge_profile_request request = {.path = path, .window_bytes = 4096};
+        if (cx == NULL)
+            continue;
+        const ridge_status st = ridge_profile_read(cx, &request, &p);
+        assert_true(st == RIDGE_OK || st == RIDGE_E_NOMEM);
+        is_done = st == RIDGE_OK;
+        ridge_ctx_close(cx);
+    }
+}
+
 /* A window of a few bytes ends within every event. */
 static void the_window_may_end_anywhere(void **state)
 {
@@ -178,6 +199,7 @@ int main(void)
         cmocka_unit_test(times_may_be_texts),
         cmocka_unit_test(begins_and_ends_make_events),
         cmocka_unit_test(what_is_no_trace_is_refused),
+        cmocka_unit_test(memory_may_run_out_anywhere),
         cmocka_unit_test(the_window_may_end_anywhere),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -13,7 +13,11 @@ typedef struct reading {
     const char *path;
     bool is_cut;      /* the text ended before the document */
     bool was_damaged; /* something was skipped, so that brackets may not match */
+    int64_t wasted;   /* bytes that were scanned for events that turned out damaged */
 } reading;
+
+/* Damage within damage may be scanned again and again: up to so many bytes. */
+enum { WASTED_LEAST = 1 << 27 };
 
 /* How a step of the reading went. */
 typedef enum progress { GO_ON, AT_END, STOPPED } progress;
@@ -138,7 +142,14 @@ static ridge_status one_event(reading *r, progress *out)
         return RIDGE_OK;
     }
     trace_store_lose(r->store, "damaged events", offset_of(r, r->w->p));
-    bool found;
+    bool found = false;
+    r->wasted += s.p - r->w->p;
+    if (r->wasted > WASTED_LEAST && r->wasted > 4 * r->w->passed) {
+        trace_store_lose(r->store, "what follows: it is damaged throughout",
+                         r->w->passed);
+        *out = STOPPED;
+        return RIDGE_OK;
+    }
     RIDGE_TRY(find_event(r, &found));
     *out = found ? GO_ON : STOPPED;
     return RIDGE_OK;
@@ -308,7 +319,7 @@ static ridge_status read_document(reading *r, bool *has_events)
 
 ridge_status chrome_reader_read(byte_window *window, const char *path, trace_store *out)
 {
-    reading r = {window, out, path, false, false};
+    reading r = {window, out, path, false, false, 0};
     bool has_events = false;
     RIDGE_TRY(read_document(&r, &has_events));
     if (!has_events || (out->events == 0 && r.is_cut))
