@@ -124,6 +124,7 @@ const char *ridge_latency_part_text(ridge_latency_part part);
 typedef struct ridge_latency_summary {
     double n;
     double mean, p50, p90, p95, p99, most;
+    double deviation; /* standard; of itl: the jitter of tokens */
 } ridge_latency_summary;
 
 /** A latency and what it is made of. */

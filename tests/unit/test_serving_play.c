@@ -318,6 +318,7 @@ static void gaps_between_tokens_are_all_counted(void **state)
             }
             assert_near(sum.itl.n, gaps, 0);
             assert_near(sum.itl.mean * sum.itl.n, long_s, 1e-9);
+            assert_true(sum.itl.deviation < sum.itl.most);
         }
     }
 }

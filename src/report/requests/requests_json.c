@@ -13,6 +13,7 @@ static void set_latency(ridge_ctx *cx, ridge_json *o, const char *key,
     ridge_json_set_double(to, "p95", l->p95);
     ridge_json_set_double(to, "p99", l->p99);
     ridge_json_set_double(to, "max", l->most);
+    ridge_json_set_double(to, "stddev", l->deviation);
 }
 
 static void set_split(ridge_ctx *cx, ridge_json *o, const char *key,

@@ -215,6 +215,7 @@ static void add_engine(ridge_ctx *cx, const ridge_requests_view *v, ridge_sectio
     ridge__table_pair(t, "busy", ridge_format_percent(r->busy_share).s);
     ridge__table_pair(t, "decoding, an iteration",
                       ridge_format_double(r->decoding_mean).s);
+    ridge__table_pair(t, "jitter of tokens", ridge_format_seconds(r->itl.deviation).s);
     ridge__table_pair(t, "waiting, in the mean",
                       ridge_format_double(r->waiting_mean).s);
     ridge__table_pair(t, "waiting, at most", ridge_format_exact(r->waiting_most).s);

@@ -117,6 +117,20 @@ static double quantile_of(ridge_arena *arena, const tally_latency *l, double q)
     return low + (at - (double)k) * (high - low);
 }
 
+static double deviation_of(const ridge_latency_sketch *s)
+{
+    const double mean = ridge_latency_mean(s);
+    double sum = 0;
+    for (int i = 0; i < RIDGE_LATENCY_BUCKETS; i++) {
+        if (s->count[i] <= 0)
+            continue;
+        const double middle =
+            (ridge_latency_bucket_low(i) + ridge_latency_bucket_low(i + 1)) / 2;
+        sum += s->count[i] * (middle - mean) * (middle - mean);
+    }
+    return s->n > 0 ? sqrt(sum / s->n) : 0;
+}
+
 ridge_latency_summary ridge__tally_summary(ridge_ctx *cx, const tally_latency *l)
 {
     ridge_arena *arena = ridge_ctx_scratch(cx);
@@ -126,7 +140,8 @@ ridge_latency_summary ridge__tally_summary(ridge_ctx *cx, const tally_latency *l
                                    .p90 = quantile_of(arena, l, 0.9),
                                    .p95 = quantile_of(arena, l, 0.95),
                                    .p99 = quantile_of(arena, l, 0.99),
-                                   .most = l->sketch.most};
+                                   .most = l->sketch.most,
+                                   .deviation = deviation_of(&l->sketch)};
 }
 
 ridge_latency_split ridge__tally_mean(const tally_latency *latency, double slowest)
