@@ -12,7 +12,7 @@ DESTDIR ?=
 preset = cmake --preset $(1) >/dev/null && cmake --build --preset $(1) -j $(JOBS) $(2)
 sources = python3 tools/tree.py --suffix .c --suffix .h
 
-.PHONY: help build demo web ui check check-all check-web asan tsan clang strict bench lint \
+.PHONY: help build demo web ui pictures check check-all check-web asan tsan clang strict bench lint \
 	tidy cppcheck fuzz format fix golden docs install wheel deb clean
 
 help: ## this list
@@ -35,6 +35,10 @@ web: ## the web page: build/web/index.html, one file that needs no server
 ui: web ## build the web page, serve it on this machine and open it
 	$(call preset,release)
 	build/release/ridge ui
+
+pictures: web ## the README's pictures of the page
+	mkdir -p docs/pictures
+	cd web && node pictures.mjs ../docs/pictures
 
 check-web: ## the web page in a real browser
 	scripts/install-deps --for web

@@ -7,6 +7,16 @@ if(NOT EXISTS ${RIDGE_WEB_SOURCES}/jansson)
                         "scripts/web-sources ${RIDGE_WEB_SOURCES}")
 endif()
 
+# emcc starts Python for each file, which takes as long as compiling it. It also tells
+# what it would have clang do; where that is Debian's clang, clang is called.
+execute_process(COMMAND ${CMAKE_C_COMPILER} --cflags OUTPUT_VARIABLE web_flags
+                OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE web_fault)
+find_program(RIDGE_WEB_CLANG clang-14)
+if(RIDGE_WEB_CLANG AND web_fault EQUAL 0)
+    set(CMAKE_C_COMPILE_OBJECT
+        "${RIDGE_WEB_CLANG} ${web_flags} <DEFINES> <INCLUDES> <FLAGS> -o <OBJECT> -c <SOURCE>")
+endif()
+
 # ridge_web_library(JANSSON FOLDER jansson INCLUDE src SOURCES src/*.c DEFINE X=1)
 function(ridge_web_library name)
     cmake_parse_arguments(ARG "" "FOLDER" "INCLUDE;SOURCES;DEFINE" ${ARGN})

@@ -13,6 +13,7 @@ import { TrainingPage } from './pages/training_page';
 import { EngineContext } from './state/answer';
 import type { Route } from './state/route';
 import { useRoute } from './state/route';
+import { StumbleGuard } from './parts/stumble_guard';
 import { ThemeButton } from './parts/theme_button';
 import './styles.css';
 
@@ -70,7 +71,11 @@ function App() {
       <main id="main" tabIndex={-1}>
         {error && <p class="complaint" role="alert">Ridge could not start: {error}</p>}
         {!page && <h1>There is no page “{route.page}”</h1>}
-        {engine && page && <page.Page route={route} />}
+        {engine && page && (
+          <StumbleGuard key={route.page}>
+            <page.Page route={route} />
+          </StumbleGuard>
+        )}
         {!engine && !error && <p class="quiet">Opening the library…</p>}
       </main>
     </EngineContext.Provider>

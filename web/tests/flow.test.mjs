@@ -157,6 +157,35 @@ flow('goals that nothing keeps are told', `${SERVING}&ttft=1ms&tpot=0.1ms`, asyn
   await tab.getByRole('heading', { name: 'Nothing keeps the goals' }).waitFor();
 });
 
+flow('a file of requests is played against a deployment', SERVING, async (tab) => {
+  await isDone(tab);
+  await tab.getByLabel(/Drop a file of requests/).setInputFiles(resolve(EXAMPLES, 'requests.csv'));
+  await tab.getByText(/^1\d\d completed/).waitFor();
+});
+
+flow('a bad file of requests is answered in words', SERVING, async (tab) => {
+  await isDone(tab);
+  await tab.getByLabel(/Drop a file of requests/).setInputFiles(file('requests.csv', 'what,is\nthis,file'));
+  await tab.getByRole('alert').filter({ hasText: 'requests.csv' }).waitFor();
+});
+
+flow('a number of a deployment opens its derivation', SERVING, async (tab) => {
+  await isDone(tab);
+  await tab.getByTitle('How ttft comes about').click();
+  await tab.getByRole('dialog').getByText('fact of the engine').waitFor();
+});
+
+flow('a serving plan is explained', '#/explain', async (tab) => {
+  await tab.getByLabel(/drop a plan/).setInputFiles(resolve(EXAMPLES, 'serve.json'));
+  await tab.getByRole('heading', { name: /^ttft of deepseek-v3/ }).waitFor();
+});
+
+flow('a module is dropped and priced', '#/profile?on=v5p:2x2x2', async (tab) => {
+  await tab.getByLabel(/Drop a trace/).setInputFiles(resolve(EXAMPLES, 'mlp.hlo'));
+  await tab.getByRole('heading', { name: 'jit_mlp' }).waitFor();
+  await tab.getByRole('heading', { name: 'Where the time goes' }).waitFor();
+});
+
 const TRACE = JSON.stringify({ traceEvents: [
   { ph: 'M', pid: 0, tid: 0, name: 'process_name', args: { name: 'chip 0' } },
   { ph: 'X', pid: 0, tid: 0, name: 'matmul', cat: 'compute', ts: 0, dur: 900 },

@@ -251,7 +251,7 @@ export interface ServeLayout {
   tokens_per_s_per_user: number;
   usd_per_million_tokens: number | null;
   cache_use: number;
-  memory: Record<string, number>[];
+  memory: Record<string, number>;
   breakdown: { tpot: Record<string, number>; ttft: Record<string, number> };
   bottleneck: string;
 }
@@ -267,6 +267,9 @@ export interface ServeAnswer {
   least?: Record<string, ServeLayout>;
   other_mode?: ServeLayout;
   pareto?: ServeLayout[];
+  limits?: { critical_batch: number | null; crossover_batch: number | null; largest_batch: number | null; longest_context_tokens: number | null; held_back_by: string | null };
+  relaxations?: { change: string; what: string; gain: number; ttft_s: number; tpot_s: number; tokens_per_s_per_chip: number; layout: string }[];
+  sensitivity?: { change: string; ttft_change: number; tpot_change: number; throughput_change: number }[];
   refused?: { layouts: number; why: string; tp: number; pp: number; ep: number; attention_dp: number }[];
   search: { covered: number; priced: number; seconds: number };
 }
@@ -276,6 +279,7 @@ export type Spread = Record<'mean' | 'p50' | 'p90' | 'p99', number | null>;
 export interface StreamAnswer {
   requests: number;
   completed: number;
+  refused?: number;
   ttft_s: Spread;
   tpot_s: Spread;
   e2e_s: Spread;
@@ -284,6 +288,7 @@ export interface StreamAnswer {
   kv?: { peak_fraction: number; hit_rate: number; preemptions: number };
   simulated_s: number;
   wall_s?: number;
+  split?: { ttft: Record<string, number>; ttft_slowest_1_percent?: Record<string, number> };
 }
 
 export interface ProfileAnswer {
@@ -298,15 +303,24 @@ export interface ProfileAnswer {
   steps: { name: string; device: string; time_s: number; breakdown: Record<string, number> }[];
   ops: { name: string; class: string; count: number; time_s: number; least_s: number; most_s: number }[];
   collectives: Record<string, string | number | null>[];
-  advice: (string | Record<string, string | number | null>)[];
+  advice: { key: string; title: string; evidence: string; worth_s: number | null }[];
 }
 
 export interface HloAnswer {
   module: string;
+  devices: number;
+  instructions: number;
   flops: number;
   bytes: number;
+  intensity_flops_per_byte: number | null;
   time_s?: number | null;
+  bound_time_s?: number | null;
+  bound_by?: string | null;
+  exposed_s?: number | null;
+  hidden_s?: number | null;
   peak_memory_bytes?: number | null;
+  memory?: Record<string, unknown>;
+  categories?: Record<string, { kernels: number; flops: number; bytes: number; time_s?: number | null }>;
   collectives: Record<string, unknown>[];
-  ops: Record<string, unknown>[];
+  ops: { name: string; op: string; category: string; shape: string; source: string; times: number; flops: number; bytes: number; time_s?: number | null; bound_s?: number | null; bound_by?: string | null }[];
 }

@@ -10,6 +10,7 @@ import { useAnswer } from '../state/answer';
 import { packedName, packFile, useFile } from '../state/packed_file';
 import type { Route } from '../state/route';
 import { setParams } from '../state/route';
+import { ModuleAnswered } from './module_answered';
 
 const OPS_MOST = 100;
 
@@ -24,10 +25,6 @@ const SUMS = /^(compute_s|exposed_communication_s|hidden_communication_s)$/;
 function stepParts(breakdown: Record<string, number>, text: (value: number) => string) {
   const parts = Object.entries(breakdown).filter(([key]) => !SUMS.test(key));
   return parts.map(([key, value]) => ({ name: key.replace(/_s$/, '').replace(/_/g, ' '), value, text: text(value) }));
-}
-
-function adviceText(one: ProfileAnswer['advice'][number]): string {
-  return typeof one === 'string' ? one : Object.values(one).filter((value) => typeof value === 'string').join(': ');
 }
 
 function Profiled(props: { found: ProfileAnswer }) {
@@ -50,7 +47,14 @@ function Profiled(props: { found: ProfileAnswer }) {
       {found.advice.length > 0 && (
         <section>
           <h2>What to look at</h2>
-          <ul>{found.advice.map((one, i) => <li key={i}>{adviceText(one)}</li>)}</ul>
+          <ul>
+            {found.advice.map((one) => (
+              <li key={one.key}>
+                <b>{one.title}</b>: {one.evidence}
+                {one.worth_s ? ` (worth up to ${f.seconds(one.worth_s)} a step)` : ''}
+              </li>
+            ))}
+          </ul>
         </section>
       )}
       <Table
@@ -68,26 +72,6 @@ function Profiled(props: { found: ProfileAnswer }) {
         ]}
       />
       <RowsTable caption="Collectives" rows={found.collectives} />
-    </>
-  );
-}
-
-function Module(props: { found: HloAnswer }) {
-  const f = useFormats();
-  const { found } = props;
-  return (
-    <>
-      <Facts
-        facts={[
-          { name: 'Module', value: found.module },
-          { name: 'FLOPs', value: f.unit(found.flops, 'FLOPs') },
-          { name: 'Bytes', value: f.bytes(found.bytes) },
-          { name: 'Time', value: f.seconds(found.time_s) },
-          { name: 'Memory at its peak', value: f.bytes(found.peak_memory_bytes) },
-        ]}
-      />
-      <RowsTable caption="Collectives" rows={found.collectives} />
-      <RowsTable caption="Operations" rows={found.ops.slice(0, OPS_MOST)} />
     </>
   );
 }
@@ -112,7 +96,7 @@ export function ProfilePage(props: { route: Route }) {
       {error && <p class="complaint" role="alert">{error}</p>}
       {line && <SameLine words={line.words} />}
       {line && verb === 'profile' && <Answered answer={trace}>{(found) => <Profiled found={found} />}</Answered>}
-      {line && verb === 'hlo' && <Answered answer={module}>{(found) => <Module found={found} />}</Answered>}
+      {line && verb === 'hlo' && <Answered answer={module}>{(found) => <ModuleAnswered found={found} />}</Answered>}
     </>
   );
 }

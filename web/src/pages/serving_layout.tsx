@@ -1,6 +1,7 @@
 // One deployment: its numbers, where latency and memory go, its plan.
 import type { ServeLayout } from '../engine/answers';
 import { BarStack } from '../parts/bar_stack';
+import { Explained } from '../parts/explained';
 import type { Formats } from '../parts/format';
 import { useFormats } from '../parts/format';
 import { Facts } from '../parts/notice';
@@ -10,7 +11,7 @@ function partsOf(parts: Record<string, number>, text: (value: number) => string,
   return Object.entries(parts).map(([key, value]) => ({ name: key.replace(unit, '').replace(/_/g, ' '), value, text: text(value) }));
 }
 
-/** Of a chip of each pool; what is no part of the sum is left out. */
+/** Of a chip that decodes; what is no part of the sum is left out. */
 function memoryParts(memory: Record<string, number>, f: Formats) {
   const parts = Object.fromEntries(Object.entries(memory).filter(([key]) => /^(weights|activations|reserve|draft|cache)_bytes$/.test(key)));
   return partsOf(parts, f.bytes, /_bytes$/);
@@ -30,24 +31,20 @@ export function ServingLayout(props: { layout: ServeLayout; title: string }) {
       </p>
       <Facts
         facts={[
-          { name: 'First token', value: f.seconds(layout.ttft_s), note: `limit ${f.seconds(layout.bound_ttft_s)}` },
-          { name: 'Each token', value: f.seconds(layout.tpot_s), note: `limit ${f.seconds(layout.bound_tpot_s)}; ${f.double(layout.tokens_per_s_per_user)} a second` },
-          { name: 'Tokens a second of a chip', value: f.double(layout.tokens_per_s_per_chip), note: `limit ${f.double(layout.bound_tokens_per_s_per_chip)}` },
+          { name: 'First token', value: <Explained quantity="ttft">{f.seconds(layout.ttft_s)}</Explained>, note: `limit ${f.seconds(layout.bound_ttft_s)}` },
+          { name: 'Each token', value: <Explained quantity="tpot">{f.seconds(layout.tpot_s)}</Explained>, note: `limit ${f.seconds(layout.bound_tpot_s)}; ${f.double(layout.tokens_per_s_per_user)} a second` },
+          { name: 'Tokens a second of a chip', value: <Explained quantity="throughput">{f.double(layout.tokens_per_s_per_chip)}</Explained>, note: `limit ${f.double(layout.bound_tokens_per_s_per_chip)}` },
           { name: 'Requests a second', value: f.double(layout.requests_per_s), note: `${f.exact(layout.chips)} chips, batch ${f.exact(layout.batch)}` },
-          { name: 'A million tokens', value: f.usd(layout.usd_per_million_tokens) },
-          { name: 'Whole answer', value: f.seconds(layout.e2e_s) },
+          { name: 'A million tokens', value: <Explained quantity="usd">{f.usd(layout.usd_per_million_tokens)}</Explained> },
+          { name: 'Whole answer', value: <Explained quantity="e2e">{f.seconds(layout.e2e_s)}</Explained> },
         ]}
       />
       <h3>Where the time of a token goes</h3>
       <BarStack label="Time of a token" parts={partsOf(layout.breakdown.tpot, f.seconds, /_s$/)} />
       <h3>Where the time to the first token goes</h3>
       <BarStack label="Time to the first token" parts={partsOf(layout.breakdown.ttft, f.seconds, /_s$/)} />
-      {layout.memory.map((memory, i) => (
-        <div key={i}>
-          <h3>Memory of a chip{layout.pools[i] ? `, ${layout.pools[i].role}` : ''}</h3>
-          <BarStack label="Memory of a chip" parts={memoryParts(memory, f)} />
-        </div>
-      ))}
+      <h3>Memory of a chip{layout.pools.length > 1 ? `, ${layout.pools[layout.pools.length - 1]?.role ?? ''}` : ''}</h3>
+      <BarStack label="Memory of a chip" parts={memoryParts(layout.memory, f)} />
     </section>
   );
 }

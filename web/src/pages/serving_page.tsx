@@ -1,14 +1,17 @@
 // Serving: the best deployments of a model on a slice, between latency and cost.
 import type { ModelsAnswer, ServeAnswer, ServeLayout } from '../engine/answers';
+import { Download } from '../parts/download';
+import { DerivationDialog } from '../parts/explained';
 import { useFormats } from '../parts/format';
 import { FrontChart } from '../parts/front_chart';
 import { SameLine } from '../parts/notice';
 import { useAnswer } from '../state/answer';
 import type { Route } from '../state/route';
 import type { ServingQuestion } from '../state/serving_question';
-import { useServing } from '../state/serving_question';
+import { PLAN_FILE, planOf, useServing } from '../state/serving_question';
 import { ServingFields } from './serving_fields';
 import { ServingLayout } from './serving_layout';
+import { ServingLimits, ServingReasons } from './serving_reasons';
 import { ServingStream } from './serving_stream';
 import { ServingLayouts, ServingRefused } from './serving_tables';
 
@@ -54,10 +57,17 @@ function Answer(props: { question: ServingQuestion; route: Route }) {
   const found = answer.value;
   const { layout, title } = chosenOf(found, route.params['layout']);
   if (!layout) return <NoneKeeps answer={found} />;
-  const isDone = !question.isNarrowed && !question.isStale;
+  const plan = planOf(answer, layout);
+  const quantity = route.params['explain'];
+  const price = route.params['price'];
+  const explain = plan && quantity ? { words: ['explain', PLAN_FILE, quantity, ...(price ? ['--price', price] : []), '--json'], files: [plan, ...(question.line?.files ?? [])] } : null;
   return (
     <div class={question.isStale ? 'busy' : ''} aria-busy={question.isStale}>
       <ServingLayout layout={layout} title={title} />
+      <ServingLimits answer={found} />
+      <p class="examples">
+        <Download file={plan} name={`${found.model.replace(/[^A-Za-z0-9.-]/g, '-')}-serve.json`} label="Download the plan" />
+      </p>
       {found.pareto && found.pareto.length > 0 && (
         <section>
           <h2>Between speed for a user and throughput of a chip</h2>
@@ -67,7 +77,9 @@ function Answer(props: { question: ServingQuestion; route: Route }) {
       )}
       <ServingLayouts caption="Deployments, best first: choose one" layouts={found.layouts} chosen={layout} param="best" />
       <ServingRefused answer={found} />
-      <ServingStream answer={found} layout={layout} params={route.params} isDone={isDone} />
+      <ServingReasons params={route.params} />
+      <ServingStream plan={plan} params={route.params} />
+      {quantity && explain && <DerivationDialog quantity={quantity} line={explain} />}
     </div>
   );
 }

@@ -1,7 +1,8 @@
 // A file of requests dropped in, played against the chosen deployment.
-import type { ServeAnswer, ServeLayout, Spread, StreamAnswer } from '../engine/answers';
-import { Download } from '../parts/download';
-import { FileField } from '../parts/field';
+import type { Spread, StreamAnswer } from '../engine/answers';
+import type { LineFile } from '../engine/wire';
+import { BarStack } from '../parts/bar_stack';
+import { FileField, TextField } from '../parts/field';
 import { useFormats } from '../parts/format';
 import { Answered, Facts, SameLine } from '../parts/notice';
 import { Table } from '../parts/table';
@@ -10,7 +11,12 @@ import { useModel } from '../state/model_choice';
 import { packedName, packFile, useFile } from '../state/packed_file';
 import { setParams } from '../state/route';
 import type { Params } from '../state/serving_question';
-import { allKnobs, knobWords, PLAN_FILE, subjectWords } from '../state/serving_question';
+import { goalWords, PLAN_FILE } from '../state/serving_question';
+
+function splitParts(split: Record<string, number>, text: (value: number) => string) {
+  const parts = Object.entries(split).filter(([key]) => key !== 'total_s');
+  return parts.map(([key, value]) => ({ name: key.replace(/_s$/, ''), value, text: text(value) }));
+}
 
 function Played(props: { found: StreamAnswer }) {
   const f = useFormats();
@@ -21,7 +27,7 @@ function Played(props: { found: StreamAnswer }) {
     <>
       <Facts
         facts={[
-          { name: 'Requests', value: f.exact(found.requests), note: `${f.exact(found.completed)} completed` },
+          { name: 'Requests', value: f.exact(found.requests), note: `${f.exact(found.completed)} completed${found.refused ? `, ${f.exact(found.refused)} refused` : ''}` },
           { name: 'Goodput', value: f.double(found.goodput_requests_per_s), note: 'requests a second within the goals' },
           { name: 'Output', value: f.double(found.output_tokens_per_s), note: 'tokens a second' },
           { name: 'Cache at its fullest', value: f.percent(found.kv?.peak_fraction), note: `${f.exact(found.kv?.preemptions)} preemptions` },
@@ -34,26 +40,30 @@ function Played(props: { found: StreamAnswer }) {
         rowKey={([name]) => name}
         columns={[{ key: 'name', head: 'latency', isText: true, cell: ([name]) => name }, column('mean', 'mean'), column('p50', 'p50'), column('p90', 'p90'), column('p99', 'p99')]}
       />
+      {found.split && (
+        <>
+          <h3>What the time to the first token is made of, on average</h3>
+          <BarStack label="Time to the first token" parts={splitParts(found.split.ttft, f.seconds)} />
+        </>
+      )}
     </>
   );
 }
 
-export function ServingStream(props: { answer: ServeAnswer; layout: ServeLayout; params: Params; isDone: boolean }) {
-  const { params } = props;
+export function ServingStream(props: { plan: LineFile | undefined; params: Params }) {
+  const { params, plan } = props;
   const model = useModel(params['model']);
-  const isBest = props.layout === props.answer.layouts[0];
-  const words = model.word ? [...subjectWords(params, model.word), ...(isBest ? knobWords(params) : allKnobs(props.layout)), '--top', '1', '--plan', PLAN_FILE, '--json'] : [];
-  const planned = useAnswer<ServeAnswer>('thorough', 'serve-plan', props.isDone && model.word ? { words, files: model.files, wants: [PLAN_FILE] } : null);
-  const plan = planned.files.find((one) => one.path === PLAN_FILE);
   const { file, error } = useFile(params['requests']);
-  const line = plan && file ? { words: ['simulate', PLAN_FILE, '--requests', file.path, '--json'], files: [plan, file, ...model.files] } : null;
+  const drawn = params['draw'] ? ['--rate', params['draw']] : [];
+  const source = file ? ['--requests', file.path, ...drawn] : drawn;
+  const line = plan && source.length ? { words: ['simulate', PLAN_FILE, ...source, ...goalWords(params), '--json'], files: [plan, ...(file ? [file] : []), ...model.files] } : null;
   const played = useAnswer<StreamAnswer>('thorough', 'stream', line);
   return (
     <section>
       <h2>A stream of requests</h2>
       <div class="fields">
-        <FileField label={params['requests'] ? `Requests: ${packedName(params['requests'])}; drop others` : 'Drop a file of requests (JSON lines or CSV) to play it against this deployment'} take={(taken) => void packFile(taken).then((packed) => setParams({ requests: packed }))} />
-        <Download file={plan} name="serve.json" label="Download the plan" />
+        <FileField label={params['requests'] ? `Requests: ${packedName(params['requests'])}; drop others` : 'Drop a file of requests (Azure, BurstGPT, Mooncake, CSV) to play it against this deployment'} take={(taken) => void packFile(taken).then((packed) => setParams({ requests: packed }))} />
+        <TextField label={file ? 'at a rate of its own, a second' : 'or draw requests, a second'} value={params['draw'] ?? ''} hint={file ? 'as in the file' : '2'} change={(draw) => setParams({ draw })} />
       </div>
       {error && <p class="complaint" role="alert">{error}</p>}
       {line && <SameLine words={line.words} />}

@@ -2,7 +2,7 @@
 // while that works, deployments like the last best one in another.
 import { useRef } from 'preact/hooks';
 import type { ServeAnswer, ServeLayout, ServePool } from '../engine/answers';
-import type { Line } from '../engine/wire';
+import type { Line, LineFile } from '../engine/wire';
 import type { Answer } from './answer';
 import { lineIdentity, useAnswer } from './answer';
 import { useModel } from './model_choice';
@@ -12,11 +12,13 @@ export type Params = Readonly<Record<string, string>>;
 export const USUAL = { on: 'h100:1x8', prompt: '1024', output: '256' } as const;
 export const PLAN_FILE = 'serve.json';
 
+/** The goals as the verbs take them; nothing where there are none. */
+
 export function valueOf(params: Params, name: keyof typeof USUAL): string {
   return params[name] ?? USUAL[name];
 }
 
-function goalWords(params: Params): string[] {
+export function goalWords(params: Params): string[] {
   const goals = ['ttft', 'tpot', 'e2e'].flatMap((name) => (params[name] ? [`${name}=${params[name]}`] : []));
   const percentile = params['percentile'];
   return goals.length ? ['--slo', [...goals, ...(percentile ? [percentile] : [])].join(',')] : [];
@@ -45,14 +47,6 @@ function likeKnobs(layout: ServeLayout): string[] {
   return [`mode=${layout.mode}`, ...pools];
 }
 
-/** Everything that knobs can fix, for the plan of this layout. */
-export function allKnobs(layout: ServeLayout): string[] {
-  const pool = layout.pools[0];
-  const isSplit = layout.mode === 'disaggregated';
-  if (!pool || isSplit) return likeKnobs(layout);
-  return [...likeKnobs(layout), `servers=${pool.servers}`, `batch=${pool.batch}`, `budget=${pool.budget_tokens}`, `kv_cut=${pool.kv_cut}`];
-}
-
 export function poolText(pool: ServePool): string {
   const ways = Object.entries(pool.mesh).filter(([, n]) => n > 1).map(([axis, n]) => `${axis.replace('_', ' ')} ${n}`);
   return `${pool.servers} × ${ways.join(' · ') || 'one chip'}`;
@@ -60,6 +54,15 @@ export function poolText(pool: ServePool): string {
 
 export function layoutText(layout: ServeLayout): string {
   return layout.pools.map(poolText).join(' → ');
+}
+
+/** The plan file of a layout: that of the best one, with this one's pools in it. */
+export function planOf(answer: Answer<ServeAnswer>, layout: ServeLayout): LineFile | undefined {
+  const best = answer.files.find((one) => one.path === PLAN_FILE);
+  if (!best) return undefined;
+  const plan = JSON.parse(new TextDecoder().decode(best.bytes)) as Record<string, unknown>;
+  const own = { ...plan, mode: layout.mode, pools: layout.pools, predicted: layout };
+  return { path: PLAN_FILE, bytes: new TextEncoder().encode(JSON.stringify(own, null, 2)) };
 }
 
 export interface ServingQuestion {
@@ -72,14 +75,15 @@ export interface ServingQuestion {
 
 export function useServing(params: Params): ServingQuestion {
   const model = useModel(params['model']);
-  const tail = ['--front', '--top', '10', '--json'];
-  const line: Line | null = model.word ? { words: [...subjectWords(params, model.word), ...knobWords(params), ...tail], files: model.files } : null;
+  const tail = ['--front', '--top', '10', '--plan', PLAN_FILE, '--json'];
+  const wants = [PLAN_FILE];
+  const line: Line | null = model.word ? { words: [...subjectWords(params, model.word), ...knobWords(params), ...tail], files: model.files, wants } : null;
   const lastBest = useRef<{ model: string; layout: ServeLayout } | undefined>(undefined);
   const thorough = useAnswer<ServeAnswer>('thorough', 'serve', line);
   const isDone = thorough.of === lineIdentity(line);
   const like = lastBest.current;
   const narrow: Line | null = line && model.word && !isDone && like?.model === model.word && !params['knobs']
-    ? { words: [...subjectWords(params, model.word), ...likeKnobs(like.layout), ...knobWords(params), ...tail], files: model.files }
+    ? { words: [...subjectWords(params, model.word), ...likeKnobs(like.layout), ...knobWords(params), ...tail], files: model.files, wants }
     : null;
   const quick = useAnswer<ServeAnswer>('quick', 'serve', narrow);
   const best = isDone ? thorough.value?.layouts[0] : undefined;
