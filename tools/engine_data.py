@@ -11,7 +11,7 @@ ENGINE_COUNTS = {"prompts": (0, 1e6), "block_tokens": (1, 1e6), "budget_tokens":
 ENGINE_NUMBERS = {"watermark": (0, 0.5), "reserve_share": (0, 1),
                   "reserve_share_least": (0, 1), "reserve_steps": (1, 1e6),
                   "reserve_tokens": (1, 1e9), "memory_share": (0.05, 1),
-                  "reserve_bytes": (0, 1e11), "host_s": (0, 1),
+                  "reserve_bytes": (0, 1e11), "group_bytes": (0, 1e11), "host_s": (0, 1),
                   "host_sequence_s": (0, 1e-2), "request_s": (0, 10),
                   "graph_sequences": (0, 1e6), "launch_s": (0, 1e-3)}
 

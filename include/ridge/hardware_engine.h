@@ -101,6 +101,8 @@ typedef struct ridge_engine {
     double memory_share;    /* gpu_memory_utilization, mem_fraction_static, ... */
     double reserve_bytes;   /* of a chip beside weights, activations and cache: CUDA
                                context, graphs, NCCL */
+    double group_bytes;     /* more of a chip that exchanges with others: buffers of the
+                               communication library, and of its own kernels */
     const char *cache_line; /* what it prints of its cache. {blocks}, {tokens} (of the
                                blocks), {blocktokens}, {longest} (of a sequence,
                                tokens), {seqblocks} (of such a one), {concurrency}

@@ -36,7 +36,8 @@ static const char *const members[] = {"name",          "full_name",
                                       "request_s",     "graph_sequences",
                                       "launch_s",      "is_hybrid",
                                       "retract_steps", "cuts_sequences",
-                                      "cuts_tokens",   "gathers_weights"};
+                                      "cuts_tokens",   "gathers_weights",
+                                      "group_bytes"};
 
 static const struct {
     fact_spec spec;
@@ -49,6 +50,7 @@ static const struct {
     {{"reserve_tokens", 1, 1e9}, offsetof(ridge_engine, reserve_tokens)},
     {{"memory_share", 0.05, 1}, offsetof(ridge_engine, memory_share)},
     {{"reserve_bytes", 0, 1e11}, offsetof(ridge_engine, reserve_bytes)},
+    {{"group_bytes", 0, 1e11}, offsetof(ridge_engine, group_bytes)},
     {{"host_s", 0, 1}, offsetof(ridge_engine, host_s)},
     {{"host_sequence_s", 0, 1e-2}, offsetof(ridge_engine, host_sequence_s)},
     {{"request_s", 0, 10}, offsetof(ridge_engine, request_s)},

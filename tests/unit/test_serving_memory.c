@@ -214,6 +214,25 @@ static void blocks_are_as_an_engine_logged(void **state)
     assert_true(m.fits);
 }
 
+/* SGLang's log of Qwen3-235B-A22B-FP8 on four H100 at a share of 0.93: 367,404 tokens
+ * (vLLM issue 21348). */
+static void caches_of_four_chips_are_as_an_engine_logged(void **state)
+{
+    ridge_ctx *cx = *state;
+    const ridge_model *model = fixture_named(cx, "qwen3-235b-a22b-fp8");
+    const ridge_slice *slice = train_slice(cx, "h100:4");
+    ridge_engine engine = *serving_engine(cx, "sglang");
+    engine.memory_share = 0.93;
+    const ridge_serving_case about = {
+        .model = model, .slice = slice, .engine = &engine, .longest_tokens = 32768};
+    ridge_serving_desk *desk;
+    assert_ok(cx, ridge_serving_desk_open(cx, &about, &desk));
+    const ridge_serving_layout layout = serving_layout_of(model, slice, 4);
+    const ridge_serving_memory m = memory_of(cx, desk, &layout);
+    assert_near(m.cache_bytes_per_token, 94 * 2.0 * 128 * 2, 0);
+    assert_near((double)(m.blocks * m.block_tokens), 367404, 0.02);
+}
+
 static void the_fullest_stage_decides(void **state)
 {
     ridge_ctx *cx = *state;
@@ -248,6 +267,8 @@ int main(void)
                                         fixture_close),
         cmocka_unit_test_setup_teardown(blocks_are_as_an_engine_logged, fixture_open,
                                         fixture_close),
+        cmocka_unit_test_setup_teardown(caches_of_four_chips_are_as_an_engine_logged,
+                                        fixture_open, fixture_close),
         cmocka_unit_test_setup_teardown(the_fullest_stage_decides, fixture_open,
                                         fixture_close),
     };

@@ -205,13 +205,20 @@ static void pages_find(const serving_bench *b, const serving_stage *stage,
     m->fits = m->longest_sequences >= 1;
 }
 
+static double reserve_bytes(const serving_bench *b)
+{
+    const ridge_engine *e = b->desk->about.engine;
+    const bool is_alone = ridge_serving_layout_chips(b->layout) == 1;
+    return e->reserve_bytes + (is_alone ? 0 : e->group_bytes);
+}
+
 static ridge_serving_memory stage_memory(const serving_bench *b, int64_t s)
 {
     const serving_stage stage = serving_stage_of(b->desk->model, b->layout->pp, s);
     const ridge_engine *e = b->desk->about.engine;
     ridge_serving_memory m = {.weights = serving_stage_bytes(b, &stage),
                               .activations = activation_bytes(b, &stage),
-                              .reserve = e->reserve_bytes,
+                              .reserve = reserve_bytes(b),
                               .draft = draft_bytes(b),
                               .total = total_room(b),
                               .block_tokens = e->block_tokens};
