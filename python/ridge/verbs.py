@@ -758,11 +758,7 @@ def explain(
 
 
 def simulate(
-    plan: Any,
-    _or_: Any,
-    model: Any,
-    __on: Any,
-    slice: Any,
+    plan_or_model: Any,
     *,
     jitter: Any = None,
     stragglers: Any = None,
@@ -882,12 +878,7 @@ def simulate(
     """
     held: Any = None
     words: List[str] = ["simulate"]
-    words.append(word(plan))
-    words.append(word(_or_))
-    text, held = model_word(model)
-    words.append(text)
-    words.append(word(__on))
-    words.append(word(slice))
+    words.append(word(plan_or_model))
     words += knob_words(knobs)
     words += option_words({
         "jitter": jitter,
@@ -1092,15 +1083,21 @@ def hlo(
     *,
     on: Any = None,
     module: Any = None,
+    partition: bool = False,
+    mesh: Any = None,
+    overlap: bool = False,
+    compute: Any = None,
     rounds: Any = None,
     devices: Any = None,
     diff: Any = None,
+    measured: bool = False,
     top: Any = None,
 ) -> results.Module:
     """An HLO or StableHLO module: FLOPs, bytes, collectives, time per operation.
 
-    FILE is HLO text before or after optimisation, plain or packed by gzip or zstd.
-    Text that was cut is read as far as it goes, and what is lost is told.
+    FILE is HLO text before or after optimisation, StableHLO text, or a proto
+    (HloProto, HloModuleProto, HloSnapshot), plain or packed by gzip or zstd. Text that
+    was cut is read as far as it goes, and what is lost is told.
 
     Counted is one run of the module on one device: loops by their trip counts, of a
     conditional the slowest branch. After optimisation a kernel is a fusion of the
@@ -1111,11 +1108,21 @@ def hlo(
     A custom call whose work cannot be told is said to be unknown, and only its bytes
     are counted.
 
+    With --partition a module whose values say how they lie (sdy or mhlo.sharding)
+    becomes a program that is cut over the mesh by ridge's own rules, with the
+    collectives that this takes; --mesh gives its axes other sizes. Taken are products,
+    elementwise operations, sums, transpositions and broadcasts.
+
     :param on: price it on a slice with at least as many chips
-    :param module: of a file with several modules, the N-th (1)
+    :param module: of a file with several modules or functions, the N-th (1)
+    :param partition: cut it over its devices as its shardings say
+    :param mesh: the same over a mesh of other sizes: x=4,y=2
+    :param overlap: with --partition: hide what can be hidden
+    :param compute: with --partition: format of the arithmetic (bf16)
     :param rounds: of loops that do not tell how often they run (1)
     :param devices: that the module is for, if it does not say
     :param diff: compare with another module, B
+    :param measured: FILE is a list of modules that were timed: how far off is it
     :param top: rows of each list (15)
 
     On the command line: ``ridge hlo examples/mlp.hlo --on h100``
@@ -1126,9 +1133,14 @@ def hlo(
     words += option_words({
         "on": on,
         "module": module,
+        "partition": partition,
+        "mesh": mesh,
+        "overlap": overlap,
+        "compute": compute,
         "rounds": rounds,
         "devices": devices,
         "diff": diff,
+        "measured": measured,
         "top": top,
     })
     return answer(results.Module, words, held)

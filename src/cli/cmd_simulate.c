@@ -149,7 +149,7 @@ static const cli_option options[] = {
 const cli_verb cli_verb_simulate = {
     .name = "simulate",
     .summary = "a plan played out: training steps and runs, services under requests",
-    .synopsis = "PLAN | MODEL --on SLICE [KNOB=VALUE ...]",
+    .synopsis = "PLAN|MODEL [KNOB=VALUE ...]",
     .detail =
         "PLAN is a file written by `ridge train ... --plan FILE` or `ridge serve ...\n"
         "--plan FILE`.\n"
