@@ -241,9 +241,11 @@ static const char *cache_note(ridge_ctx *cx, const ridge_service_deployment *d)
                                  d->memory[i].block_tokens, (int64_t)d->longest_tokens,
                                  &b);
     }
-    for (size_t i = 0; i < b.n; i++)
-        b.p[i] = b.p[i] == '\n' ? ';' : b.p[i];
-    return ridge_buf_text(&b);
+    ridge_buf line;
+    ridge_buf_init(&line, ridge_ctx_arena(cx));
+    for (const char *at = ridge_buf_text(&b); *at != '\0'; at++)
+        ridge_buf_add(&line, *at == '\n' ? ridge_str_of("; ") : (ridge_str){at, 1});
+    return ridge_buf_text(&line);
 }
 
 static void add_cache(ridge_ctx *cx, const ridge_requests_view *v, ridge_sections *s)
@@ -313,6 +315,23 @@ static void add_file(ridge_ctx *cx, const ridge_requests_view *v, ridge_sections
     }
 }
 
+/* What the timeline leaves out. */
+static void add_kept(ridge_ctx *cx, const ridge_requests_view *v, ridge_sections *s)
+{
+    const ridge_course *c = v->course;
+    if (c->spans_room == 0 || c->n_spans == c->spans_all)
+        return;
+    if (ridge__section_add(cx, s, "", "") != NULL)
+        ridge__section_note(
+            s, ridge_sprintf(
+                   ridge_ctx_arena(cx),
+                   "The timeline holds the first %s of %s spans, until %s, and "
+                   "%s requests.",
+                   ridge_format_exact(c->n_spans).s, ridge_format_exact(c->spans_all).s,
+                   ridge_format_seconds(c->spans[c->n_spans - 1].end_s).s,
+                   ridge_format_exact(c->n_requests).s));
+}
+
 /* ---- pages ----------------------------------------------------------------------- */
 
 static void build(ridge_ctx *cx, const ridge_requests_view *v, ridge_sections *s)
@@ -328,6 +347,7 @@ static void build(ridge_ctx *cx, const ridge_requests_view *v, ridge_sections *s
     add_engine(cx, v, s);
     add_cache(cx, v, s);
     add_file(cx, v, s);
+    add_kept(cx, v, s);
 }
 
 typedef bool chart_fn(ridge_ctx *cx, const ridge_requests_view *view, ridge_chart *out);
