@@ -301,7 +301,7 @@ typedef struct ridge_profile_request {
 
 /**
  * Read a trace and attribute its time.
- * @owner the ctx; strings may be the trace's: any bytes but NUL and control characters
+ * @owner the ctx; texts of the trace are UTF-8 without control characters
  * @errors E_IO; E_PARSE nothing in it can be read as a trace, with what it looks like;
  *         E_NOMEM; E_CANCELLED
  */

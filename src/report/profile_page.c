@@ -6,42 +6,53 @@
 
 enum { BARS_MOST = 24, POINTS_MOST = 48 };
 
-static void part_names(const char **names)
+/* Parts that are drawn: colours are fewer than parts, and most traces lack some. */
+typedef struct drawn_parts {
+    ridge_profile_part parts[RIDGE_PROFILE_PART_COUNT];
+    const char *names[RIDGE_PROFILE_PART_COUNT];
+    size_t n;
+} drawn_parts;
+
+static drawn_parts parts_find(const ridge_profile *p)
 {
-    for (int i = 0; i < RIDGE_PROFILE_PART_COUNT; i++)
-        names[i] = ridge_profile_part_text((ridge_profile_part)i);
+    drawn_parts d = {.n = 0};
+    for (int i = 0; i < RIDGE_PROFILE_PART_COUNT; i++) {
+        if (p->times.part_ns[i] == 0)
+            continue;
+        d.parts[d.n] = (ridge_profile_part)i;
+        d.names[d.n++] = ridge_profile_part_text((ridge_profile_part)i);
+    }
+    return d;
 }
 
-static void times_put(const ridge_profile_times *t, double n, double *values)
+static void times_put(const drawn_parts *d, const ridge_profile_times *t, double n,
+                      double *values)
 {
-    for (int i = 0; i < RIDGE_PROFILE_PART_COUNT; i++)
-        values[i] = profile_seconds(t->part_ns[i]) / n;
+    for (size_t i = 0; i < d->n; i++)
+        values[i] = profile_seconds(t->part_ns[d->parts[i]]) / n;
 }
 
 /* A row a step where there is one device, else a row a device. */
 static void bars_write(const ridge_profile *p, ridge_buf *out)
 {
-    const char *names[RIDGE_PROFILE_PART_COUNT];
+    const drawn_parts d = parts_find(p);
     const char *rows[BARS_MOST];
     double values[BARS_MOST * RIDGE_PROFILE_PART_COUNT];
     size_t n = 0;
-    part_names(names);
     for (int i = 0; p->n_devices == 1 && i < p->devices[0].n_steps && n < BARS_MOST;
-         i++) {
+         i++, n++) {
         const ridge_profile_step *step = &p->devices[0].steps[i];
         rows[n] = step->name;
-        times_put(&step->times, 1, values + n * RIDGE_PROFILE_PART_COUNT);
-        n++;
+        times_put(&d, &step->times, 1, values + n * d.n);
     }
-    for (int i = 0; p->n_devices > 1 && i < p->n_devices && n < BARS_MOST; i++) {
-        const ridge_profile_device *d = &p->devices[i];
-        rows[n] = d->name;
-        times_put(&d->times, d->n_steps > 0 ? d->n_steps : 1,
-                  values + n * RIDGE_PROFILE_PART_COUNT);
-        n++;
+    for (int i = 0; p->n_devices > 1 && i < p->n_devices && n < BARS_MOST; i++, n++) {
+        const ridge_profile_device *device = &p->devices[i];
+        rows[n] = device->name;
+        times_put(&d, &device->times, device->n_steps > 0 ? device->n_steps : 1,
+                  values + n * d.n);
     }
     ridge_html_heading(out, p->n_devices == 1 ? "Steps" : "Devices, a step on average");
-    ridge_html_bars(out, rows, n, names, RIDGE_PROFILE_PART_COUNT, values, "s");
+    ridge_html_bars(out, rows, n, d.names, d.n, values, "s");
 }
 
 static void groups_write(ridge_ctx *cx, const ridge_profile *p, ridge_buf *out)

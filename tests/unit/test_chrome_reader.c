@@ -82,6 +82,7 @@ static void odd_texts_and_integers_are_taken(void **state)
     assert_int_equal(operations(f), 2);
     assert_int_equal(f->profile.n_losses, 0);
     assert_int_equal(f->profile.ops[1].class, RIDGE_CLASS_MATMUL);
+    assert_string_equal(f->profile.ops[1].name, "gemm ??");
 }
 
 static void a_quote_that_is_not_escaped_costs_one_event(void **state)

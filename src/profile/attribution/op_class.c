@@ -280,6 +280,8 @@ static bool hlo_class(const op_told *told, ridge_profile_class *out)
 static const word_class kernel_words[] = {
     {"memcpy", RIDGE_CLASS_COPY},
     {"memset", RIDGE_CLASS_COPY},
+    {"rocclr_copybuffer", RIDGE_CLASS_COPY},
+    {"rocclr_fillbuffer", RIDGE_CLASS_COPY},
     {"flash", RIDGE_CLASS_ATTENTION},
     {"fmha", RIDGE_CLASS_ATTENTION},
     {"sdpa", RIDGE_CLASS_ATTENTION},

@@ -254,6 +254,8 @@ static void ranks_fill(const profile_builder *b)
     for (int i = 0; i < p->n_devices; i++) {
         const ridge_profile_device *d = &p->devices[i];
         const double steps = d->n_steps > 0 ? d->n_steps : 1;
+        if (p->ranks[i].rank < 0)
+            p->ranks[i].rank = i; /* devices of one process, in order */
         p->ranks[i].step_s = 1e-9 * (double)d->times.total_ns / steps;
         p->ranks[i].compute_s =
             1e-9 * (double)ridge_profile_compute_ns(&d->times) / steps;

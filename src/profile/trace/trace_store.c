@@ -34,13 +34,29 @@ ridge_status trace_store_init(ridge_ctx *cx, ridge_arena *arena, trace_store *ou
 
 /* ---- names ----------------------------------------------------------------------- */
 
-static bool has_control(ridge_str s)
+/* Bytes of the character at i, if it is one that can be shown; else 0: a control
+ * character, or no UTF-8. Overlong forms and surrogates are let pass: they are only
+ * shown. */
+static size_t character_bytes(ridge_str s, size_t i)
 {
-    for (size_t i = 0; i < s.n; i++) {
-        if ((unsigned char)s.p[i] < 0x20 || s.p[i] == 0x7f)
-            return true;
+    const unsigned char c = (unsigned char)s.p[i];
+    const size_t n = c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
+    if (c < 0x20 || c == 0x7f || c > 0xf4 || n == 0 || i + n > s.n)
+        return 0;
+    for (size_t k = 1; k < n; k++) {
+        if (((unsigned char)s.p[i + k] & 0xc0) != 0x80)
+            return 0;
     }
-    return false;
+    return n;
+}
+
+static bool can_be_shown(ridge_str s)
+{
+    size_t i = 0;
+    size_t n = 1;
+    for (; i < s.n && n > 0; i += n)
+        n = character_bytes(s, i);
+    return n > 0;
 }
 
 static uint32_t name_cleaned(trace_store *store, ridge_str text)
@@ -49,9 +65,13 @@ static uint32_t name_cleaned(trace_store *store, ridge_str text)
     char *clean = ridge_new(store->arena, char, text.n + 1);
     if (clean == NULL)
         return NAME_NONE;
-    for (size_t i = 0; i < text.n; i++) {
-        const unsigned char c = (unsigned char)text.p[i];
-        clean[i] = c < 0x20 || c == 0x7f ? ' ' : (char)c;
+    for (size_t i = 0; i < text.n;) {
+        const size_t n = character_bytes(text, i);
+        if (n > 0)
+            memcpy(clean + i, text.p + i, n);
+        else
+            clean[i] = (unsigned char)text.p[i] < 0x20 ? ' ' : '?';
+        i += n > 0 ? n : 1;
     }
     const ridge_str cleaned = {clean, text.n};
     const uint32_t known = name_table_find(&store->names, cleaned);
@@ -74,8 +94,8 @@ uint32_t trace_store_name(trace_store *store, ridge_str text)
     const uint32_t known = name_table_find(&store->names, text);
     if (known != NAME_NONE)
         return known;
-    return checked(store, has_control(text) ? name_cleaned(store, text)
-                                            : name_table_put(&store->names, text));
+    return checked(store, !can_be_shown(text) ? name_cleaned(store, text)
+                                              : name_table_put(&store->names, text));
 }
 
 const char *trace_store_text(const trace_store *store, uint32_t name)

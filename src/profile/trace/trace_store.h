@@ -199,8 +199,8 @@ typedef struct trace_store {
 
 RIDGE_NODISCARD ridge_status trace_store_init(ridge_ctx *cx, ridge_arena *arena,
                                               trace_store *out);
-/** The number of a text; control characters become spaces. NAME_NONE: memory, which
- *  is_short then remembers. */
+/** The number of a text; control characters become spaces, what is no UTF-8 '?'.
+ * NAME_NONE: memory, which is_short then remembers. */
 uint32_t trace_store_name(trace_store *store, ridge_str text);
 const char *trace_store_text(const trace_store *store, uint32_t name);
 /** The number of an operation. */
