@@ -58,7 +58,8 @@ static bool find_te(const ridge_hlo_instruction *i, hlo_attention_call *out)
 /* A shape as [.., rows, columns] of an operand: its dims from the back. */
 static double dim_of(const ridge_hlo_shape *s, int back)
 {
-    return s->n >= back ? (double)s->dims[s->n - back] : 1;
+    const bool has_it = !ridge_hlo_shape_is_tuple(s) && s->n >= back;
+    return has_it ? (double)s->dims[s->n - back] : 1;
 }
 
 /* cuDNN: q, k, v as [B, T, N, H]; the mask is named in the configuration. */

@@ -136,7 +136,10 @@ static ridge_status join_dot(hlo_maker *k, int node)
 ridge_status hlo_maker_join(hlo_maker *k, int node)
 {
     const hlo_node *n = &k->g->nodes[node];
-    if (n->n_inputs == 0 || ridge_hlo_shape_is_tuple(&n->i->shape))
+    bool has_tuple = ridge_hlo_shape_is_tuple(&n->i->shape);
+    for (int i = 0; i < n->n_inputs; i++)
+        has_tuple |= ridge_hlo_shape_is_tuple(hlo_maker_shape(k, n->inputs[i]));
+    if (n->n_inputs == 0 || has_tuple)
         return RIDGE_OK;
     if (n->i->code == RIDGE_HLO_OP_DOT && n->n_inputs == 2)
         return join_dot(k, node);

@@ -139,26 +139,6 @@ static ridge_hlo_category plain_category(const pricing_place *y)
 /* ---- times ------------------------------------------------------------------------
  */
 
-ridge_dtype hlo_compute_dtype(const ridge_chip *chip, ridge_hlo_type lhs,
-                              ridge_hlo_type rhs, int precision, double *passes)
-{
-    /* more bits come from more passes over bf16 parts: 3 for high, 6 for highest.
-     * @source xla-precision-2025 */
-    static const double bf16_passes[] = {1, 1, 3, 6};
-    const ridge_dtype a = ridge_hlo_type_dtype(lhs), b = ridge_hlo_type_dtype(rhs);
-    const ridge_dtype wide = ridge_dtype_bytes(a) >= ridge_dtype_bytes(b) ? a : b;
-    *passes = 1;
-    if (ridge_dtype_bytes(wide) < ridge_dtype_bytes(RIDGE_DTYPE_FP32) ||
-        wide == RIDGE_DTYPE_FP64 || chip == NULL)
-        return wide;
-    if (chip->kind == RIDGE_CHIP_TPU) {
-        *passes = bf16_passes[precision];
-        return RIDGE_DTYPE_BF16;
-    }
-    const bool has_tf32 = chip->has_peak[RIDGE_DTYPE_TF32];
-    return precision == 1 && has_tf32 ? RIDGE_DTYPE_TF32 : RIDGE_DTYPE_FP32;
-}
-
 static void take(ridge_hlo_op *op, const ridge_op_cost *cost)
 {
     if (cost->bound_s > op->bound_s)
@@ -225,6 +205,37 @@ static void price_matmul(const pricing_place *y, const hlo_product *product,
     op->tile_efficiency = cost.tile_efficiency;
 }
 
+/* What a product's partial sums are added up over: its contraction is cut as many ways.
+ * 1: nothing is. */
+static int64_t contraction_ways(const pricing_place *y)
+{
+    const hlo_graph *g = &y->p->graphs.graphs[y->graph];
+    const hlo_node *n = y->node;
+    ridge_hlo_collective c;
+    while (n->n_users == 1 && hlo_node_is_free(&g->nodes[g->users[n->first_user]]))
+        n = &g->nodes[g->users[n->first_user]];
+    if (n->n_users != 1)
+        return 1;
+    const ridge_hlo_instruction *user = g->nodes[g->users[n->first_user]].i;
+    if ((user->code != RIDGE_HLO_OP_ALL_REDUCE &&
+         user->code != RIDGE_HLO_OP_REDUCE_SCATTER) ||
+        hlo_collective_find(y->p->cx, user, 0, y->p->devices, NULL, &c) != RIDGE_OK)
+        return 1;
+    return c.ranks;
+}
+
+/* "pk,ku->pu, k 8 x 2048": the whole contraction over all that share it. */
+static const char *product_text(const pricing_place *y, const hlo_product *product)
+{
+    const int64_t ways = contraction_ways(y);
+    const char *einsum = product->einsum ? product->einsum : "";
+    const char *z = ways > 1
+                        ? ridge_sprintf(ridge_ctx_arena(y->p->cx), "%s, k %lld x %.0f",
+                                        einsum, (long long)ways, product->k)
+                        : einsum;
+    return z ? z : "";
+}
+
 static ridge_status price_product(const pricing_place *y, ridge_hlo_op *op)
 {
     ridge_ctx *cx = y->p->cx;
@@ -244,7 +255,7 @@ static ridge_status price_product(const pricing_place *y, ridge_hlo_op *op)
     if (product.is_pointwise)
         op->category = RIDGE_HLO_CATEGORY_MATMUL;
     op->matmul_flops = product.flops;
-    op->detail = product.einsum ? product.einsum : "";
+    op->detail = product_text(y, &product);
     op->is_wide = ridge_dtype_bytes(ridge_hlo_type_dtype(product.lhs)) >= 4 &&
                   ridge_dtype_bytes(ridge_hlo_type_dtype(product.rhs)) >= 4 &&
                   ridge_hlo_type_is_float(product.lhs);
@@ -303,15 +314,28 @@ static ridge_status price_library(const pricing_place *y, ridge_hlo_op *op)
     return RIDGE_OK;
 }
 
-static const char *groups_text(ridge_ctx *cx, const ridge_hlo_collective *c)
+/* ", dim 2": the one that is gathered or scattered; "" for others. */
+static const char *dim_text(ridge_ctx *cx, const ridge_hlo_instruction *i)
+{
+    const int64_t dim = hlo_attribute_int(i, "dimensions", -1);
+    const bool has_dim =
+        i->code == RIDGE_HLO_OP_ALL_GATHER || i->code == RIDGE_HLO_OP_REDUCE_SCATTER;
+    const char *z = has_dim && dim >= 0 ? ridge_sprintf(ridge_ctx_arena(cx),
+                                                        ", dim %lld", (long long)dim)
+                                        : "";
+    return z ? z : "";
+}
+
+static const char *groups_text(ridge_ctx *cx, const ridge_hlo_instruction *i,
+                               const ridge_hlo_collective *c)
 {
     const char *z =
         c->kind == RIDGE_COLLECTIVE_SEND_RECV
             ? ridge_sprintf(ridge_ctx_arena(cx), "%lld pairs, stride %lld",
                             (long long)c->n_groups, (long long)c->stride)
-            : ridge_sprintf(ridge_ctx_arena(cx), "%lld x %lld ranks, stride %lld%s",
+            : ridge_sprintf(ridge_ctx_arena(cx), "%lld x %lld ranks, stride %lld%s%s",
                             (long long)c->n_groups, (long long)c->ranks,
-                            (long long)c->stride,
+                            (long long)c->stride, dim_text(cx, i),
                             c->is_estimated ? ", no box of the slice" : "");
     return z ? z : "";
 }
@@ -357,7 +381,7 @@ static ridge_status price_collective(const pricing_place *y, hlo_priced *out)
     }
     op->category = RIDGE_HLO_CATEGORY_COLLECTIVE;
     op->collective = c;
-    op->detail = groups_text(p->cx, c);
+    op->detail = groups_text(p->cx, y->node->i, c);
     if (p->slice == NULL || c->ranks < 2)
         return RIDGE_OK;
     const ridge_collective_cost cost =

@@ -35,11 +35,6 @@ typedef struct hlo_pricing {
 /** Price every kernel of every graph. @errors E_PARSE malformed attributes; E_NOMEM */
 RIDGE_NODISCARD ridge_status hlo_price_kernels(hlo_pricing *p);
 
-/** Format that a product of these operands computes in on a chip.
- *  @param passes  out: times that the matrix unit runs over it */
-ridge_dtype hlo_compute_dtype(const ridge_chip *chip, ridge_hlo_type lhs,
-                              ridge_hlo_type rhs, int precision, double *passes);
-
 /** Play the graphs: what collectives and copies hide behind, and what is exposed; a
  *  conditional takes its slowest branch. Sets the ops' exposed_s and hidden_s and
  *  graph_s. */

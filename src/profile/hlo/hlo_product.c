@@ -301,7 +301,8 @@ bool hlo_product_find(ridge_ctx *cx, const ridge_hlo_instruction *i,
         if (ridge_hlo_shape_is_tuple(output) && output->n > 0)
             output = &output->parts[0];
     }
-    if (ridge_hlo_shape_is_tuple(output))
+    if (ridge_hlo_shape_is_tuple(output) || ridge_hlo_shape_is_tuple(operands[0]) ||
+        ridge_hlo_shape_is_tuple(operands[1]))
         return false;
     out->lhs = operands[0]->type;
     out->rhs = operands[1]->type;
@@ -311,4 +312,24 @@ bool hlo_product_find(ridge_ctx *cx, const ridge_hlo_instruction *i,
     if (i->code == RIDGE_HLO_OP_RAGGED_DOT)
         return find_ragged(operands[0], operands[1], out);
     return find_dot(cx, i, operands[0], operands[1], has_text, out);
+}
+
+ridge_dtype hlo_compute_dtype(const ridge_chip *chip, ridge_hlo_type lhs,
+                              ridge_hlo_type rhs, int precision, double *passes)
+{
+    /* more bits come from more passes over bf16 parts: 3 for high, 6 for highest.
+     * @source xla-precision-2025 */
+    static const double bf16_passes[] = {1, 1, 3, 6};
+    const ridge_dtype a = ridge_hlo_type_dtype(lhs), b = ridge_hlo_type_dtype(rhs);
+    const ridge_dtype wide = ridge_dtype_bytes(a) >= ridge_dtype_bytes(b) ? a : b;
+    *passes = 1;
+    if (ridge_dtype_bytes(wide) < ridge_dtype_bytes(RIDGE_DTYPE_FP32) ||
+        wide == RIDGE_DTYPE_FP64 || chip == NULL)
+        return wide;
+    if (chip->kind == RIDGE_CHIP_TPU) {
+        *passes = bf16_passes[precision];
+        return RIDGE_DTYPE_BF16;
+    }
+    const bool has_tf32 = chip->has_peak[RIDGE_DTYPE_TF32];
+    return precision == 1 && has_tf32 ? RIDGE_DTYPE_TF32 : RIDGE_DTYPE_FP32;
 }

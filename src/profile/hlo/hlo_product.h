@@ -43,4 +43,9 @@ bool hlo_product_is(const ridge_hlo_instruction *i);
 /** A dot that contracts nothing is a multiplication of elements. */
 bool hlo_dot_is_map(const ridge_hlo_instruction *i);
 
+/** Format that a product of these operands computes in on a chip.
+ *  @param passes  out: times that the matrix unit runs over it */
+ridge_dtype hlo_compute_dtype(const ridge_chip *chip, ridge_hlo_type lhs,
+                              ridge_hlo_type rhs, int precision, double *passes);
+
 #endif

@@ -27,6 +27,8 @@ static ridge_status put_dims(hlo_maker *k, int node)
 {
     const hlo_node *n = &k->g->nodes[node];
     int seen[RIDGE_HLO_RANK_MAX], count = 0;
+    if (ridge_hlo_shape_is_tuple(&n->i->shape))
+        return hlo_maker_fail(k, n, "is a tuple");
     ridge_buf_puts(&k->out, "[");
     for (int d = 0; d < n->i->shape.n; d++) {
         if (n->i->shape.dims[d] == 1)
@@ -50,7 +52,7 @@ static ridge_status add_rules(hlo_maker *k, int node, ridge_str text)
 {
     ridge_sharding s;
     const ridge_hlo_shape *shape = hlo_maker_shape(k, node);
-    if (text.p == NULL || k->mesh.n == 0)
+    if (text.p == NULL || k->mesh.n == 0 || ridge_hlo_shape_is_tuple(shape))
         return RIDGE_OK;
     RIDGE_TRY(hlo_sharding_read(k->cx, text, &k->mesh, shape->n, &s));
     const int tensor = k->tensor_of[node];

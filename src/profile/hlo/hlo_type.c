@@ -5,11 +5,13 @@
 
 typedef struct type_row {
     const char *text;
+    size_t n; /* its length */
     int bits, proto;
 } type_row;
 
 static const type_row types[] = {
-#define ROW(name, text, bits, proto) [RIDGE_HLO_##name] = {text, bits, proto},
+#define ROW(name, text, bits, proto)                                                   \
+    [RIDGE_HLO_##name] = {text, sizeof text - 1, bits, proto},
     RIDGE_HLO_TYPE_LIST(ROW)
 #undef ROW
 };
@@ -17,11 +19,13 @@ _Static_assert(RIDGE_COUNT_OF(types) == RIDGE_HLO_TYPE_COUNT, "one row per enum 
 
 typedef struct opcode_row {
     const char *text;
+    size_t n; /* its length */
     ridge_hlo_kind kind;
 } opcode_row;
 
 static const opcode_row opcodes[] = {
-#define ROW(name, text, kind) [RIDGE_HLO_OP_##name] = {text, RIDGE_HLO_KIND_##kind},
+#define ROW(name, text, kind)                                                          \
+    [RIDGE_HLO_OP_##name] = {text, sizeof text - 1, RIDGE_HLO_KIND_##kind},
     RIDGE_HLO_OPCODE_LIST(ROW)
 #undef ROW
 };
@@ -41,7 +45,7 @@ int ridge_hlo_type_bits(ridge_hlo_type type)
 bool ridge_hlo_type_find(ridge_str text, ridge_hlo_type *out)
 {
     for (int i = 0; i < RIDGE_HLO_TYPE_COUNT; i++) {
-        if (ridge_str_is(text, types[i].text)) {
+        if (text.n == types[i].n && memcmp(text.p, types[i].text, text.n) == 0) {
             *out = (ridge_hlo_type)i;
             return true;
         }
@@ -114,7 +118,7 @@ static const struct {
 static bool code_find(ridge_str text, ridge_hlo_opcode *out)
 {
     for (int i = 0; i < RIDGE_HLO_OPCODE_COUNT; i++) {
-        if (ridge_str_is(text, opcodes[i].text)) {
+        if (text.n == opcodes[i].n && memcmp(text.p, opcodes[i].text, text.n) == 0) {
             *out = (ridge_hlo_opcode)i;
             return true;
         }

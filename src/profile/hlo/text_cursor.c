@@ -7,6 +7,8 @@ enum { SHOWN_MOST = 24, MESSAGE_MOST = 512 };
 
 text_cursor text_cursor_of(ridge_ctx *cx, ridge_str text, const char *path)
 {
+    if (text.p == NULL)
+        text = ridge_str_of("");
     return (text_cursor){.cx = cx,
                          .path = path,
                          .start = text.p,
@@ -19,8 +21,8 @@ text_cursor text_cursor_of(ridge_ctx *cx, ridge_str text, const char *path)
 text_cursor text_cursor_within(const text_cursor *outer, ridge_str piece)
 {
     text_cursor c = *outer;
-    c.p = piece.p;
-    c.end = piece.p + piece.n;
+    c.p = piece.p ? piece.p : outer->end; /* nothing is an empty piece */
+    c.end = c.p + piece.n;
     return c;
 }
 
