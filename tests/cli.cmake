@@ -16,6 +16,7 @@ ridge_program_test(shell)
 ridge_program_test(step_trace)
 ridge_program_test(export)
 ridge_program_test(nsys_reader)
+ridge_program_test(profile_cli)
 ridge_program_test(serving_export)
 ridge_program_test(speculation_cli)
 

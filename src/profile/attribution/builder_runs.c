@@ -106,32 +106,42 @@ static int compare_runs(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-ridge_status builder_runs_add(profile_builder *b, op_tally *tally,
-                              uint32_t first_device)
+/* The rows of the tally's operations; 0 of what is no collective. */
+static ridge_status rows_find(profile_builder *b, op_tally *tally, uint32_t *rows)
 {
-    const size_t n_ops = tally->keys.n;
-    uint32_t *rows = ridge_new(tally->store->arena, uint32_t, n_ops);
-    int64_t *sequences = ridge_new(tally->store->arena, int64_t, n_ops + 1);
-    if (rows == NULL || sequences == NULL)
-        return ridge_fail_nomem(b->cx);
-    for (uint32_t i = 2; i < n_ops; i++) {
+    for (uint32_t i = 2; i < tally->keys.n; i++) {
         if (!ridge_profile_part_is_network(tally->ops[i].part) ||
             tally->ops[i].count == 0)
             continue;
         RIDGE_TRY(row_find(b, tally, i, &rows[i]));
         row_at(b, rows[i])->exposed_ns += tally->ops[i].exposed_ns;
     }
+    return RIDGE_OK;
+}
+
+ridge_status builder_runs_add(profile_builder *b, op_tally *tally,
+                              uint32_t first_device)
+{
+    uint32_t *rows = ridge_new(tally->store->arena, uint32_t, (size_t)tally->keys.n);
+    if (rows == NULL)
+        return ridge_fail_nomem(b->cx);
+    RIDGE_TRY(rows_find(b, tally, rows));
+    const size_t n = b->collectives.n;
+    int64_t *sequences = ridge_new(tally->store->arena, int64_t, n);
+    if (sequences == NULL)
+        return ridge_fail_nomem(b->cx);
     record_list_sort(&tally->runs, compare_runs);
     for (size_t i = 0; i < tally->runs.n; i++) {
         const tally_run *run = record_list_at(&tally->runs, i);
         const tally_run *before = i > 0 ? record_list_at(&tally->runs, i - 1) : run;
         if (before->device != run->device)
-            memset(sequences, 0, (n_ops + 1) * sizeof *sequences);
+            memset(sequences, 0, n * sizeof *sequences);
+        const uint32_t row = rows[run->number];
         built_run *built = record_list_add(&b->runs);
         if (built == NULL)
             return ridge_fail_nomem(b->cx);
-        *built = (built_run){run->start_ns, run->length_ns, sequences[run->number]++,
-                             rows[run->number], first_device + run->device};
+        *built = (built_run){run->start_ns, run->length_ns, sequences[row]++, row,
+                             first_device + run->device};
     }
     return RIDGE_OK;
 }
