@@ -12,6 +12,9 @@ enum { LIVES = 12, REQUESTS_LEAST = 3000, REQUESTS_MOST = 60000, TRIES = 7 };
 /* Rates that are tried lie between these times the closed form's. */
 static const double RATE_LEAST = 0.4, RATE_MOST = 1.6;
 
+/* Of lengths in a closed loop. */
+static const double SPREAD = 0.1;
+
 typedef struct player {
     const ridge_service_request *request;
     ridge_service_price *prices;
@@ -56,6 +59,9 @@ static ridge_request_draws draws_of(const ridge_service_request *r,
         .output = {.kind = RIDGE_LENGTH_FIXED, .mean = r->work.output_tokens},
         .seed = 1};
     if (rate_per_s <= 0) {
+        /* clients whose requests are all alike would stay in step */
+        d.prompt.kind = d.output.kind = RIDGE_LENGTH_UNIFORM;
+        d.prompt.spread = d.output.spread = SPREAD;
         d.arrivals = RIDGE_ARRIVAL_CLOSED;
         d.concurrency = (int64_t)fmax(1, round(p->concurrency));
     }
@@ -109,8 +115,9 @@ static ridge_status play(ridge_ctx *cx, const ridge_service_request *r,
     ridge_serving_summary summary;
     if (d == NULL)
         return ridge_fail_nomem(cx);
-    const double longest = r->work.prompt_tokens + r->work.output_tokens;
-    RIDGE_TRY(ridge_service_deploy(cx, r, &p->choice, fmax(2, longest), d));
+    const double longest =
+        (1 + SPREAD) * (r->work.prompt_tokens + r->work.output_tokens) + 2;
+    RIDGE_TRY(ridge_service_deploy(cx, r, &p->choice, longest, d));
     RIDGE_TRY(ridge_request_draws_open(cx, &draws, &source));
     RIDGE_TRY(ridge_serving_play(cx, &d->play, &source, &goals, NULL, &summary));
     take(r, &summary, out);
