@@ -85,9 +85,12 @@ static ridge_text format_si(double v)
     return ridge_format_si(v, "");
 }
 
+/* What no integer holds is written as a real. */
 static ridge_text format_exact(double v)
 {
-    return ridge_format_exact((int64_t)v);
+    static const double most = 9007199254740992.0; /* 2^53 */
+    return v > -most && v < most ? ridge_format_exact((int64_t)v)
+                                 : ridge_format_double(v);
 }
 
 EMSCRIPTEN_KEEPALIVE void bridge_format(const char *kind, double value, ridge_text *out)

@@ -10,7 +10,7 @@ const GOLDEN = resolve(ROOT, 'tests/golden');
 const FOR_A_SHELL = /[|&;<>`$\\\n]|--run|--data|--html|--timeline|--plan |--svg|--operations| -o|NO_COLOR|\/dev\//;
 /* Fronts are thinned by place: where two deployments are equal to the last digit but one,
  * another libm keeps another one. */
-const NEAR_TIES = new Set(['serve/front']);
+const NEAR_TIES = new Set(['serve/front', 'serve/offer']);
 const NOT_HERE = new Set(['run', 'calibrate', 'ui', 'help', '--help']);
 
 /** Words of a line without expansions: quotes group, nothing else is special. */

@@ -101,6 +101,8 @@ flow('a slider answers at once with layouts like the last, then with all', TRAIN
   await tab.getByText('2M tokens').waitFor();
   await isDone(tab);
   assert.match(tab.url(), /batch=2M/);
+  await tab.goBack();
+  await tab.getByText('1M tokens').waitFor();
 });
 
 flow('a layout is chosen, and its number opens its derivation', TRAINING, async (tab) => {

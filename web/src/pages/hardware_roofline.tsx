@@ -44,7 +44,7 @@ export function HardwareRoofline(props: { route: Route; chips: string[] }) {
         <TextField label="Operation: MxKxN, an einsum, attention:decode …" isWide value={op} change={(value) => setParams({ op: value, size: undefined })} />
         <TextField label="Sizes to sweep" value={sweep} change={(value) => setParams({ sweep: value, size: undefined })} />
         {steps.length > 0 && (
-          <StepSlider label={dim} steps={steps} value={size} text={f.exact(Number(size))} change={(value, isDone) => setParams({ size: value }, isDone)} />
+          <StepSlider label={dim} steps={steps} value={size} text={f.exact(Number(size))} change={(value, isStep) => setParams({ size: value }, isStep)} />
         )}
       </form>
       {props.chips[0] && <SameLine words={words(props.chips[0])} />}

@@ -23,9 +23,9 @@ function Sliders(props: { params: Params }) {
   return (
     <fieldset class="fields">
       <legend class="unseen">Sliders</legend>
-      <StepSlider label="Prompt" steps={withValue(TOKENS, tokens('prompt'))} value={tokens('prompt')} text={`${tokens('prompt')} tokens`} change={(prompt, isDone) => setParams({ prompt }, isDone)} />
-      <StepSlider label="Answer" steps={withValue(TOKENS, tokens('output'))} value={tokens('output')} text={`${tokens('output')} tokens`} change={(output, isDone) => setParams({ output }, isDone)} />
-      <StepSlider label="Batch" steps={withValue(BATCHES, batch)} value={batch} text={batch === ANY ? 'the best' : batch} change={(value, isDone) => setParams({ batch: value === ANY ? undefined : value }, isDone)} />
+      <StepSlider label="Prompt" steps={withValue(TOKENS, tokens('prompt'))} value={tokens('prompt')} text={`${tokens('prompt')} tokens`} change={(prompt, isStep) => setParams({ prompt }, isStep)} />
+      <StepSlider label="Answer" steps={withValue(TOKENS, tokens('output'))} value={tokens('output')} text={`${tokens('output')} tokens`} change={(output, isStep) => setParams({ output }, isStep)} />
+      <StepSlider label="Batch" steps={withValue(BATCHES, batch)} value={batch} text={batch === ANY ? 'the best' : batch} change={(value, isStep) => setParams({ batch: value === ANY ? undefined : value }, isStep)} />
     </fieldset>
   );
 }

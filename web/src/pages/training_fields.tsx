@@ -30,12 +30,12 @@ function ChipsSlider(props: { on: string; chips: number | undefined }) {
   if (slices.length === 0) return null;
   const at = slices.find((slice) => slice.slice === props.on) ?? slices.find((slice) => slice.chips === props.chips);
   const steps = slices.map((slice) => slice.slice);
-  return <StepSlider label="Chips" steps={at ? steps : withValue(steps, props.on)} value={at?.slice ?? props.on} text={String(at?.chips ?? props.chips ?? '')} change={(on, isDone) => setParams({ on }, isDone)} />;
+  return <StepSlider label="Chips" steps={at ? steps : withValue(steps, props.on)} value={at?.slice ?? props.on} text={String(at?.chips ?? props.chips ?? '')} change={(on, isStep) => setParams({ on }, isStep)} />;
 }
 
 function Sliders(props: { params: Params; chips: number | undefined }) {
   const value = (name: 'on' | 'batch' | 'seq' | 'net') => valueOf(props.params, name);
-  const change = (name: string) => (text: string, isDone: boolean) => setParams({ [name]: text }, isDone);
+  const change = (name: string) => (text: string, isStep: boolean) => setParams({ [name]: text }, isStep);
   return (
     <fieldset class="fields">
       <legend class="unseen">Sliders</legend>

@@ -1,6 +1,6 @@
 // Fields of a form: a label, an input, and what is wrong with it.
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useState } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 
 interface FieldProps {
   label: string;
@@ -72,9 +72,11 @@ export function StepSlider(props: {
   steps: readonly string[];
   value: string;
   text: ComponentChildren;
-  change(value: string, isDone: boolean): void;
+  /** @param isStep  the first move of a slide: it begins an entry of the history */
+  change(value: string, isStep: boolean): void;
 }) {
   const id = useId();
+  const isSliding = useRef(false);
   const at = Math.max(0, props.steps.indexOf(props.value));
   const pick = (text: string) => props.steps[Number(text)] ?? props.value;
   return (
@@ -90,8 +92,14 @@ export function StepSlider(props: {
         step={1}
         value={at}
         aria-valuetext={props.value}
-        onInput={(event) => props.change(pick(event.currentTarget.value), false)}
-        onChange={(event) => props.change(pick(event.currentTarget.value), true)}
+        onInput={(event) => {
+          props.change(pick(event.currentTarget.value), !isSliding.current);
+          isSliding.current = true;
+        }}
+        onChange={(event) => {
+          isSliding.current = false;
+          props.change(pick(event.currentTarget.value), false);
+        }}
       />
     </div>
   );
