@@ -173,7 +173,7 @@ const char *ridge_serving_part_text(ridge_serving_part part);
 typedef struct ridge_serving_step {
     double expected_s;
     double parts_s[RIDGE_SERVING_PART_COUNT]; /* sum to expected_s */
-    double bound_s; /* physics: the largest of the five, each in perfect overlap */
+    double bound_s; /* physics: max(cache + max(flops, weights), network) */
     double bound_flops_s, bound_weights_s, bound_cache_s, bound_network_s;
     double flops, weight_bytes, cache_bytes; /* of one chip */
     ridge_bound bound_by;

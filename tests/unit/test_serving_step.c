@@ -364,6 +364,35 @@ static void only_the_text_model_is_cut(void **state)
     }
 }
 
+/* A model of a dozen windows: more than tables have classes. */
+static void many_windows_share_a_table(void **state)
+{
+    ridge_ctx *cx = *state;
+    enum { KINDS = 12 };
+    bench b = bench_of(cx, "llama-3.1-8b", "h100", 1);
+    ridge_model model = *b.model;
+    ridge_layer layers[KINDS];
+    ridge_run runs[KINDS];
+    for (int i = 0; i < KINDS; i++) {
+        layers[i] = b.model->layers[0];
+        layers[i].count = layers[i].weight_sets = 2;
+        layers[i].mixer.window = 128 * (i + 1);
+        runs[i] = (ridge_run){.layer = i, .count = 2};
+    }
+    model.n_layers = model.n_runs = KINDS;
+    model.layers = layers;
+    model.runs = runs;
+    model.layer_count = 2 * KINDS;
+    b.model = &model;
+    b.desk = serving_desk_of(cx, &model, b.slice);
+    ridge_serving_speed speed;
+    assert_ok(cx, ridge_serving_speed_build(b.desk, &b.layout, &speed));
+    const ridge_serving_load load = serving_decoding(16, 4096);
+    assert_near(serving_tables_s(&speed, &load), price(&b, load).expected_s, 1e-9);
+    assert_near(price(&b, serving_decoding(16, 16000)).expected_s,
+                price(&b, load).expected_s, 1e-12);
+}
+
 static void axes_of_training_are_refused_with_reasons(void **state)
 {
     (void)state;
@@ -412,6 +441,7 @@ int main(void)
         CASE(illegal_layouts_say_why),
         CASE(degrees_beyond_the_kv_heads_are_told_apart),
         CASE(only_the_text_model_is_cut),
+        CASE(many_windows_share_a_table),
         cmocka_unit_test(axes_of_training_are_refused_with_reasons),
         CASE(loads_are_checked),
     };

@@ -459,6 +459,7 @@ static ridge_status make_cut(ridge_serving_desk *desk, int64_t tp, serving_cut *
     read_blocks(&decode);
     read_blocks(&prefill);
     list_moe(desk, &cut);
+    serving_classes_set(&cut);
     *out = cut;
     return RIDGE_OK;
 }

@@ -62,7 +62,11 @@ typedef struct serving_mixer {
     double scan_bytes;  /* of a row, what scans read and write beside the state */
     double scan_share;  /* of the scan's work that this rank does */
     double scan_calls;
+    double class_window; /* of the class of caches in tables; 0: the whole context */
 } serving_mixer;
+
+/** Whether it works on a state of one size: scans, and attention to a source. */
+bool serving_mixer_is_state(const serving_mixer *m);
 
 /** A kind of layer with experts. */
 typedef struct serving_moe {
@@ -109,6 +113,11 @@ struct ridge_serving_desk {
     serving_planes *planes;
     ridge_serving_desk *draft; /* of a drafting model; NULL until it is wanted */
 };
+
+/** Give each mixer the window of its class of caches. Where a model has more windows
+ * than tables have classes, all are priced over the context; one more class is for
+ * states. */
+void serving_classes_set(serving_cut *cut);
 
 /** The cut for tp, made when it is first asked for. @errors E_ARG, E_NOMEM */
 RIDGE_NODISCARD ridge_status serving_cut_find(ridge_serving_desk *desk, int64_t tp,

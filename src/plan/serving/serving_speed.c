@@ -128,8 +128,8 @@ typedef struct plane_work {
 
 static bool is_of_class(const plane_work *w, const serving_mixer *m)
 {
-    return serving_class_is_state(m) == w->is_state &&
-           (w->is_state || serving_class_window(m) == w->window);
+    return serving_mixer_is_state(m) == w->is_state &&
+           (w->is_state || m->class_window == w->window);
 }
 
 static double decode_s(const plane_work *w, double sequences, double met)
@@ -298,17 +298,38 @@ static bool class_build(const plane_work *w, ridge_serving_cache *out)
 
 /* ---- classes --------------------------------------------------------------------- */
 
-bool serving_class_is_state(const serving_mixer *m)
+bool serving_mixer_is_state(const serving_mixer *m)
 {
     return !m->has_scores || m->is_cross;
 }
 
-double serving_class_window(const serving_mixer *m)
+static double own_window(const serving_mixer *m)
 {
     const ridge_mixer *mixer = m->mixer;
-    return mixer->is_window_chunked || mixer->compress_ratio > 0
+    return mixer->is_window_chunked || mixer->compress_ratio > 0 ||
+                   serving_mixer_is_state(m)
                ? 0
                : (double)mixer->window;
+}
+
+static bool is_window_met(const serving_cut *cut, int i)
+{
+    const double window = own_window(&cut->mixers[i]);
+    for (int j = 0; j < i; j++) {
+        const double before = own_window(&cut->mixers[j]);
+        if (before >= window && before <= window)
+            return true;
+    }
+    return false;
+}
+
+void serving_classes_set(serving_cut *cut)
+{
+    int windows = 0;
+    for (int i = 0; i < cut->n_mixers; i++)
+        windows += is_window_met(cut, i) ? 0 : 1;
+    for (int i = 0; i < cut->n_mixers && windows < RIDGE_SERVING_CACHE_MAX; i++)
+        cut->mixers[i].class_window = own_window(&cut->mixers[i]);
 }
 
 static void add_kept(const serving_bench *b, const plane_work *w,
@@ -352,10 +373,10 @@ static bool caches_build(const serving_bench *b, ridge_serving_speed *out)
 {
     for (int i = 0; i < b->cut->n_mixers; i++) {
         const serving_mixer *m = &b->cut->mixers[i];
-        const plane_work w = {
-            .b = b,
-            .is_state = serving_class_is_state(m),
-            .window = serving_class_is_state(m) ? 0 : serving_class_window(m)};
+        const plane_work w = {.b = b,
+                              .is_state = serving_mixer_is_state(m),
+                              .window =
+                                  serving_mixer_is_state(m) ? 0 : m->class_window};
         if (!is_met(b, i, &w) && !add_class(b, &w, out))
             return false;
     }
