@@ -15,7 +15,8 @@ typedef struct serve_launch {
 } serve_launch;
 
 /** Fill model, engine and knobs of @p request from the command or file of --from; its
- * slice is set. A model given as an argument stands for the text's.
+ * slice is set. A model given as an argument stands for the text's, --engine for its
+ * engine.
  * @errors those of ridge_serving_launch_read; E_ARG prompts and outputs that are longer
  *         than the engine takes */
 RIDGE_NODISCARD ridge_status serve_launch_read(cli_run *run, const char *from,
