@@ -108,7 +108,9 @@ enum { RIDGE_SERVICE_FREE = -1, RIDGE_SERVICE_FORMATS_MAX = 16 };
 /** What a user fixes of one pool; 0 or RIDGE_SERVICE_FREE: not fixed. */
 typedef struct ridge_service_pool_knobs {
     int64_t tp, pp, ep, attention_dp;
-    int kv_cut; /* of ridge_kv_cut, or RIDGE_SERVICE_FREE */
+    int64_t tp_d;      /* of tp, ranks that cut D; not searched unasked */
+    int64_t placement; /* plus one */
+    int kv_cut;        /* of ridge_kv_cut, or RIDGE_SERVICE_FREE */
     int is_gathered;
     int64_t servers;
 } ridge_service_pool_knobs;
@@ -141,8 +143,9 @@ typedef struct ridge_service_knobs {
 ridge_service_knobs ridge_service_knobs_free(void);
 
 /** Set a knob from KEY and VALUE of the command line: tp, pp, ep, attention_dp,
- * servers, kv_cut, gathered (with prefill_ or decode_ before them: of that pool alone),
- * mode, batch, budget, depth, weights, experts, compute, cache, activations.
+ * tp_d, placement, servers, kv_cut, gathered (with prefill_ or decode_ before them: of
+ * that pool alone), mode, batch, budget, depth, weights, experts, compute, cache,
+ * activations.
  * @errors E_ARG unknown key (with the nearest) or bad value */
 RIDGE_NODISCARD ridge_status ridge_service_knobs_set(ridge_ctx *cx,
                                                      ridge_service_knobs *knobs,

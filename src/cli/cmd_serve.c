@@ -177,6 +177,8 @@ const cli_verb cli_verb_serve = {
         "  tp= pp= ep= attention_dp= servers=    degrees (prefill_tp=, decode_tp=, "
         "...:\n"
         "      of one pool)\n"
+        "  tp_d=     of tp, ranks that cut D of feed-forwards    placement=0..5  order "
+        "of axes\n"
         "  kv_cut=heads|batch|sequence  gathered=0|1  "
         "mode=aggregated|disaggregated|any\n"
         "  batch=    decoding sequences of an attention rank's iteration\n"

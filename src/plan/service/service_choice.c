@@ -282,8 +282,8 @@ void service_nearest_merge(const ridge_service_request *r, service_nearest *to,
 static bool is_same_cut(const ridge_serving_layout *a, const ridge_serving_layout *b)
 {
     return a->tp == b->tp && a->pp == b->pp && a->ep == b->ep &&
-           a->attention_dp == b->attention_dp && a->kv_cut == b->kv_cut &&
-           a->is_weight_gathered == b->is_weight_gathered &&
+           a->attention_dp == b->attention_dp && a->tp_d == b->tp_d &&
+           a->kv_cut == b->kv_cut && a->is_weight_gathered == b->is_weight_gathered &&
            a->formats.weight == b->formats.weight &&
            a->formats.cache == b->formats.cache && a->draft.kind == b->draft.kind &&
            a->draft.depth == b->draft.depth;
@@ -328,10 +328,12 @@ static int compare_pools(const ridge_service_pool *a, const ridge_service_pool *
     const ridge_serving_layout *y = &b->layout;
     const int64_t left[] = {x->tp,          x->pp,          x->ep,
                             x->draft.depth, (int)x->kv_cut, x->is_weight_gathered,
-                            a->servers,     x->sequences,   x->budget_tokens};
+                            a->servers,     x->sequences,   x->budget_tokens,
+                            x->placement,   x->tp_d};
     const int64_t right[] = {y->tp,          y->pp,          y->ep,
                              y->draft.depth, (int)y->kv_cut, y->is_weight_gathered,
-                             b->servers,     y->sequences,   y->budget_tokens};
+                             b->servers,     y->sequences,   y->budget_tokens,
+                             y->placement,   y->tp_d};
     for (size_t i = 0; i < RIDGE_COUNT_OF(left); i++) {
         if (left[i] != right[i])
             return left[i] < right[i] ? -1 : 1;

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { DEGREE_MOST = 1 << 20, BUDGET_MOST = 1 << 24 };
+enum { PLACEMENT_MOST = 5, DEGREE_MOST = 1 << 20, BUDGET_MOST = 1 << 24 };
 
 ridge_service_knobs ridge_service_knobs_free(void)
 {
@@ -35,7 +35,42 @@ static ridge_status read_count(ridge_ctx *cx, const char *key, const char *value
 static ridge_status read_cut(ridge_ctx *cx, const char *value, int *out)
 {
 #define CUT_NAME(name, text, what) text,
-    static const char *const names[] = {RIDGE_KV_CUT_LIST(CUT_NAME)};
+    static const char *const names[] = {"tp",
+                                        "pp",
+                                        "ep",
+                                        "attention_dp",
+                                        "tp_d",
+                                        "placement",
+                                        "servers",
+                                        "kv_cut",
+                                        "mode",
+                                        "gathered",
+                                        "batch",
+                                        "budget",
+                                        "depth",
+                                        "weights",
+                                        "experts",
+                                        "compute",
+                                        "cache",
+                                        "activations",
+                                        "prefill_tp",
+                                        "decode_tp",
+                                        "prefill_pp",
+                                        "decode_pp",
+                                        "prefill_ep",
+                                        "decode_ep",
+                                        "prefill_servers",
+                                        "decode_servers",
+                                        "prefill_kv_cut",
+                                        "decode_kv_cut",
+                                        "prefill_attention_dp",
+                                        "decode_attention_dp",
+                                        "prefill_gathered",
+                                        "decode_gathered",
+                                        "prefill_placement",
+                                        "decode_placement",
+                                        "prefill_tp_d",
+                                        "decode_tp_d"};
 #undef CUT_NAME
     for (size_t i = 0; i < RIDGE_COUNT_OF(names); i++) {
         if (strcmp(value, names[i]) == 0) {
@@ -71,6 +106,7 @@ static const degree degrees[] = {
     {"pp", offsetof(ridge_service_pool_knobs, pp)},
     {"ep", offsetof(ridge_service_pool_knobs, ep)},
     {"attention_dp", offsetof(ridge_service_pool_knobs, attention_dp)},
+    {"tp_d", offsetof(ridge_service_pool_knobs, tp_d)},
     {"servers", offsetof(ridge_service_pool_knobs, servers)},
 };
 
@@ -91,10 +127,12 @@ static const char *const names[] = {"tp",
                                     "pp",
                                     "ep",
                                     "attention_dp",
+                                    "tp_d",
+                                    "placement",
                                     "servers",
                                     "kv_cut",
-                                    "gathered",
                                     "mode",
+                                    "gathered",
                                     "batch",
                                     "budget",
                                     "depth",
@@ -111,12 +149,16 @@ static const char *const names[] = {"tp",
                                     "decode_ep",
                                     "prefill_servers",
                                     "decode_servers",
-                                    "prefill_attention_dp",
-                                    "decode_attention_dp",
                                     "prefill_kv_cut",
                                     "decode_kv_cut",
+                                    "prefill_attention_dp",
+                                    "decode_attention_dp",
                                     "prefill_gathered",
-                                    "decode_gathered"};
+                                    "decode_gathered",
+                                    "prefill_placement",
+                                    "decode_placement",
+                                    "prefill_tp_d",
+                                    "decode_tp_d"};
 
 /* @return false: the key is not of a pool */
 static bool set_pool(ridge_ctx *cx, ridge_service_pool_knobs *k, const char *key,
@@ -127,6 +169,11 @@ static bool set_pool(ridge_ctx *cx, ridge_service_pool_knobs *k, const char *key
             continue;
         int64_t *field = (int64_t *)(void *)((char *)k + degrees[i].offset);
         *st = read_count(cx, key, value, 1, DEGREE_MOST, field);
+        return true;
+    }
+    if (strcmp(name, "placement") == 0) { /* 0 is not fixed: kept plus one */
+        *st = read_count(cx, key, value, 0, PLACEMENT_MOST, &k->placement);
+        k->placement += *st == RIDGE_OK;
         return true;
     }
     if (strcmp(name, "kv_cut") == 0) {

@@ -10,7 +10,7 @@
  *     aim, requests_per_s, usd_per_chip_hour, expert_skew
  *     mode                    aggregated, disaggregated
  *     pools[]                 one, or prefill and decode:
- *         role, servers, batch, mesh {tp, pp, ep, attention_dp}, kv_cut,
+ *         role, servers, batch, mesh {tp, pp, ep, attention_dp; tp_d}, kv_cut,
  *         weight_gathered, placement_index, sequences, budget_tokens
  *         dtypes              {weights, experts, compute, expert_compute, activations,
  *                              cache, attention, group}
@@ -83,6 +83,8 @@ static void set_mesh(ridge_ctx *cx, ridge_json *o, const ridge_serving_layout *l
     ridge_json_set_i64(mesh, "pp", l->pp);
     ridge_json_set_i64(mesh, "ep", l->ep);
     ridge_json_set_i64(mesh, "attention_dp", l->attention_dp);
+    if (l->tp_d > 1)
+        ridge_json_set_i64(mesh, "tp_d", l->tp_d);
 }
 
 static void set_pools(ridge_ctx *cx, ridge_json *o, const ridge_service_choice *c)

@@ -189,6 +189,9 @@ static ridge_status read_mesh(ridge_ctx *cx, const ridge_node *pool,
     RIDGE_TRY(want_count(cx, &mesh, "pp", 1, &l->pp));
     RIDGE_TRY(want_count(cx, &mesh, "ep", 1, &l->ep));
     RIDGE_TRY(want_count(cx, &mesh, "attention_dp", 1, &l->attention_dp));
+    const ridge_node tp_d = ridge_json_get(&mesh, "tp_d");
+    if (!ridge_json_is_absent(tp_d))
+        RIDGE_TRY(ridge_json_want_i64(cx, tp_d, 1, l->tp, &l->tp_d));
     if (!ridge_mul_i64(l->tp, l->attention_dp, &chips) || chips % l->ep != 0)
         return ridge_json_fail(cx, mesh, "ep must divide tp x attention_dp");
     if (!ridge_mul_i64(chips, l->pp, &chips) || chips > DEGREE_MOST)

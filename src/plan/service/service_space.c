@@ -129,6 +129,9 @@ static bool is_wanted(const builder *b, ridge_service_role role,
         return false;
     if (k->attention_dp == 0 && l->attention_dp > 1 && !b->has_experts)
         return false;
+    if (l->tp_d != (k->tp_d > 1 ? k->tp_d : 0) ||
+        (k->placement > 0 && k->placement != l->placement + 1))
+        return false;
     return is_cut_wanted(b, k, role, l) && is_gathering_wanted(b, k, role, l);
 }
 
@@ -187,17 +190,48 @@ static bool add_drafts(builder *b, service_layout *l)
     return true;
 }
 
-/* Every format, cut of the cache, and weights that stay or are gathered. */
+/* Orders of a torus's axes, where they are not alike. */
+static int placements(const ridge_slice *slice)
+{
+    for (int i = 1; i < slice->n_axes; i++) {
+        const ridge_axis *a = &slice->axes[0];
+        const ridge_axis *z = &slice->axes[i];
+        if (z->kind == RIDGE_AXIS_TORUS &&
+            (a->size != z->size || a->has_wraparound != z->has_wraparound))
+            return ridge_serving_placement_count(slice);
+    }
+    return 1;
+}
+
+/* Feed-forwards cut on one axis, or on two as a pool's knobs say. */
+static bool add_widths(builder *b, service_layout *l)
+{
+    int64_t last = -1;
+    for (int role = -1; role < RIDGE_SERVICE_ROLE_COUNT; role++) {
+        const int64_t asked = role < 0 ? 0 : b->request->knobs.pools[role].tp_d;
+        l->layout.tp_d = asked > 1 ? asked : 0;
+        if (l->layout.tp_d == last || (role >= 0 && l->layout.tp_d == 0))
+            continue;
+        last = l->layout.tp_d;
+        if (!add_drafts(b, l))
+            return false;
+    }
+    return true;
+}
+
+/* Every format, cut of the cache, placement, and weights that stay or are gathered. */
 static bool add_variants(builder *b, service_layout *l)
 {
     const ridge_service_knobs *k = &b->request->knobs;
+    const int n_placements = placements(b->request->slice);
     for (int f = 0; f < k->n_formats; f++) {
         l->format = f;
         l->layout.formats = k->formats[f];
-        for (int v = 0; v < 6; v++) {
+        for (int v = 0; v < 6 * n_placements; v++) {
             l->layout.kv_cut = (ridge_kv_cut)(v % 3);
-            l->layout.is_weight_gathered = v >= 3;
-            if (!add_drafts(b, l))
+            l->layout.is_weight_gathered = v / 3 % 2 == 1;
+            l->layout.placement = v / 6;
+            if (!add_widths(b, l))
                 return false;
         }
     }

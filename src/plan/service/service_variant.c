@@ -77,6 +77,8 @@ void service_variant_fix(ridge_service_request *r, const ridge_service_choice *c
                                        .pp = l->pp,
                                        .ep = l->ep,
                                        .attention_dp = l->attention_dp,
+                                       .tp_d = l->tp_d,
+                                       .placement = l->placement + 1,
                                        .kv_cut = (int)l->kv_cut,
                                        .is_gathered = l->is_weight_gathered,
                                        .servers = choice->pools[i].servers};

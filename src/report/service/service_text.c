@@ -15,12 +15,16 @@ static const char *layout_text(ridge_ctx *cx, const ridge_serving_layout *l,
     ridge_buf b;
     ridge_buf_init(&b, ridge_ctx_arena(cx));
     put_degree(&b, "tp", l->tp, is_knob);
+    put_degree(&b, is_knob ? "tp_d" : "D", l->tp_d, is_knob);
     put_degree(&b, is_knob ? "attention_dp" : "dp", l->attention_dp, is_knob);
     put_degree(&b, "ep", l->ep, is_knob);
     put_degree(&b, "pp", l->pp, is_knob);
     if (l->kv_cut != RIDGE_KV_CUT_HEADS)
         ridge_buf_printf(&b, is_knob ? "%skv_cut=%s" : "%skv by %s",
                          b.n == 0 ? "" : " ", ridge_kv_cut_text(l->kv_cut));
+    if (l->placement > 0)
+        ridge_buf_printf(&b, is_knob ? "%splacement=%d" : "%sorder %d",
+                         b.n == 0 ? "" : " ", l->placement);
     if (l->is_weight_gathered)
         ridge_buf_printf(&b, is_knob ? "%sgathered=1" : "%sgathered",
                          b.n == 0 ? "" : " ");
