@@ -75,6 +75,9 @@ typedef struct ridge_engine {
     bool cuts_sequences;   /* sequences of a cache over ranks beyond the KV heads */
     bool cuts_tokens;      /* tokens of a sequence over them: context parallelism */
     bool gathers_weights;  /* weights cut over ranks that keep their tokens: FSDP */
+    bool lacks_stages;     /* no pipeline: JetStream */
+    bool deals_over_all;   /* experts are dealt over all ranks of a stage, or cut over
+                              them: vLLM */
     bool is_hybrid;        /* layers with windows give pages back; else all keep as
                               much as those without */
     int64_t prompts;       /* most in an iteration; 0: any */

@@ -6,7 +6,8 @@
  * whole); aliases; the choices batching (mixed, prefill, static), preemption
  * (recompute, swap, reserve), victim (latest, shortest), memory (all, static, free);
  * the flags is_chunked, has_prefix_cache, keeps_order, pads_prompts, is_slotted,
- * is_hybrid, cuts_sequences, cuts_tokens, gathers_weights, is_host_hidden; facts of the
+ * is_hybrid, cuts_sequences, cuts_tokens, gathers_weights, lacks_stages,
+ * deals_over_all, is_host_hidden; facts of the
  * other fields of ridge_engine under their names; limits (an array of {chips,
  * below_bytes, budget_tokens, sequences}); cache_line; rules {source, date, note}:
  * where the choices and flags are written. An unknown member is an error.
@@ -37,7 +38,8 @@ static const char *const members[] = {"name",          "full_name",
                                       "launch_s",      "is_hybrid",
                                       "retract_steps", "cuts_sequences",
                                       "cuts_tokens",   "gathers_weights",
-                                      "group_bytes"};
+                                      "group_bytes",   "lacks_stages",
+                                      "deals_over_all"};
 
 static const struct {
     fact_spec spec;
@@ -83,6 +85,8 @@ static const struct {
     {"cuts_sequences", offsetof(ridge_engine, cuts_sequences)},
     {"cuts_tokens", offsetof(ridge_engine, cuts_tokens)},
     {"gathers_weights", offsetof(ridge_engine, gathers_weights)},
+    {"lacks_stages", offsetof(ridge_engine, lacks_stages)},
+    {"deals_over_all", offsetof(ridge_engine, deals_over_all)},
     {"is_host_hidden", offsetof(ridge_engine, is_host_hidden)},
 };
 

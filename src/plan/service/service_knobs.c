@@ -35,42 +35,7 @@ static ridge_status read_count(ridge_ctx *cx, const char *key, const char *value
 static ridge_status read_cut(ridge_ctx *cx, const char *value, int *out)
 {
 #define CUT_NAME(name, text, what) text,
-    static const char *const names[] = {"tp",
-                                        "pp",
-                                        "ep",
-                                        "attention_dp",
-                                        "tp_d",
-                                        "placement",
-                                        "servers",
-                                        "kv_cut",
-                                        "mode",
-                                        "gathered",
-                                        "batch",
-                                        "budget",
-                                        "depth",
-                                        "weights",
-                                        "experts",
-                                        "compute",
-                                        "cache",
-                                        "activations",
-                                        "prefill_tp",
-                                        "decode_tp",
-                                        "prefill_pp",
-                                        "decode_pp",
-                                        "prefill_ep",
-                                        "decode_ep",
-                                        "prefill_servers",
-                                        "decode_servers",
-                                        "prefill_kv_cut",
-                                        "decode_kv_cut",
-                                        "prefill_attention_dp",
-                                        "decode_attention_dp",
-                                        "prefill_gathered",
-                                        "decode_gathered",
-                                        "prefill_placement",
-                                        "decode_placement",
-                                        "prefill_tp_d",
-                                        "decode_tp_d"};
+    static const char *const names[] = {RIDGE_KV_CUT_LIST(CUT_NAME)};
 #undef CUT_NAME
     for (size_t i = 0; i < RIDGE_COUNT_OF(names); i++) {
         if (strcmp(value, names[i]) == 0) {

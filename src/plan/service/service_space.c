@@ -32,6 +32,18 @@ double service_space_batch(int place)
     return (double)((8 + eighth) * ((int64_t)1 << (octave > 20 ? 20 : octave)));
 }
 
+/* An iteration of prompts that are not cut has no more tokens than as many as it takes,
+ * padded where the engine pads them. */
+static double whole_prompts(const ridge_service_request *r, double own)
+{
+    const double each = r->engine->pads_prompts
+                            ? pow(2, ceil(log2(r->work.prompt_tokens)))
+                            : r->work.prompt_tokens;
+    if (r->engine->prompts > 0)
+        own = fmin(own, each * (double)r->engine->prompts);
+    return fmax(own, each);
+}
+
 /* What the engine does unasked is tried too. Whole prompts need room for one. */
 int service_space_budgets(const ridge_service_request *r,
                           double out[SERVICE_BUDGET_MAX])
@@ -44,7 +56,7 @@ int service_space_budgets(const ridge_service_request *r,
         return 1;
     }
     if (!r->engine->is_chunked) {
-        out[0] = fmax(own, r->work.prompt_tokens);
+        out[0] = whole_prompts(r, own);
         return 1;
     }
     bool has_own = own <= 0;
@@ -119,6 +131,17 @@ static bool is_gathering_wanted(const builder *b, const ridge_service_pool_knobs
                                       b->request->engine->gathers_weights);
 }
 
+/* What the engine does not do is searched where knobs ask for it. */
+static bool is_engine_able(const builder *b, const ridge_service_pool_knobs *k,
+                           const ridge_serving_layout *l)
+{
+    const ridge_engine *e = b->request->engine;
+    if (e->lacks_stages && l->pp > 1 && k->pp == 0)
+        return false;
+    return !e->deals_over_all || k->ep > 0 || l->ep == 1 ||
+           l->ep == l->tp * l->attention_dp;
+}
+
 /* Whether a pool's knobs allow a layout. */
 static bool is_wanted(const builder *b, ridge_service_role role,
                       const ridge_serving_layout *l)
@@ -132,7 +155,8 @@ static bool is_wanted(const builder *b, ridge_service_role role,
     if (l->tp_d != (k->tp_d > 1 ? k->tp_d : 0) ||
         (k->placement > 0 && k->placement != l->placement + 1))
         return false;
-    return is_cut_wanted(b, k, role, l) && is_gathering_wanted(b, k, role, l);
+    return is_engine_able(b, k, l) && is_cut_wanted(b, k, role, l) &&
+           is_gathering_wanted(b, k, role, l);
 }
 
 /* A server takes part of the slice; of two pools each leaves room for the other. */
