@@ -140,10 +140,10 @@ static int by_rate(const void *left, const void *right)
     return a->order - b->order;
 }
 
-void service_points_thin(service_points *set, bool is_cost, int most)
+void service_points_thin(service_points *set, int most)
 {
-    (void)is_cost;
-    qsort(set->of, (size_t)set->n, sizeof *set->of, by_rate);
+    if (set->n > 0)
+        qsort(set->of, (size_t)set->n, sizeof *set->of, by_rate);
     if (set->n <= most)
         return;
     for (int i = 0; i < most; i++)

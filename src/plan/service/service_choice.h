@@ -59,7 +59,7 @@ bool service_points_add(ridge_arena *arena, service_points *set,
                         const service_point *point, bool is_cost);
 
 /** The most tokens/s a chip first, @p most of them evenly spread over the front. */
-void service_points_thin(service_points *set, bool is_cost, int most);
+void service_points_thin(service_points *set, int most);
 
 /** What was refused, by reason. */
 typedef struct service_tally {

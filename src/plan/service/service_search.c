@@ -230,7 +230,7 @@ static ridge_status finish_front(search *s, const service_source *source,
     whole.requests_per_s = 0;
     whole.goals = ridge_service_goals_none();
     whole.goals.quantile = s->request->goals.quantile;
-    service_points_thin(points, is_cost, FRONT_SHOWN);
+    service_points_thin(points, FRONT_SHOWN);
     *out =
         ridge_new(ridge_ctx_arena(s->cx), ridge_service_price, (size_t)points->n + 1);
     if (*out == NULL)
