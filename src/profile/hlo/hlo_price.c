@@ -304,8 +304,9 @@ static ridge_status price_library(const pricing_place *y, ridge_hlo_op *op)
     }
     if (is_moving_call(i)) {
         op->category = RIDGE_HLO_CATEGORY_HOST;
-        op->host_bytes = y->traffic.written_bytes;
-        op->bytes = y->traffic.written_bytes;
+        /* one side is HBM, whatever the layouts of a module before optimisation say */
+        op->host_bytes = ridge_hlo_shape_bytes(hlo_node_written(y->node));
+        op->bytes = op->padded_bytes = op->host_bytes;
     } else {
         op->is_unknown =
             i->code == RIDGE_HLO_OP_CUSTOM_CALL || i->code == RIDGE_HLO_OP_UNKNOWN;

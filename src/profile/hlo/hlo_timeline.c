@@ -1,9 +1,9 @@
 /*
  * The graphs played in the order of the text. Kernels of the chip run one after the
- * other. What was started asynchronously, and on chips whose software overlaps them
- * every collective of a module that is not scheduled yet, runs beside them from when
- * its inputs are there, on its network axes or the copy engine, until something needs
- * its result or waits for it. See docs/design/hlo.md.
+ * other. What was started asynchronously, moves to the host and back, and on chips
+ * whose software overlaps them every collective of a module that is not scheduled yet,
+ * runs beside them from when its inputs are there, on its network axes or the copy
+ * engine, until something needs its result or waits for it. See docs/design/hlo.md.
  */
 #include "hlo_pricing.h"
 #include "hlo_schedule.h"
@@ -35,8 +35,13 @@ static bool is_async(const player *y, int kernel)
         return false;
     if (k->async > 0 || i->phase == RIDGE_HLO_START)
         return true;
-    return p->priced[y->graph][kernel].op.collective && !p->module->is_scheduled &&
-           !p->is_compiled && p->chip && ridge_chip_is_overlapped(p->chip);
+    if (p->module->is_scheduled || p->is_compiled || p->chip == NULL)
+        return false;
+    const ridge_hlo_op *op = &p->priced[y->graph][kernel].op;
+    /* moves to and from the host become copies that start and are waited for */
+    return (op->category == RIDGE_HLO_CATEGORY_HOST &&
+            i->code == RIDGE_HLO_OP_CUSTOM_CALL) ||
+           (op->collective && ridge_chip_is_overlapped(p->chip));
 }
 
 /* Nothing before the value of @p node is there goes on. What it waits for is exposed.
