@@ -72,7 +72,8 @@ function Answer(props: { question: ServingQuestion; route: Route }) {
         <section>
           <h2>Between speed for a user and throughput of a chip</h2>
           <FrontChart front={found.pareto} others={found.layouts} chosen={layout} />
-          <ServingLayouts caption="The front: choose one" layouts={found.pareto} chosen={layout} param="front" />
+          {/* a long table, which a slider does not wait for */}
+          {!question.isNarrowed && <ServingLayouts caption="The front: choose one" layouts={found.pareto} chosen={layout} param="front" />}
         </section>
       )}
       <ServingLayouts caption="Deployments, best first: choose one" layouts={found.layouts} chosen={layout} param="best" />
