@@ -101,25 +101,39 @@ static void take(const ridge_service_request *r, const ridge_serving_summary *s,
                                                   : keeps_means(r, out));
 }
 
-static ridge_status play(ridge_ctx *cx, const ridge_service_request *r,
-                         const ridge_service_price *p, double rate_per_s,
-                         ridge_service_played *out)
+/* A deployment that is ready to be played, at one rate after the other. */
+typedef struct stage {
+    ridge_ctx *cx;
+    const ridge_service_request *request;
+    const ridge_service_price *price;
+    ridge_service_deployment *deployment;
+} stage;
+
+static ridge_status open_stage(ridge_ctx *cx, const ridge_service_request *r,
+                               const ridge_service_price *p, stage *out)
 {
-    const ridge_request_draws draws = draws_of(r, p, rate_per_s);
+    const double longest =
+        (1 + SPREAD) * (r->work.prompt_tokens + r->work.output_tokens) + 2;
+    *out =
+        (stage){cx, r, p, ridge_new(ridge_ctx_arena(cx), ridge_service_deployment, 1)};
+    if (out->deployment == NULL)
+        return ridge_fail_nomem(cx);
+    return ridge_service_deploy(cx, r, &p->choice, longest, out->deployment);
+}
+
+/* @param rate_per_s  0: a closed loop */
+static ridge_status play(const stage *s, double rate_per_s, ridge_service_played *out)
+{
+    const ridge_service_request *r = s->request;
+    const ridge_request_draws draws = draws_of(r, s->price, rate_per_s);
     const ridge_serving_goals goals = {goal_of(r, RIDGE_SERVICE_TTFT),
                                        goal_of(r, RIDGE_SERVICE_TPOT),
                                        goal_of(r, RIDGE_SERVICE_E2E)};
-    ridge_service_deployment *d =
-        ridge_new(ridge_ctx_arena(cx), ridge_service_deployment, 1);
     ridge_request_source source;
     ridge_serving_summary summary;
-    if (d == NULL)
-        return ridge_fail_nomem(cx);
-    const double longest =
-        (1 + SPREAD) * (r->work.prompt_tokens + r->work.output_tokens) + 2;
-    RIDGE_TRY(ridge_service_deploy(cx, r, &p->choice, longest, d));
-    RIDGE_TRY(ridge_request_draws_open(cx, &draws, &source));
-    RIDGE_TRY(ridge_serving_play(cx, &d->play, &source, &goals, NULL, &summary));
+    RIDGE_TRY(ridge_request_draws_open(s->cx, &draws, &source));
+    RIDGE_TRY(ridge_serving_play(s->cx, &s->deployment->play, &source, &goals, NULL,
+                                 &summary));
     take(r, &summary, out);
     if (rate_per_s > 0)
         out->requests_per_s = rate_per_s;
@@ -129,17 +143,17 @@ static ridge_status play(ridge_ctx *cx, const ridge_service_request *r,
 /* ---- the rate that keeps the goals ------------------------------------------------
  */
 
-static ridge_status find_rate(ridge_ctx *cx, const ridge_service_request *r,
-                              const ridge_service_price *p, ridge_service_played *out)
+static ridge_status find_rate(const stage *s, ridge_service_played *out)
 {
-    double low = RATE_LEAST * p->requests_per_s;
-    double high = RATE_MOST * p->requests_per_s;
+    const double expected = s->price->requests_per_s;
+    double low = RATE_LEAST * expected;
+    double high = RATE_MOST * expected;
     ridge_service_played now;
-    RIDGE_TRY(play(cx, r, p, low, out));
+    RIDGE_TRY(play(s, low, out));
     for (int i = 0; i < TRIES - 1 && out->is_kept; i++) {
         /* the closed form first: it is near */
-        const double middle = i == 0 ? p->requests_per_s : sqrt(low * high);
-        RIDGE_TRY(play(cx, r, p, middle, &now));
+        const double middle = i == 0 ? expected : sqrt(low * high);
+        RIDGE_TRY(play(s, middle, &now));
         if (now.is_kept) {
             low = middle;
             *out = now;
@@ -153,11 +167,11 @@ static ridge_status find_rate(ridge_ctx *cx, const ridge_service_request *r,
 static ridge_status play_one(ridge_ctx *cx, const ridge_service_request *r,
                              ridge_service_price *p)
 {
+    stage s;
+    RIDGE_TRY(open_stage(cx, r, p, &s));
     if (r->requests_per_s > 0)
-        return play(cx, r, p, r->requests_per_s, &p->played);
-    if (!has_goals(r))
-        return play(cx, r, p, 0, &p->played);
-    return find_rate(cx, r, p, &p->played);
+        return play(&s, r->requests_per_s, &p->played);
+    return has_goals(r) ? find_rate(&s, &p->played) : play(&s, 0, &p->played);
 }
 
 static void run(void *payload, int64_t item, int worker)
