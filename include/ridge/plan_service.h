@@ -250,7 +250,9 @@ typedef struct ridge_service_played {
     bool is_kept;          /* the goals, by their share of requests, at this rate */
     double requests_per_s; /* the most that keeps the goals; or the rate that was asked;
                               without goals: a closed loop's */
-    double good_share;     /* of requests that keep all goals */
+    double tokens_per_s_per_chip;  /* of output and a paid chip, at that rate */
+    double usd_per_million_tokens; /* of output; 0: no price is known */
+    double good_share;             /* of requests that keep all goals */
     double mean_s[RIDGE_SERVICE_LATENCY_COUNT];
     double p99_s[RIDGE_SERVICE_LATENCY_COUNT];
     double cache_most; /* of the blocks, at once */

@@ -240,6 +240,12 @@ static void set_played(ridge_ctx *cx, ridge_json *o, const ridge_service_played 
     ridge_json *played = ridge_json_set_object(cx, o, "played");
     ridge_json_set_i64(played, "requests", p->requests);
     ridge_json_set_double(played, "requests_per_s", p->requests_per_s);
+    ridge_json_set_double(played, "tokens_per_s_per_chip", p->tokens_per_s_per_chip);
+    if (p->usd_per_million_tokens > 0)
+        ridge_json_set_double(played, "usd_per_million_tokens",
+                              p->usd_per_million_tokens);
+    else
+        ridge_json_set_null(played, "usd_per_million_tokens");
     ridge_json_set_bool(played, "keeps_goals", p->is_kept);
     ridge_json_set_double(played, "good_share", p->good_share);
     for (int i = 0; i < RIDGE_SERVICE_LATENCY_COUNT; i++) {

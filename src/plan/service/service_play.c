@@ -164,6 +164,16 @@ static ridge_status find_rate(const stage *s, ridge_service_played *out)
     return RIDGE_OK;
 }
 
+static void set_money(const ridge_service_request *r, ridge_service_price *p)
+{
+    ridge_service_played *d = &p->played;
+    const double tokens_per_s = d->requests_per_s * r->work.output_tokens;
+    d->tokens_per_s_per_chip = tokens_per_s / p->paid_chips;
+    if (tokens_per_s > 0)
+        d->usd_per_million_tokens =
+            r->usd_per_chip_hour * p->paid_chips / (RIDGE_HOUR_S * tokens_per_s) * 1e6;
+}
+
 static ridge_status play_one(ridge_ctx *cx, const ridge_service_request *r,
                              ridge_service_price *p)
 {
@@ -184,6 +194,8 @@ static void run(void *payload, int64_t item, int worker)
         return;
     }
     p->statuses[item] = play_one(cx, p->request, &p->prices[item]);
+    if (p->statuses[item] == RIDGE_OK)
+        set_money(p->request, &p->prices[item]);
     if (p->statuses[item] == RIDGE_E_ARG) /* what cannot be played is told as such */
         p->statuses[item] = RIDGE_OK;
     ridge_ctx_close(cx);

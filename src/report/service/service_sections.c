@@ -13,6 +13,10 @@ static void add_played(ridge_ctx *cx, ridge_table *t, int rank,
     ridge_table_cell(t, ridge__service_choice_text(cx, &p->choice));
     ridge_table_cell(t, ridge_format_double(d->requests_per_s).s);
     ridge_table_cell(t, ridge_format_double(p->requests_per_s).s);
+    ridge_table_cell(t, ridge_format_count(d->tokens_per_s_per_chip).s);
+    ridge_table_cell(t, d->usd_per_million_tokens > 0
+                            ? ridge_format_usd(d->usd_per_million_tokens).s
+                            : "-");
     ridge_table_cell(t, d->is_kept ? "kept" : "missed");
     ridge_table_cell(t, ridge_format_percent(d->good_share).s);
     for (int i = 0; i < RIDGE_SERVICE_LATENCY_COUNT; i++) {
@@ -29,10 +33,11 @@ void ridge__service_played_add(ridge_ctx *cx, const ridge_service_view *v,
     const ridge_service_result *r = v->result;
     if (r->n_layouts == 0 || !r->layouts[0].played.is_played)
         return;
-    ridge_table *t = ridge__section_add(
-        cx, s, "Played request by request",
-        ">#|layout|>req/s|>closed form|goals|>good|>TTFT|>p99|>TPOT|>p99|>E2E|>p99|"
-        ">cache at most|>preempted");
+    ridge_table *t =
+        ridge__section_add(cx, s, "Played request by request",
+                           ">#|layout|>req/s|>closed form|>tok/s/chip|>$/M "
+                           "tok|goals|>good|>TTFT|>p99|>TPOT|>p99|>E2E|>p99|"
+                           ">cache at most|>preempted");
     for (int i = 0; i < r->n_layouts; i++) {
         if (r->layouts[i].played.is_played)
             add_played(cx, t, i + 1, &r->layouts[i]);
