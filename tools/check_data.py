@@ -184,7 +184,7 @@ def check_by_dtype(check, path, key, value, bounds):
                 check.fact(path, f"{key}.{dtype}", fact, bounds)
 
 
-ACHIEVABLE_SHARES = ("attention", "memory", "decode")
+ACHIEVABLE_SHARES = ("attention", "memory", "decode", "loaded")
 ACHIEVABLE_TIMES = ("launch_s", "stream_start_s", "quantise_tensor_s", "quantise_row_s",
                     "quantise_block_s", "prefill_call_s", "prefill_block_s",
                     "decode_call_s", "decode_block_s")

@@ -7,13 +7,17 @@ ENGINE_FLAGS = ("is_chunked", "has_prefix_cache", "keeps_order", "pads_prompts",
                 "is_slotted", "is_hybrid", "cuts_sequences", "cuts_tokens",
                 "gathers_weights", "lacks_stages", "deals_over_all", "is_host_hidden")
 ENGINE_COUNTS = {"prompts": (0, 1e6), "block_tokens": (1, 1e6), "budget_tokens": (1, 1e9),
-                 "chunk_tokens": (0, 1e9), "sequences": (1, 1e6), "retract_steps": (0, 1e6)}
+                 "chunk_tokens": (0, 1e9), "sequences": (1, 1e6), "retract_steps": (0, 1e6),
+                 "range_rows": (0, 1e6)}
 ENGINE_NUMBERS = {"watermark": (0, 0.5), "reserve_share": (0, 1),
                   "reserve_share_least": (0, 1), "reserve_steps": (1, 1e6),
                   "reserve_tokens": (1, 1e9), "memory_share": (0.05, 1),
                   "reserve_bytes": (0, 1e11), "group_bytes": (0, 1e11), "host_s": (0, 1),
                   "host_sequence_s": (0, 1e-2), "request_s": (0, 10),
-                  "graph_sequences": (0, 1e6), "launch_s": (0, 1e-3)}
+                  "graph_sequences": (0, 1e6), "launch_s": (0, 1e-3),
+                  "layer_s": (0, 1e-2), "experts_share": (0.05, 1),
+                  "ttft_low": (0.05, 20), "ttft_high": (0.05, 20), "tpot_low": (0.05, 20),
+                  "tpot_high": (0.05, 20)}
 
 
 def check_count(check, path, key, value, bounds):

@@ -56,6 +56,9 @@ typedef struct ridge_matmul {
     ridge_scaling scaling;
     double
         scale_bytes; /* of scales and zeros beside each weight; 0: none that matter */
+    bool comes_quantised; /* activations are already in the format of the arithmetic:
+                             what wrote them quantised them */
+    double rate_share;    /* of the chip's rate that the kernel reaches; 0: all of it */
 } ridge_matmul;
 
 /** Feed-forward of a mixture of experts as one call on one of the chips that share the
@@ -68,7 +71,10 @@ typedef struct ridge_experts {
     double skew;              /* exponent of the power law of expert loads; 0: equal */
     bool is_gated;
     ridge_dtype activation, weight, compute;
-    double scale_bytes; /* as ridge_matmul's */
+    double scale_bytes;     /* as ridge_matmul's */
+    bool comes_quantised;   /* as ridge_matmul's */
+    double rate_share;      /* the same */
+    bool waits_for_fullest; /* chips wait for the one whose experts got most rows */
 } ridge_experts;
 
 /** Attention of one layer on one chip. */

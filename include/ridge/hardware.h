@@ -98,6 +98,8 @@ typedef struct ridge_achievable {
     /* attention called by a serving engine: the call, and each block on an SM */
     double prefill_call_s, prefill_block_s;
     double decode_call_s, decode_block_s;
+    double loaded; /* of the rate of products by themselves, while an engine keeps the
+                      whole chip busy (power); 0: all of it */
 } ridge_achievable;
 
 /** One chip. Immutable, owned by the catalogue. 0 in an optional field: not known. */

@@ -6,6 +6,7 @@
 #ifndef RIDGE_PLAN_SERVICE_H
 #define RIDGE_PLAN_SERVICE_H
 
+#include "ridge/cost_range.h"
 #include "ridge/plan_serving.h"
 
 #ifdef __cplusplus
@@ -303,6 +304,12 @@ typedef struct ridge_service_price {
     ridge_serving_memory memory[2]; /* of each pool */
     ridge_service_played played;
 } ridge_service_price;
+
+/** Where eight of ten measured deployments of the engine lie; never below the bound.
+ *  Both ends 0: none was measured. */
+ridge_range ridge_service_range(const ridge_service_request *request,
+                                const ridge_service_price *price,
+                                ridge_service_latency latency);
 
 /** Part of the mean time between tokens; they sum to it. @param part  of
  * ridge_serving_part. @return seconds of an is_detailed price */

@@ -45,7 +45,8 @@ const char *ridge_serving_metric_text(ridge_serving_metric metric);
     X(NONE, "none")         /* the model has no layers that draft, and none is named */      \
     X(STATED, "stated")     /* the row says what drafts, and how far */                      \
     X(UNSTATED, "unstated") /* the model can draft, the row is silent: predicted without */  \
-    X(PROVEN, "proven")     /* quicker than memory allows one token an iteration */
+    X(PROVEN, "proven")     /* quicker than memory allows one token an iteration */          \
+    X(TWIN, "twin")         /* silent, and a row stated alike took 1.3 times as long */
 /* clang-format on */
 
 /** Whether more than one token an iteration was generated. */
@@ -78,13 +79,15 @@ typedef struct ridge_serving_row {
     ridge_drafting drafting;
     ridge_serving_figure figures[RIDGE_SERVING_METRIC_COUNT];
     ridge_serving_step decode; /* the mean iteration that generates; all 0: none */
+    ridge_serving_step prompt; /* an iteration of one prompt, or of its first chunk */
 } ridge_serving_row;
 
 /** Errors of one metric. */
 typedef struct ridge_serving_errors {
-    ridge_error_summary all;      /* every predicted row, but those that are PROVEN */
+    ridge_error_summary all;      /* every predicted row, but those PROVEN or a TWIN */
     ridge_error_summary complete; /* rows that state enough */
-    ridge_error_groups by_chip, complete_by_chip, by_engine, by_source, by_model;
+    ridge_error_groups by_chip, by_engine, by_source, by_model;
+    ridge_error_groups complete_by_chip, complete_by_engine, complete_by_source;
 } ridge_serving_errors;
 
 /** Rows that were passed over for one reason. */
@@ -94,7 +97,8 @@ typedef struct ridge_skip_reason {
 } ridge_skip_reason;
 
 typedef struct ridge_serving_validation {
-    int n_rows, n_predicted, n_complete, n_proven;
+    int n_rows, n_predicted, n_complete;
+    int n_drafted; /* PROVEN, or a TWIN */
     ridge_serving_row *rows;
     ridge_serving_errors errors[RIDGE_SERVING_METRIC_COUNT];
     int n_reasons;

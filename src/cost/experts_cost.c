@@ -46,6 +46,22 @@ static expert_load expert_load_find(const ridge_experts *op)
     };
 }
 
+/* Mean of the largest of n standard normal draws, n = 1, 2, 4, ... 512.
+ * @source david2003, order statistics */
+static const double largest_of[] = {0,    0.56, 1.03, 1.42, 1.77,
+                                    2.07, 2.34, 2.59, 2.81, 3.03};
+
+/* Experts that are hit on the fullest of the chips: hits are spread at random, about a
+ * mean with the variance of draws without repeats. */
+static double fullest(const ridge_experts *op, double active)
+{
+    const double local = op->experts / op->ways;
+    const double at = fmin(log2(op->ways), (double)RIDGE_COUNT_OF(largest_of) - 1);
+    const double variance = active * (1 - fmin(1, active / local));
+    const double more = largest_of[(int)(at + 0.5)] * sqrt(fmax(0, variance));
+    return fmin(active + more, fmin(local, op->tokens * op->experts_per_token));
+}
+
 /* Experts' rows are no multiples of a tile: the last one of each is half full. */
 static double ragged_rows(double rows)
 {
@@ -68,6 +84,8 @@ static ridge_op_cost grouped_cost(const ridge_chip *chip, const ridge_experts *o
         .compute = op->compute,
         .scaling = RIDGE_SCALING_BLOCK, /* grouped kernels do not split K either */
         .scale_bytes = op->scale_bytes,
+        .comes_quantised = op->comes_quantised,
+        .rate_share = op->rate_share,
     };
     return ridge_matmul_cost(chip, &product, RIDGE_MEMORY_HBM);
 }
@@ -98,7 +116,10 @@ static double least_bytes(const ridge_experts *op, const expert_load *load,
  */
 ridge_op_cost ridge_experts_cost(const ridge_chip *chip, const ridge_experts *op)
 {
-    const expert_load load = expert_load_find(op);
+    const expert_load least = expert_load_find(op);
+    expert_load load = least;
+    if (op->waits_for_fullest && op->ways > 1)
+        load.active = fmax(least.active, fullest(op, least.active));
     const double gates = op->is_gated ? 2 : 1;
     const ridge_op_cost up =
         grouped_cost(chip, op, &load, op->d_model, gates * op->d_ff);
@@ -112,7 +133,7 @@ ridge_op_cost ridge_experts_cost(const ridge_chip *chip, const ridge_experts *op
     const double kernels = SORT_KERNELS + STREAM_KERNELS;
     const op_load sum = {
         .matmul_flops = 2 * load.rows * op->d_model * op->d_ff * (gates + 1),
-        .bytes = least_bytes(op, &load, gates),
+        .bytes = least_bytes(op, &least, gates),
         .matmul_flops_per_s = ridge_chip_peak(chip, op->compute, NULL),
         .bytes_per_s = chip->hbm_bytes_per_s,
         .tile_efficiency = up.tile_efficiency,

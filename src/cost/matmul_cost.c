@@ -41,7 +41,7 @@ static double quantise_s(const ridge_chip *chip, const ridge_matmul *op,
         call_s = a->quantise_block_s * (has_two_scales(op, used) ? 2 : 1);
         break;
     }
-    if (!is_narrowed)
+    if (!is_narrowed || op->comes_quantised)
         return 0;
     return call_s + ridge__beside_stream_s(chip, quantise_bytes(op, used));
 }
@@ -65,9 +65,11 @@ ridge_op_cost ridge_matmul_cost(const ridge_chip *chip, const ridge_matmul *op,
     const double bytes_per_s = ridge__stream_bytes_per_s(chip, memory);
     const ridge_matmul_shape shape = ridge_matmul_shape_find(chip, op);
     const double share = ridge__share(chip->achievable.matmul[used]) * shape.efficiency;
+    const double kernel = op->rate_share > 0 ? op->rate_share : 1;
     const double flops = 2 * op->batch * op->m * op->k * op->n;
     const double beside_s = quantise_s(chip, op, used);
-    const ridge_dtype moved = beside_s > 0 ? used : op->activation;
+    const ridge_dtype moved =
+        beside_s > 0 || op->comes_quantised ? used : op->activation;
     const double weight = ridge_dtype_bytes(op->weight) + op->scale_bytes;
     const double bytes =
         op->batch * (op->m * op->k * ridge_dtype_bytes(moved) + op->k * op->n * weight +
@@ -78,7 +80,7 @@ ridge_op_cost ridge_matmul_cost(const ridge_chip *chip, const ridge_matmul *op,
         .bytes = bytes,
         .matmul_flops_per_s = peak,
         .bytes_per_s = bytes_per_s,
-        .expected_matmul_s = flops / (rate > 0 ? rate : peak * share),
+        .expected_matmul_s = flops / (rate > 0 ? rate : peak * share * kernel),
         .expected_memory_s = rate > 0 ? 0 : ridge__stream_s(chip, memory, bytes),
         .is_prefetched = chip->kind != RIDGE_CHIP_GPU,
         .launch_s = chip->achievable.launch_s,

@@ -152,7 +152,8 @@ static tile_grid tile_grid_make(const ridge_chip *chip, const ridge_matmul *op)
         .full_supply = 2 * own_m * own_n / (own_m + own_n),
         .reduce_bytes_per_s =
             chip->l2_bytes_per_s > 0 ? chip->l2_bytes_per_s : chip->hbm_bytes_per_s,
-        .weight_sm_bytes_per_s = is_fp4 ? chip->achievable.fp4_sm_bytes_per_s : 0,
+        .weight_sm_bytes_per_s =
+            is_fp4 && op->batch <= 1 ? chip->achievable.fp4_sm_bytes_per_s : 0,
         .has_block_scales = is_fp4 || op->scaling == RIDGE_SCALING_BLOCK,
     };
     g.sm_flops_per_s = peak * share / g.sms;

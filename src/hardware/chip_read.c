@@ -107,7 +107,8 @@ static const char *const kind_texts[] = {"tpu", "gpu", "accelerator", "cpu"};
     X(prefill_call_s,     0.0,  1.0)   \
     X(prefill_block_s,    0.0,  1.0)   \
     X(decode_call_s,      0.0,  1.0)   \
-    X(decode_block_s,     0.0,  1.0)
+    X(decode_block_s,     0.0,  1.0)   \
+    X(loaded,             0.01, 1.0)
 /* clang-format on */
 
 typedef struct share_row {

@@ -18,28 +18,19 @@
 
 #include "fact_read.h"
 
-static const char *const members[] = {"name",          "full_name",
-                                      "version",       "aliases",
-                                      "base",          "rules",
-                                      "batching",      "preemption",
-                                      "victim",        "memory",
-                                      "limits",        "cache_line",
-                                      "is_chunked",    "has_prefix_cache",
-                                      "keeps_order",   "pads_prompts",
-                                      "is_slotted",    "is_host_hidden",
-                                      "prompts",       "block_tokens",
-                                      "budget_tokens", "chunk_tokens",
-                                      "sequences",     "watermark",
-                                      "reserve_share", "reserve_share_least",
-                                      "reserve_steps", "reserve_tokens",
-                                      "memory_share",  "reserve_bytes",
-                                      "host_s",        "host_sequence_s",
-                                      "request_s",     "graph_sequences",
-                                      "launch_s",      "is_hybrid",
-                                      "retract_steps", "cuts_sequences",
-                                      "cuts_tokens",   "gathers_weights",
-                                      "group_bytes",   "lacks_stages",
-                                      "deals_over_all"};
+/* clang-format off */
+static const char *const members[] = {
+    "name", "full_name", "version", "aliases", "base", "rules", "batching",
+    "preemption", "victim", "memory", "limits", "cache_line", "is_chunked",
+    "has_prefix_cache", "keeps_order", "pads_prompts", "is_slotted", "is_host_hidden",
+    "prompts", "block_tokens", "budget_tokens", "chunk_tokens", "sequences",
+    "watermark", "reserve_share", "reserve_share_least", "reserve_steps",
+    "reserve_tokens", "memory_share", "reserve_bytes", "host_s", "host_sequence_s",
+    "request_s", "graph_sequences", "launch_s", "is_hybrid", "retract_steps",
+    "cuts_sequences", "cuts_tokens", "gathers_weights", "group_bytes", "lacks_stages",
+    "deals_over_all", "layer_s", "experts_share", "ttft_low", "ttft_high", "tpot_low",
+    "tpot_high", "range_rows"};
+/* clang-format on */
 
 static const struct {
     fact_spec spec;
@@ -56,8 +47,14 @@ static const struct {
     {{"host_s", 0, 1}, offsetof(ridge_engine, host_s)},
     {{"host_sequence_s", 0, 1e-2}, offsetof(ridge_engine, host_sequence_s)},
     {{"request_s", 0, 10}, offsetof(ridge_engine, request_s)},
+    {{"experts_share", 0.05, 1}, offsetof(ridge_engine, experts_share)},
+    {{"layer_s", 0, 1e-2}, offsetof(ridge_engine, layer_s)},
     {{"graph_sequences", 0, 1e6}, offsetof(ridge_engine, graph_sequences)},
     {{"launch_s", 0, 1e-3}, offsetof(ridge_engine, launch_s)},
+    {{"ttft_low", 0.05, 20}, offsetof(ridge_engine, ttft_low)},
+    {{"ttft_high", 0.05, 20}, offsetof(ridge_engine, ttft_high)},
+    {{"tpot_low", 0.05, 20}, offsetof(ridge_engine, tpot_low)},
+    {{"tpot_high", 0.05, 20}, offsetof(ridge_engine, tpot_high)},
 };
 
 static const struct {
@@ -70,6 +67,7 @@ static const struct {
     {{"chunk_tokens", 0, 1e9}, offsetof(ridge_engine, chunk_tokens)},
     {{"sequences", 1, 1e6}, offsetof(ridge_engine, sequences)},
     {{"retract_steps", 0, 1e6}, offsetof(ridge_engine, retract_steps)},
+    {{"range_rows", 0, 1e6}, offsetof(ridge_engine, range_rows)},
 };
 
 static const struct {
@@ -255,6 +253,11 @@ static ridge_status check_whole(ridge_ctx *cx, const ridge_node *root,
         return ridge_json_fail(cx, *root,
                                "reserve_share needs reserve_share_least, no larger, "
                                "reserve_steps and reserve_tokens");
+    if (e->range_rows > 0 && (e->ttft_low == 0 || e->ttft_high < e->ttft_low ||
+                              e->tpot_low == 0 || e->tpot_high < e->tpot_low))
+        return ridge_json_fail(cx, *root,
+                               "range_rows needs ttft_low, tpot_low and a ttft_high, "
+                               "tpot_high no smaller");
     return RIDGE_OK;
 }
 

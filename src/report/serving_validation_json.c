@@ -18,6 +18,8 @@ static void set_errors(ridge_ctx *cx, ridge_json *object, const ridge_serving_er
     ridge__error_set_json(ridge_json_set_object(cx, object, "all"), &e->all);
     ridge__error_set_json(ridge_json_set_object(cx, object, "complete"), &e->complete);
     set_groups(cx, object, "complete_by_chip", &e->complete_by_chip);
+    set_groups(cx, object, "complete_by_engine", &e->complete_by_engine);
+    set_groups(cx, object, "complete_by_source", &e->complete_by_source);
     set_groups(cx, object, "by_chip", &e->by_chip);
     set_groups(cx, object, "by_engine", &e->by_engine);
     set_groups(cx, object, "by_model", &e->by_model);
@@ -31,12 +33,13 @@ static void set_figure(ridge_json *o, const ridge_serving_figure *f)
     ridge_json_set_double(o, "rel_error", f->relative_error);
 }
 
-/* The mean iteration that generates, by part. */
-static void set_decode(ridge_ctx *cx, ridge_json *o, const ridge_serving_step *step)
+/* An iteration by part. */
+static void set_step(ridge_ctx *cx, ridge_json *o, const char *name,
+                     const ridge_serving_step *step)
 {
     if (step->expected_s <= 0)
         return;
-    ridge_json *parts = ridge_json_set_object(cx, o, "decode_iteration");
+    ridge_json *parts = ridge_json_set_object(cx, o, name);
     ridge_json_set_double(parts, "expected_s", step->expected_s);
     ridge_json_set_double(parts, "bound_s", step->bound_s);
     for (int i = 0; i < RIDGE_SERVING_PART_COUNT; i++) {
@@ -65,7 +68,8 @@ static void set_row(ridge_ctx *cx, ridge_json *array, const ridge_serving_row *r
         if (r->figures[i].measured > 0 && r->figures[i].predicted > 0)
             set_figure(ridge_json_set_object(cx, o, key), &r->figures[i]);
     }
-    set_decode(cx, o, &r->decode);
+    set_step(cx, o, "decode_iteration", &r->decode);
+    set_step(cx, o, "prompt_iteration", &r->prompt);
 }
 
 static void set_skipped(ridge_ctx *cx, ridge_json *object,
@@ -100,7 +104,7 @@ void ridge_serving_validation_write_json(ridge_ctx *cx,
     ridge_json_set_i64(object, "rows", v->n_rows);
     ridge_json_set_i64(object, "predicted", v->n_predicted);
     ridge_json_set_i64(object, "complete", v->n_complete);
-    ridge_json_set_i64(object, "drafted", v->n_proven);
+    ridge_json_set_i64(object, "drafted", v->n_drafted);
     ridge_json_set_double(object, "median_abs_rel_error", e->median_abs);
     ridge_json_set_double(object, "p90_abs_rel_error", e->p90_abs);
     ridge_json_set_double(object, "bias", e->bias);

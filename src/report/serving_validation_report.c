@@ -137,8 +137,9 @@ static void build(ridge_ctx *cx, const ridge_serving_validation_view *view,
     s->subtitle = ridge_sprintf(
         arena,
         "%d rows of serving: %d predicted, %d of them state enough, %d drafted "
-        "(quicker than one token an iteration can be; not counted), %d not predicted",
-        v->n_rows, v->n_predicted, v->n_complete, v->n_proven,
+        "(quicker than one token an iteration can be, or than a row stated alike; not "
+        "counted), %d not predicted",
+        v->n_rows, v->n_predicted, v->n_complete, v->n_drafted,
         v->n_rows - v->n_predicted);
     add_summaries(cx, v, s);
     add_skipped(cx, v, s);

@@ -139,6 +139,41 @@ static void skewed_experts_make_the_busiest_chip_wait(void **state)
     assert_true(skewed.bound_s <= skewed.expected_s);
 }
 
+static void activations_that_come_quantised_cost_no_kernel(void **state)
+{
+    (void)state;
+    const ridge_chip chip = quantising_gpu();
+    ridge_matmul op = fp8_call(16, 8192, 1024, RIDGE_SCALING_BLOCK);
+    const double in_call_s = call_s(&chip, &op);
+    op.comes_quantised = true;
+    assert_true(call_s(&chip, &op) < in_call_s - 2.4e-6);
+    op.comes_quantised = false;
+    op.activation = RIDGE_DTYPE_FP8;
+    const double narrow_s = call_s(&chip, &op);
+    op.comes_quantised = true;
+    assert_near(call_s(&chip, &op), narrow_s, 1e-12);
+}
+
+/* Four tokens hit 29 of 128 experts: 3.6 on each of eight chips in the mean, and about
+ * two more on the fullest. With all experts hit there is no fullest chip. */
+static void chips_wait_for_the_one_with_most_experts(void **state)
+{
+    (void)state;
+    const ridge_chip chip = plain_gpu();
+    ridge_experts op = experts_of(4);
+    op.ways = 8;
+    const ridge_op_cost mean = ridge_experts_cost(&chip, &op);
+    op.waits_for_fullest = true;
+    const ridge_op_cost full = ridge_experts_cost(&chip, &op);
+    assert_true(full.expected_s > 1.3 * mean.expected_s);
+    assert_true(full.expected_s < 2 * mean.expected_s);
+    assert_near(full.bound_s, mean.bound_s, 1e-12);
+    op.tokens = 4096;
+    const double all_s = ridge_experts_cost(&chip, &op).expected_s;
+    op.waits_for_fullest = false;
+    assert_near(all_s, ridge_experts_cost(&chip, &op).expected_s, 1e-3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -149,6 +184,8 @@ int main(void)
         cmocka_unit_test(equal_arithmetic_and_loads_do_not_hide_whole),
         cmocka_unit_test(one_token_reads_its_experts_and_many_read_all),
         cmocka_unit_test(skewed_experts_make_the_busiest_chip_wait),
+        cmocka_unit_test(activations_that_come_quantised_cost_no_kernel),
+        cmocka_unit_test(chips_wait_for_the_one_with_most_experts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

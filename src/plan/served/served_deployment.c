@@ -5,6 +5,7 @@
 #include "served_bench.h"
 #include "served_run.h"
 
+#include <math.h>
 #include <string.h>
 
 void served_assume(served_gaps *gaps, const char *what)
@@ -129,6 +130,15 @@ static double longest_of(const served_run *run)
     return tokens < 1 ? 1 : tokens;
 }
 
+/* Single streams and static batches hold no more rows than they are given. */
+static int64_t batch_tokens(const served_run *run)
+{
+    const bool is_batch = run->mode == SERVED_BATCH || run->mode == SERVED_DECODE ||
+                          run->mode == SERVED_PREFILL;
+    const double tokens = fmax(1, run->requests) * fmax(1, run->input_tokens);
+    return is_batch ? (int64_t)fmin(tokens, 1e9) : 0;
+}
+
 static void follow_practice(const common *c, ridge_serving_layout *layout)
 {
     if (c->practice->has_cache && c->run->cache_dtype[0] == '\0')
@@ -146,10 +156,14 @@ static ridge_status find_part(ridge_ctx *cx, const common *c, const served_pool 
                                    .longest_tokens = longest_of(run)}};
     RIDGE_TRY(served_layout(cx, run, pool, c->model, &out->layout));
     RIDGE_TRY(served_formats(cx, run, c->model, c->system->chip, &out->layout.formats));
+    if (out->layout.ep > 1 && pool->ep <= 1)
+        served_assume(c->gaps, "experts dealt out: they cannot be cut so");
     follow_practice(c, &out->layout);
     const int64_t chips = ridge_serving_layout_chips(&out->layout);
     RIDGE_TRY(
         ridge_slice_of_chips(cx, c->catalog, c->system, chips, &out->about.slice));
+    out->prompt_tokens = (int64_t)fmin(run->input_tokens, 1e9);
+    out->batch_tokens = batch_tokens(run);
     out->replicas = pool->workers > 0 ? pool->workers : 1;
     if (!run->is_split && run->chips > chips && run->chips % chips == 0)
         out->replicas = run->chips / chips;

@@ -100,7 +100,9 @@ static ridge_dtype cache_of(const served_run *run, const ridge_model *model,
     const char *method = model->quant_method == NULL ? "" : model->quant_method;
     if (w != NULL)
         return w->weight;
-    return strstr(method, "modelopt") != NULL ? RIDGE_DTYPE_FP8 : f->activation;
+    const bool is_modelopt =
+        strstr(method, "modelopt") != NULL || f->weight == RIDGE_DTYPE_FP4;
+    return is_modelopt ? RIDGE_DTYPE_FP8 : f->activation;
 }
 
 ridge_status served_formats(ridge_ctx *cx, const served_run *run,

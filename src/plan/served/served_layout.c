@@ -88,12 +88,33 @@ static int64_t sequences_of(const served_run *run, const served_pool *p)
     return whole >= 1 && whole < 1e6 ? (int64_t)whole : 0;
 }
 
+/* Experts whose width cannot be cut so are dealt out: the engine would not start
+ * otherwise. Kernels of 4-bit floats fill blocks up; those of blocks of 8 bits do not.
+ */
+static bool deals_experts(const ridge_model *model, const ridge_serving_layout *layout)
+{
+    const int64_t ways = layout->tp * layout->attention_dp / layout->ep;
+    for (int i = 0; i < model->n_layers; i++) {
+        const ridge_ffn *ffn = &model->layers[i].ffn;
+        const bool is_filled = model->weight_dtype == RIDGE_DTYPE_FP4;
+        const int64_t block =
+            model->quant_block > 0 && !is_filled ? model->quant_block : 1;
+        if (ffn->kind == RIDGE_FFN_MOE && ways > 1 &&
+            ffn->expert_d_ff % (ways * block) != 0 &&
+            ffn->experts % (layout->tp * layout->attention_dp) == 0)
+            return true;
+    }
+    return false;
+}
+
 ridge_status served_layout(ridge_ctx *cx, const served_run *run,
                            const served_pool *pool, const ridge_model *model,
                            ridge_serving_layout *out)
 {
     *out = (ridge_serving_layout){.sequences = sequences_of(run, pool)};
     RIDGE_TRY(fill_degrees(cx, pool, run->is_split ? 0 : run->chips, model, out));
+    if (deals_experts(model, out))
+        out->ep = out->tp * out->attention_dp;
     if (run->budget_tokens >= 1)
         out->budget_tokens = (int64_t)run->budget_tokens;
     return RIDGE_OK;

@@ -1,67 +1,183 @@
 /*
- * Requests under way, in the steady state: each client's request is generated beside
- * those of the others, and waits while their prompts are read.
+ * Requests under way: the stream that a row describes, played on its deployment.
  */
 #include "served_price.h"
 
 #include <math.h>
+#include <string.h>
+
+/* A source that does not say how many requests it sent is played until starting and
+ * ending no longer count, or as long as is bearable. */
+static const double REQUESTS_A_CLIENT = 10;
+static const double REQUESTS_MOST = 200000;
+static const double TURNS_OF_QUEUE = 6;
+
+/* ---- the stream -------------------------------------------------------------------
+ */
+
+/* Uniform from the shortest share of the stated length to it. */
+static ridge_length length_of(double stated, double shortest_share)
+{
+    if (shortest_share >= 1)
+        return (ridge_length){.kind = RIDGE_LENGTH_FIXED,
+                              .mean = fmax(1, round(stated))};
+    return (ridge_length){.kind = RIDGE_LENGTH_UNIFORM,
+                          .mean = fmax(1, stated * (1 + shortest_share) / 2),
+                          .spread = (1 - shortest_share) / (1 + shortest_share)};
+}
+
+/* "500 requests; …", "… means of 1000 requests": the number before the word; 0: none */
+static double requests_in(const char *note)
+{
+    const char *word = strstr(note, " requests");
+    int64_t n;
+    if (word == NULL)
+        return 0;
+    const char *first = word;
+    while (first > note && first[-1] >= '0' && first[-1] <= '9')
+        first--;
+    const bool is_count =
+        ridge_parse_i64((ridge_str){first, (size_t)(word - first)}, &n);
+    return is_count && n > 0 ? (double)n : 0;
+}
+
+/* Sequences that run at once on all replicas, when enough of them wait. */
+static double at_once(const priced_part *p, const served_run *run)
+{
+    const double pages = (double)p->memory.blocks * (double)p->memory.block_tokens *
+                         (double)p->layout.attention_dp;
+    const double held = run->input_tokens + run->output_tokens / 2;
+    const double room = fmax(1, pages / fmax(1, held));
+    return fmin((double)p->layout.sequences, room) * (double)p->part->replicas;
+}
+
+static double requests_of(const served_run *run, const served_practice *practice,
+                          const priced_part *last)
+{
+    const double stated = requests_in(run->note);
+    double n = 0;
+    switch (run->mode) {
+    case SERVED_CLOSED:
+        n = run->concurrency * (practice->requests_per_client > 0
+                                    ? practice->requests_per_client
+                                    : REQUESTS_A_CLIENT);
+        break;
+    case SERVED_OPEN:
+        n = stated > 0 ? stated : 1000;
+        break;
+    case SERVED_QUEUE:
+        n = run->requests > 0 ? run->requests
+            : stated > 0      ? stated
+                              : TURNS_OF_QUEUE * at_once(last, run);
+        break;
+    case SERVED_BATCH:
+    case SERVED_DECODE:
+    case SERVED_PREFILL:
+    case SERVED_OTHER:
+        n = run->requests;
+        break;
+    }
+    return fmax(1, fmin(ceil(n), REQUESTS_MOST));
+}
+
+static ridge_request_draws draws_of(const served_run *run,
+                                    const served_practice *practice,
+                                    const priced_part *last)
+{
+    ridge_request_draws d = {
+        .arrivals = RIDGE_ARRIVAL_CLOSED,
+        .concurrency = (int64_t)fmax(1, ceil(run->concurrency)),
+        .requests = (int64_t)requests_of(run, practice, last),
+        .prompt = length_of(run->input_tokens, practice->shortest_share),
+        .output = length_of(run->output_tokens, practice->shortest_share),
+        .seed = 1,
+    };
+    if (run->mode == SERVED_OPEN) {
+        d.arrivals = RIDGE_ARRIVAL_POISSON;
+        d.rate_per_s = run->request_rate;
+    } else if (run->mode == SERVED_QUEUE) {
+        d.arrivals = RIDGE_ARRIVAL_ATONCE;
+    }
+    return d;
+}
+
+/* ---- the deployment ---------------------------------------------------------------
+ */
+
+static ridge_status add_pool(ridge_ctx *cx, const priced_part *p,
+                             ridge_serving_deployment *out)
+{
+    ridge_serving_speed *speed = ridge_new(ridge_ctx_arena(cx), ridge_serving_speed, 1);
+    if (speed == NULL)
+        return ridge_fail_nomem(cx);
+    RIDGE_TRY(ridge_serving_speed_build(p->desk, &p->layout, speed));
+    ridge_serving_pool *pool = &out->pools[out->n_pools++];
+    *pool = (ridge_serving_pool){
+        .speed = speed, .rules = *p->part->about.engine, .replicas = p->part->replicas};
+    pool->rules.sequences = p->layout.sequences;
+    pool->rules.budget_tokens = p->layout.budget_tokens;
+    return RIDGE_OK;
+}
+
+static ridge_status check_stream(ridge_ctx *cx, const served_run *run)
+{
+    if (run->input_tokens < 1 || run->output_tokens < 1)
+        return ridge_fail(cx, RIDGE_E_ARG, "the requests' lengths are not stated");
+    if (run->mode == SERVED_CLOSED && run->concurrency < 1)
+        return ridge_fail(cx, RIDGE_E_ARG, "how many requests run is not stated");
+    if (run->mode == SERVED_OPEN && run->request_rate <= 0)
+        return ridge_fail(cx, RIDGE_E_ARG, "how often requests come is not stated");
+    return RIDGE_OK;
+}
 
 static void set(ridge_serving_row *row, ridge_serving_metric metric, double value)
 {
     row->figures[metric].predicted = value;
 }
 
-/* What one more prompt adds to iterations that generate. */
-static ridge_status price_beside(const priced_part *p, double sequences, double context,
-                                 double tokens, double decode_s, double *out)
+static ridge_status price_mean(const served_run *run, const priced_part *last,
+                               double decoding, ridge_serving_step *out)
 {
-    const double chunk = fmin(tokens, (double)p->layout.budget_tokens);
-    const double ranks = (double)p->layout.attention_dp;
-    const ridge_serving_load load = {.decode_sequences =
-                                         fmax(1, ceil(sequences / ranks)),
-                                     .decode_context = context,
-                                     .chunk_tokens = chunk,
-                                     .chunks = 1,
-                                     .chunk_context = (tokens - chunk) / 2,
-                                     .finishing = 1};
-    ridge_serving_step step;
-    RIDGE_TRY(ridge_serving_step_price(p->desk, &p->layout, &load, &step));
-    *out = fmax(0, step.expected_s - decode_s) * tokens / chunk / ranks;
-    return RIDGE_OK;
+    const double sequences = fmax(1, decoding);
+    return priced_decode(last, sequences, run->input_tokens + run->output_tokens / 2,
+                         out);
+}
+
+static ridge_status price_prompt(const served_run *run, const served_practice *practice,
+                                 const priced_part *first, ridge_serving_step *out)
+{
+    const double tokens = run->input_tokens * (1 + practice->shortest_share) / 2;
+    const ridge_serving_load load = {
+        .chunk_tokens = fmin(tokens, (double)first->layout.budget_tokens),
+        .chunks = 1,
+        .finishing = 1};
+    return ridge_serving_step_price(first->desk, &first->layout, &load, out);
 }
 
 ridge_status served_play(ridge_ctx *cx, const served_run *run,
                          const served_deployment *deployment, const priced_part *parts,
                          ridge_serving_row *out)
 {
-    const served_practice *practice = &deployment->practice;
     const priced_part *last = &parts[deployment->n - 1];
-    const double share = (1 + practice->shortest_share) / 2;
-    const double input = run->input_tokens * share;
-    const double output = run->output_tokens * share;
-    const double clients = run->concurrency / (double)last->part->replicas;
-    if (run->mode != SERVED_CLOSED || deployment->n > 1)
-        return ridge_fail(cx, RIDGE_E_ARG,
-                          "requests that come so are not predicted yet");
-    if (clients < 1 || input < 1 || output < 1)
-        return ridge_fail(cx, RIDGE_E_ARG, "the requests are not stated");
-    double prompt, beside;
-    RIDGE_TRY(priced_prompts(&parts[0], 1, input, 0, &prompt));
-    RIDGE_TRY(priced_decode(last, clients, input + output / 2, &out->decode));
-    RIDGE_TRY(price_beside(last, clients, input + output / 2, input,
-                           out->decode.expected_s, &beside));
-    const double others =
-        last->part->about.engine->batching == RIDGE_BATCHING_MIXED ? beside : prompt;
-    const double tpot = out->decode.expected_s + (clients - 1) / output * others;
-    /* The first of all clients come at once: one in as many as a client sends. */
-    const double burst = (clients - 1) / 2 * prompt / 10;
-    const double ttft = last->part->about.engine->request_s + prompt +
-                        out->decode.expected_s * (0.5 + practice->wait_iterations) +
-                        burst;
-    const double latency = ttft + tpot * (output - 1);
-    set(out, RIDGE_SERVING_METRIC_TTFT, ttft);
-    set(out, RIDGE_SERVING_METRIC_TPOT, tpot);
-    set(out, RIDGE_SERVING_METRIC_LATENCY, latency);
-    set(out, RIDGE_SERVING_METRIC_THROUGHPUT, run->concurrency * output / latency);
+    const served_practice *practice = &deployment->practice;
+    ridge_serving_deployment played = {.router = RIDGE_ROUTER_LEAST_LOADED, .seed = 1};
+    ridge_serving_summary summary;
+    ridge_request_source source;
+    RIDGE_TRY(check_stream(cx, run));
+    const ridge_request_draws draws = draws_of(run, practice, last);
+    RIDGE_TRY(ridge_request_draws_open(cx, &draws, &source));
+    for (int i = 0; i < deployment->n; i++)
+        RIDGE_TRY(add_pool(cx, &parts[i], &played));
+    const ridge_serving_goals goals = {0};
+    RIDGE_TRY(ridge_serving_play(cx, &played, &source, &goals, NULL, &summary));
+    if (summary.completed < draws.requests)
+        return ridge_fail(cx, RIDGE_E_ARG, "a request is longer than the cache holds");
+    RIDGE_TRY(price_mean(run, last, summary.decoding_mean, &out->decode));
+    RIDGE_TRY(price_prompt(run, practice, &parts[0], &out->prompt));
+    set(out, RIDGE_SERVING_METRIC_TTFT,
+        summary.ttft.mean + practice->wait_iterations * out->decode.expected_s);
+    set(out, RIDGE_SERVING_METRIC_TPOT, summary.tpot.mean);
+    set(out, RIDGE_SERVING_METRIC_LATENCY, summary.e2e.mean);
+    set(out, RIDGE_SERVING_METRIC_THROUGHPUT, summary.output_tokens_per_s);
     return RIDGE_OK;
 }

@@ -48,7 +48,6 @@ static ridge_status predict_batch(ridge_ctx *cx, const served_run *run,
     if (run->input_tokens < 1 || run->output_tokens < 1)
         return ridge_fail(cx, RIDGE_E_ARG, "the requests' lengths are not stated");
     RIDGE_TRY(priced_prompts(p, batch, run->input_tokens, run->cached_tokens, &first));
-    first += p->part->about.engine->request_s;
     const double steps = run->output_tokens - 1;
     if (steps >= 1) {
         const double context =

@@ -7,6 +7,16 @@ static double per_rank(const priced_part *p, double sequences)
     return fmax(1, ceil(sequences / (double)p->layout.attention_dp));
 }
 
+/* An engine that does not cut prompts is started with room for one beside the sequences
+ * that decode. */
+static void make_room(const served_part *part, ridge_serving_layout *layout)
+{
+    const int64_t least = part->prompt_tokens + layout->sequences;
+    if (!part->about.engine->is_chunked && layout->budget_tokens < least &&
+        part->batch_tokens == 0)
+        layout->budget_tokens = least;
+}
+
 ridge_status priced_part_open(ridge_ctx *cx, const served_part *part, priced_part *out)
 {
     const ridge_engine_room room =
@@ -14,8 +24,13 @@ ridge_status priced_part_open(ridge_ctx *cx, const served_part *part, priced_par
     *out = (priced_part){.part = part, .layout = part->layout};
     if (out->layout.budget_tokens <= 0)
         out->layout.budget_tokens = room.budget_tokens;
+    if (part->batch_tokens > 0)
+        out->layout.budget_tokens = part->batch_tokens < out->layout.budget_tokens
+                                        ? part->batch_tokens
+                                        : out->layout.budget_tokens;
     if (out->layout.sequences <= 0 || out->layout.sequences > room.sequences)
         out->layout.sequences = room.sequences;
+    make_room(part, &out->layout);
     RIDGE_TRY(ridge_serving_desk_open(cx, &part->about, &out->desk));
     const char *fault = ridge_serving_layout_fault(out->desk, &out->layout);
     if (fault != NULL)

@@ -5,6 +5,7 @@
 #ifndef RIDGE_PLAN_SERVED_PRICE_H
 #define RIDGE_PLAN_SERVED_PRICE_H
 
+#include "ridge/simulate_engine.h"
 #include "served_run.h"
 
 typedef struct priced_part {

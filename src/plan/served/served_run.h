@@ -86,6 +86,8 @@ typedef struct served_part {
     ridge_serving_case about;
     ridge_serving_layout layout;
     int64_t replicas;
+    int64_t prompt_tokens; /* of a request */
+    int64_t batch_tokens; /* of all prompts that are ever run at once; 0: not limited */
 } served_part;
 
 typedef struct served_deployment {
@@ -136,6 +138,11 @@ RIDGE_NODISCARD ridge_status served_deployment_find(
 RIDGE_NODISCARD ridge_status served_predict(ridge_ctx *cx, const served_run *run,
                                             const served_deployment *deployment,
                                             ridge_serving_row *out);
+
+/** Rows that drafted, told by rows stated alike (RIDGE_DRAFTING_TWIN). @errors E_NOMEM
+ */
+RIDGE_NODISCARD ridge_status served_twins_mark(ridge_ctx *cx, const served_run *runs,
+                                               ridge_serving_validation *v);
 
 /** Errors by metric, chip, engine, source. @errors E_NOMEM */
 RIDGE_NODISCARD ridge_status served_summarise(ridge_ctx *cx,

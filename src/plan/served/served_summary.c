@@ -40,11 +40,16 @@ typedef struct row_set {
     double *errors;
 } row_set;
 
+static bool has_drafted(const ridge_serving_row *r)
+{
+    return r->drafting == RIDGE_DRAFTING_PROVEN || r->drafting == RIDGE_DRAFTING_TWIN;
+}
+
 static bool is_in(const row_set *set, const ridge_serving_row *r)
 {
     const ridge_serving_figure *f = &r->figures[set->metric];
-    return r->is_predicted && r->drafting != RIDGE_DRAFTING_PROVEN && f->measured > 0 &&
-           f->predicted > 0 && (r->is_complete || !set->is_complete_only);
+    return r->is_predicted && !has_drafted(r) && f->measured > 0 && f->predicted > 0 &&
+           (r->is_complete || !set->is_complete_only);
 }
 
 static ridge_error_summary summarise(const row_set *set, const char *name)
@@ -78,6 +83,8 @@ static ridge_status summarise_metric(ridge_ctx *cx, row_set *set,
     set->is_complete_only = true;
     out->complete = summarise(set, "rows that state enough");
     RIDGE_TRY(group(cx, set, chip_of, &out->complete_by_chip));
+    RIDGE_TRY(group(cx, set, engine_of, &out->complete_by_engine));
+    RIDGE_TRY(group(cx, set, source_of, &out->complete_by_source));
     set->is_complete_only = false;
     out->all = summarise(set, "all rows");
     RIDGE_TRY(group(cx, set, chip_of, &out->by_chip));
@@ -143,7 +150,7 @@ ridge_status served_summarise(ridge_ctx *cx, ridge_serving_validation *v)
         const ridge_serving_row *r = &v->rows[i];
         v->n_predicted += r->is_predicted ? 1 : 0;
         v->n_complete += r->is_complete ? 1 : 0;
-        v->n_proven += r->drafting == RIDGE_DRAFTING_PROVEN ? 1 : 0;
+        v->n_drafted += has_drafted(r) ? 1 : 0;
     }
     for (int i = 0; i < RIDGE_SERVING_METRIC_COUNT; i++) {
         set.metric = (ridge_serving_metric)i;

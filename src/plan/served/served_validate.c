@@ -293,6 +293,7 @@ ridge_status ridge_validate_serving(ridge_ctx *cx, const ridge_catalog *catalog,
     RIDGE_TRY(ridge_parallel(cx, ridge_processor_count(), runs.n, answer_row, &jobs));
     for (int i = 0; i < runs.n; i++)
         RIDGE_TRY(keep_answer(cx, &runs.at[i], &jobs.answers[i], &v.rows[i]));
+    RIDGE_TRY(served_twins_mark(cx, runs.at, &v));
     RIDGE_TRY(served_summarise(cx, &v));
     *out = v;
     return RIDGE_OK;

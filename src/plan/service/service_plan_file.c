@@ -195,10 +195,16 @@ static void set_step(ridge_ctx *cx, ridge_json *o, const char *key,
 static void set_latencies(ridge_json *o, const ridge_service_request *r,
                           const ridge_service_price *p)
 {
-    static const char *const keys[][3] = {{"ttft_s", "bound_ttft_s", "ttft_quantile_s"},
-                                          {"tpot_s", "bound_tpot_s", "tpot_quantile_s"},
-                                          {"e2e_s", "bound_e2e_s", "e2e_quantile_s"}};
+    static const char *const keys[][5] = {
+        {"ttft_s", "bound_ttft_s", "ttft_quantile_s", "low_ttft_s", "high_ttft_s"},
+        {"tpot_s", "bound_tpot_s", "tpot_quantile_s", "low_tpot_s", "high_tpot_s"},
+        {"e2e_s", "bound_e2e_s", "e2e_quantile_s", "low_e2e_s", "high_e2e_s"}};
     for (int i = 0; i < RIDGE_SERVICE_LATENCY_COUNT; i++) {
+        const ridge_range range = ridge_service_range(r, p, (ridge_service_latency)i);
+        if (range.high_s > 0) {
+            ridge_json_set_double(o, keys[i][3], range.low_s);
+            ridge_json_set_double(o, keys[i][4], range.high_s);
+        }
         ridge_json_set_double(o, keys[i][0], p->latency_s[i]);
         ridge_json_set_double(o, keys[i][1], p->bound_s[i]);
         if (r->goals.quantile > 0)

@@ -92,6 +92,10 @@ double serving_met_tokens(const ridge_mixer *m, double context);
 
 /** Whether the part of an expert is filled up to whole blocks of its format. */
 bool serving_pads_experts(const ridge_model *model);
+/** What products reach of a rate of which a share is left under load: all of it for few
+ *  rows, the share for many. @param share  0: no such limit */
+double serving_rate_share(double share, double rows);
+
 /** One layer's routed experts. @param rows  of all ranks */
 ridge_op_cost serving_experts_cost(const serving_bench *b, const ridge_ffn *ffn,
                                    double rows);

@@ -17,6 +17,7 @@ typedef struct serving_format {
     ridge_dtype weight, compute;
     double scale_bytes; /* beside each weight */
     ridge_scaling scaling;
+    bool comes_quantised; /* as ridge_matmul's */
 } serving_format;
 
 /** By ridge_quant_part; the last: routers, norms, tables. */

@@ -23,6 +23,28 @@ static double local_width(const serving_bench *b, const ridge_ffn *ffn)
     return block > 0 ? ceil(width / block) * block : width;
 }
 
+/* Rows of an iteration from which on its products are limited by arithmetic alone, and
+ * up to which they are not: in between each row beyond the few costs the same more. */
+static const double FEW_ROWS = 128;
+static const double MANY_ROWS = 1024;
+
+double serving_rate_share(double share, double rows)
+{
+    if (share <= 0 || rows <= FEW_ROWS)
+        return 1;
+    const double loaded = fmin(1, (1 - FEW_ROWS / rows) / (1 - FEW_ROWS / MANY_ROWS));
+    return 1 / (1 + (1 / share - 1) * loaded);
+}
+
+/* Of the rate of experts' products: the chip's under load, and what the engine's
+ * kernels reach of it. */
+static double rate_share(const serving_bench *b, double rows)
+{
+    const double loaded = b->desk->chip->achievable.loaded;
+    const double own = b->desk->about.engine->experts_share;
+    return serving_rate_share((loaded > 0 ? loaded : 1) * (own > 0 ? own : 1), rows);
+}
+
 ridge_op_cost serving_experts_cost(const serving_bench *b, const ridge_ffn *ffn,
                                    double rows)
 {
@@ -40,6 +62,9 @@ ridge_op_cost serving_experts_cost(const serving_bench *b, const ridge_ffn *ffn,
         .weight = f->weight,
         .compute = f->compute,
         .scale_bytes = f->scale_bytes,
+        .comes_quantised = f->comes_quantised,
+        .waits_for_fullest = true,
+        .rate_share = rate_share(b, rows),
     };
     return ridge_experts_cost(b->desk->chip, &op);
 }

@@ -68,6 +68,7 @@ static serving_format part_format(const ridge_model *model, ridge_quant_part par
         .weight = weight, .compute = compute, .scaling = scaling_of(compute, block)};
     f.scale_bytes =
         is_own ? bits / 8 - ridge_dtype_bytes(weight) : scale_bytes(weight, block);
+    f.comes_quantised = compute == RIDGE_DTYPE_FP4;
     if (f.scale_bytes < 0)
         f.scale_bytes = 0;
     return f;

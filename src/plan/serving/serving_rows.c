@@ -22,6 +22,8 @@ static ridge_matmul product_of(const serving_bench *b, const serving_kernel *k,
     p.compute = f->compute;
     p.scaling = f->scaling;
     p.scale_bytes = f->scale_bytes;
+    p.comes_quantised = f->comes_quantised;
+    p.rate_share = serving_rate_share(b->desk->chip->achievable.loaded, p.m);
     serving_stationary_set(b, k->format, &p);
     return p;
 }
@@ -184,7 +186,8 @@ serving_rows serving_rows_price(const serving_bench *b, double rows)
     const local_rows local = local_of(b, rank / b->row_ways);
     double kernels;
     out.dense_s = local.dense_s;
-    out.vector_s = local.vector_s;
+    out.vector_s = local.vector_s +
+                   b->desk->about.engine->layer_s * (double)b->desk->model->layer_count;
     out.experts_s =
         local.router_s + serving_experts_price(b, rows, &out.ep_s, &kernels);
     out.tp_s = is_gathered ? gather_s(b, &out) : exchanges_of(b, rank);

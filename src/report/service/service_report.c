@@ -67,6 +67,27 @@ static const char *times_note(ridge_ctx *cx, const ridge_service_view *v)
         r->engine->full_name);
 }
 
+/* Where the first one's times lie in practice; NULL: not known. */
+static const char *range_note(ridge_ctx *cx, const ridge_service_view *v)
+{
+    const ridge_engine *e = v->request->engine;
+    if (e->range_rows == 0 || v->result->n_layouts == 0)
+        return NULL;
+    const ridge_service_price *p = &v->result->layouts[0];
+    const ridge_range ttft = ridge_service_range(v->request, p, RIDGE_SERVICE_TTFT);
+    const ridge_range tpot = ridge_service_range(v->request, p, RIDGE_SERVICE_TPOT);
+    return ridge_sprintf(
+        ridge_ctx_arena(cx),
+        "Ranges of the first: TTFT %s to %s, TPOT %s to %s. Of %d measured "
+        "deployments, "
+        "80 %% took from %.2f to %.2f of the expected TTFT and from %.2f to %.2f of "
+        "the "
+        "TPOT.",
+        ridge_format_seconds(ttft.low_s).s, ridge_format_seconds(ttft.high_s).s,
+        ridge_format_seconds(tpot.low_s).s, ridge_format_seconds(tpot.high_s).s,
+        (int)e->range_rows, e->ttft_low, e->ttft_high, e->tpot_low, e->tpot_high);
+}
+
 static const char *search_note(ridge_ctx *cx, const ridge_service_view *v)
 {
     const ridge_service_result *r = v->result;
@@ -86,6 +107,9 @@ static void add_layouts(ridge_ctx *cx, const ridge_service_view *v, ridge_sectio
     for (int i = 0; i < r->n_layouts; i++)
         add_deployment(cx, t, v, i + 1, &r->layouts[i]);
     ridge__section_note(s, times_note(cx, v));
+    const char *range = range_note(cx, v);
+    if (range != NULL)
+        ridge__section_note(s, range);
     ridge__section_note(s, search_note(cx, v));
 }
 
