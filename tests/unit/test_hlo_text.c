@@ -178,6 +178,10 @@ static void a_cut_text_gives_what_is_whole(void **state)
     assert_int_equal(m->computations[0].n, 2);
     assert_non_null(strstr(m->cut, "within computation 'c'"));
     assert_int_equal(m->entry, -1);
+    m = read(*state, "HloModule m\n\nc {\n  a = f32[2] parameter(0)\n}\n\n"
+                     "%d (p: f32[2], q: f3");
+    assert_int_equal(m->n_computations, 1);
+    assert_non_null(strstr(m->cut, "in the head of a computation"));
 }
 
 static void faults_name_their_place(void **state)

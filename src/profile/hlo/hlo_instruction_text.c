@@ -260,8 +260,7 @@ static ridge_status read_instruction(body *y, int *root)
     return RIDGE_OK;
 }
 
-/* Whether nothing follows the line that begins here. */
-static bool is_last_line(const char *from, const char *end)
+bool hlo_text_is_last_line(const char *from, const char *end)
 {
     const char *nl = memchr(from, '\n', (size_t)(end - from));
     return nl == NULL || ridge_str_trim((ridge_str){nl, (size_t)(end - nl)}).n == 0;
@@ -295,7 +294,7 @@ ridge_status hlo_text_instructions(text_cursor *c, hlo_builder *b, ridge_str sig
         const char *from = c->p;
         const int n = b->instructions.n;
         const ridge_status st = read_instruction(&y, &root);
-        if (st == RIDGE_E_PARSE && is_last_line(from, c->end)) {
+        if (st == RIDGE_E_PARSE && hlo_text_is_last_line(from, c->end)) {
             cut_here(&y, n, from);
             break;
         }

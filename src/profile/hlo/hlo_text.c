@@ -184,6 +184,17 @@ static bool is_next_module(text_cursor *c, const hlo_builder *b)
            (b->computations.n > 0 && (is_head || find_in(from, c->p, "// -----")));
 }
 
+/* A file that was cut in the head of a computation. */
+static void cut_here(text_cursor *c, hlo_builder *b)
+{
+    ridge_ctx_clear(c->cx);
+    b->module.cut = ridge_sprintf(b->arena,
+                                  "the text ends at line %d, in the head of a "
+                                  "computation",
+                                  text_cursor_line(c));
+    c->p = c->end;
+}
+
 static ridge_status read_module(text_cursor *c, ridge_hlo_module *out)
 {
     hlo_builder b = hlo_builder_start(c->cx);
@@ -197,8 +208,16 @@ static ridge_status read_module(text_cursor *c, ridge_hlo_module *out)
         if (ridge_ctx_is_cancelled(c->cx))
             return ridge_fail(c->cx, RIDGE_E_CANCELLED, "cancelled");
         RIDGE_TRY(read_table(c, &b, &tables, &is_table));
-        if (!is_table)
-            RIDGE_TRY(read_computation(c, &b));
+        if (is_table)
+            continue;
+        const char *from = c->p;
+        const ridge_status st = read_computation(c, &b);
+        if (st == RIDGE_E_PARSE && b.computations.n > 0 &&
+            hlo_text_is_last_line(from, c->end)) {
+            cut_here(c, &b);
+            break;
+        }
+        RIDGE_TRY(st);
     }
     return hlo_builder_end(&b, c->path, out);
 }

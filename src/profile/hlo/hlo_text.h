@@ -13,6 +13,9 @@ RIDGE_NODISCARD ridge_status hlo_text_read(ridge_ctx *cx, ridge_str text,
  *  out of @p list's room. */
 RIDGE_NODISCARD ridge_status hlo_text_attributes(text_cursor *c, hlo_list *list);
 
+/** Whether nothing follows the line that begins here. */
+bool hlo_text_is_last_line(const char *from, const char *end);
+
 /** Read instructions up to the brace that closes the computation.
  * @param signature  its parameters as the head names them */
 RIDGE_NODISCARD ridge_status hlo_text_instructions(text_cursor *c, hlo_builder *b,
