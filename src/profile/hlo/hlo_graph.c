@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { NODES_MOST = 1 << 23, DEPTH_MOST = 256 };
+enum { NODES_LEAST = 1 << 17, NODES_EACH = 64, NODES_MOST = 1 << 23, DEPTH_MOST = 256 };
 
 /** One graph while it grows. */
 typedef struct growth {
@@ -16,6 +16,7 @@ typedef struct growth {
     int index; /* of the graph */
     double rounds;
     int *total;
+    int most; /* nodes of all graphs: in proportion to the module */
     bool is_compiled;
 } growth;
 
@@ -101,11 +102,11 @@ static ridge_status add_node(growth *g, const ridge_hlo_instruction *i,
     int *kept = ridge_new(ridge_ctx_arena(g->cx), int, (size_t)n);
     if (node == NULL || kept == NULL)
         return ridge_fail_nomem(g->cx);
-    if (++*g->total > NODES_MOST) {
+    if (++*g->total > g->most) {
         return ridge_fail(g->cx, RIDGE_E_ARG,
                           "the module has more than %d operations once its calls are "
                           "put in: analyse a part of it",
-                          NODES_MOST);
+                          g->most);
     }
     if (n > 0)
         memcpy(kept, inputs, (size_t)n * sizeof *kept);
@@ -352,6 +353,17 @@ static ridge_status push_orphans(growth *g)
     return RIDGE_OK;
 }
 
+/* Calls in calls may double without end; what compilers write grows far less. */
+static int most_nodes(const ridge_hlo_module *module)
+{
+    int64_t all = 0;
+    for (int c = 0; c < module->n_computations; c++)
+        all += module->computations[c].n;
+    if (all <= NODES_MOST / NODES_EACH)
+        return NODES_LEAST + (int)all * NODES_EACH;
+    return all > NODES_MOST / 2 && all < INT32_MAX / 2 ? (int)(2 * all) : NODES_MOST;
+}
+
 ridge_status hlo_graphs_build(ridge_ctx *cx, const ridge_hlo_module *module,
                               double rounds, hlo_graphs *out)
 {
@@ -363,6 +375,7 @@ ridge_status hlo_graphs_build(ridge_ctx *cx, const ridge_hlo_module *module,
                 .rounds = rounds,
                 .index = -1,
                 .total = &total,
+                .most = most_nodes(module),
                 .is_compiled = hlo_module_is_compiled(module)};
     if (module->entry >= 0)
         RIDGE_TRY(push_graph(&g, HLO_GRAPH_ENTRY, module->entry, 1, 1, false));
