@@ -12,9 +12,9 @@ function rowsOf(chips: Chip[], f: Formats): Row[] {
   return [
     ['year', (chip) => String(chip.year)],
     ...dtypes.map((dtype): Row => [`peak, ${dtype}`, (chip) => f.unit(chip.peak_flops_per_s[dtype], 'FLOP/s')]),
-    ['memory', (chip) => f.bytes(chip.hbm_bytes)],
-    ['memory bandwidth', (chip) => `${f.bytes(chip.hbm_bytes_per_s)}/s`],
-    ...dtypes.map((dtype): Row => [`ridge point, ${dtype}`, (chip) => f.double(chip.ridge_flops_per_byte[dtype])]),
+    ['memory', (chip) => f.unit(chip.hbm_bytes, 'B')],
+    ['memory bandwidth', (chip) => f.unit(chip.hbm_bytes_per_s, 'B/s')],
+    ...dtypes.map((dtype): Row => [`ridge point, ${dtype}`, (chip) => f.rate(chip.ridge_flops_per_byte[dtype])]),
     ['vector rate', (chip) => f.unit(chip.vector_flops_per_s, 'FLOP/s')],
     ['power', (chip) => f.unit(chip.power_watts, 'W')],
     ['dollars per hour', (chip) => f.usd(chip.usd_per_hour)],
@@ -28,8 +28,8 @@ function Networks(props: { chip: Chip; f: Formats }) {
     <ul class="plain">
       {props.chip.network?.levels.map((level) => (
         <li key={level.name}>
-          {level.name} ({level.kind}): {f.bytes(level.bytes_per_s)}/s, {f.seconds(level.latency_s)}
-          {level.bf16_flops_per_byte ? `, ridge ${f.double(level.bf16_flops_per_byte)}` : ''}
+          {level.name} ({level.kind}): {f.unit(level.bytes_per_s, 'B/s')}, {f.seconds(level.latency_s)}
+          {level.bf16_flops_per_byte ? `, ridge ${f.rate(level.bf16_flops_per_byte)}` : ''}
         </li>
       ))}
     </ul>

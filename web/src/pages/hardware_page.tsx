@@ -54,9 +54,9 @@ export function HardwarePage(props: { route: Route }) {
               { key: 'full', head: 'full name', isText: true, cell: (chip) => chip.full_name, sort: (chip) => chip.full_name },
               { key: 'bf16', head: 'bf16', cell: (chip) => f.unit(chip.peak_flops_per_s['bf16'], 'FLOP/s'), sort: (chip) => chip.peak_flops_per_s['bf16'] },
               { key: 'fp8', head: 'fp8', cell: (chip) => f.unit(chip.peak_flops_per_s['fp8'], 'FLOP/s'), sort: (chip) => chip.peak_flops_per_s['fp8'] },
-              { key: 'hbm', head: 'memory', cell: (chip) => f.bytes(chip.hbm_bytes), sort: (chip) => chip.hbm_bytes },
-              { key: 'bandwidth', head: 'bandwidth', cell: (chip) => `${f.bytes(chip.hbm_bytes_per_s)}/s`, sort: (chip) => chip.hbm_bytes_per_s },
-              { key: 'ridge', head: 'ridge, bf16', cell: (chip) => f.double(chip.ridge_flops_per_byte['bf16']), sort: (chip) => chip.ridge_flops_per_byte['bf16'] },
+              { key: 'hbm', head: 'memory', cell: (chip) => f.unit(chip.hbm_bytes, 'B'), sort: (chip) => chip.hbm_bytes },
+              { key: 'bandwidth', head: 'bandwidth', cell: (chip) => f.unit(chip.hbm_bytes_per_s, 'B/s'), sort: (chip) => chip.hbm_bytes_per_s },
+              { key: 'ridge', head: 'ridge, bf16', cell: (chip) => f.rate(chip.ridge_flops_per_byte['bf16']), sort: (chip) => chip.ridge_flops_per_byte['bf16'] },
               { key: 'power', head: 'power', cell: (chip) => f.unit(chip.power_watts, 'W'), sort: (chip) => chip.power_watts },
               { key: 'price', head: '$ per hour', cell: (chip) => f.usd(chip.usd_per_hour), sort: (chip) => chip.usd_per_hour },
             ]}

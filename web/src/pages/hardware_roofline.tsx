@@ -62,9 +62,9 @@ export function HardwareRoofline(props: { route: Route; chips: string[] }) {
               { key: 'bound', head: 'limit', cell: ({ point }) => f.seconds(point.bound_time_s), sort: ({ point }) => point.bound_time_s },
               { key: 'by', head: 'bound by', isText: true, cell: ({ point }) => point.bound_by },
               { key: 'rate', head: 'rate', cell: ({ point }) => f.unit(point.flops_per_s, 'FLOP/s'), sort: ({ point }) => point.flops_per_s },
-              { key: 'intensity', head: 'FLOPs per byte', cell: ({ point }) => f.double(point.intensity_flops_per_byte) },
-              { key: 'ridge', head: 'ridge', cell: ({ curve }) => f.double(curve.ridge_flops_per_byte) },
-              { key: 'critical', head: `critical ${dim}`, cell: ({ curve }) => f.double(curve.critical?.size) },
+              { key: 'intensity', head: 'FLOPs per byte', cell: ({ point }) => f.rate(point.intensity_flops_per_byte) },
+              { key: 'ridge', head: 'ridge', cell: ({ curve }) => f.rate(curve.ridge_flops_per_byte) },
+              { key: 'critical', head: `critical ${dim}`, cell: ({ curve }) => f.rate(curve.critical?.size) },
             ]}
           />
         </>

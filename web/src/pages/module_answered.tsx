@@ -22,7 +22,7 @@ export function ModuleAnswered(props: { found: HloAnswer }) {
       <Facts
         facts={[
           { name: 'FLOPs', value: f.unit(found.flops, 'FLOPs'), note: `${f.exact(found.instructions)} instructions, ${f.exact(found.devices)} devices` },
-          { name: 'Bytes', value: f.bytes(found.bytes), note: `${f.double(found.intensity_flops_per_byte)} FLOPs per byte` },
+          { name: 'Bytes', value: f.bytes(found.bytes), note: `${f.rate(found.intensity_flops_per_byte)} FLOPs per byte` },
           { name: 'Time', value: f.seconds(found.time_s), note: isPriced ? `limit ${f.seconds(found.bound_time_s)}, bound by ${found.bound_by}` : 'say where it runs to have it priced' },
           { name: 'Communication, exposed', value: f.seconds(found.exposed_s), note: `hidden ${f.seconds(found.hidden_s)}` },
           { name: 'Memory at its peak', value: f.bytes(found.peak_memory_bytes) },

@@ -32,9 +32,9 @@ export function ServingLayout(props: { layout: ServeLayout; title: string }) {
       <Facts
         facts={[
           { name: 'First token', value: <Explained quantity="ttft">{f.seconds(layout.ttft_s)}</Explained>, note: `limit ${f.seconds(layout.bound_ttft_s)}` },
-          { name: 'Each token', value: <Explained quantity="tpot">{f.seconds(layout.tpot_s)}</Explained>, note: `limit ${f.seconds(layout.bound_tpot_s)}; ${f.double(layout.tokens_per_s_per_user)} a second` },
-          { name: 'Tokens a second of a chip', value: <Explained quantity="throughput">{f.double(layout.tokens_per_s_per_chip)}</Explained>, note: `limit ${f.double(layout.bound_tokens_per_s_per_chip)}` },
-          { name: 'Requests a second', value: f.double(layout.requests_per_s), note: `${f.exact(layout.chips)} chips, batch ${f.exact(layout.batch)}` },
+          { name: 'Each token', value: <Explained quantity="tpot">{f.seconds(layout.tpot_s)}</Explained>, note: `limit ${f.seconds(layout.bound_tpot_s)}; ${f.rate(layout.tokens_per_s_per_user)} a second` },
+          { name: 'Tokens a second of a chip', value: <Explained quantity="throughput">{f.rate(layout.tokens_per_s_per_chip)}</Explained>, note: `limit ${f.rate(layout.bound_tokens_per_s_per_chip)}` },
+          { name: 'Requests a second', value: f.rate(layout.requests_per_s), note: `${f.exact(layout.chips)} chips, batch ${f.exact(layout.batch)}` },
           { name: 'A million tokens', value: <Explained quantity="usd">{f.usd(layout.usd_per_million_tokens)}</Explained> },
           { name: 'Whole answer', value: <Explained quantity="e2e">{f.seconds(layout.e2e_s)}</Explained> },
         ]}

@@ -28,8 +28,8 @@ function Played(props: { found: StreamAnswer }) {
       <Facts
         facts={[
           { name: 'Requests', value: f.exact(found.requests), note: `${f.exact(found.completed)} completed${found.refused ? `, ${f.exact(found.refused)} refused` : ''}` },
-          { name: 'Goodput', value: f.double(found.goodput_requests_per_s), note: 'requests a second within the goals' },
-          { name: 'Output', value: f.double(found.output_tokens_per_s), note: 'tokens a second' },
+          { name: 'Goodput', value: f.rate(found.goodput_requests_per_s), note: 'requests a second within the goals' },
+          { name: 'Output', value: f.rate(found.output_tokens_per_s), note: 'tokens a second' },
           { name: 'Cache at its fullest', value: f.percent(found.kv?.peak_fraction), note: `${f.exact(found.kv?.preemptions)} preemptions` },
           { name: 'Played', value: f.seconds(found.simulated_s) },
         ]}

@@ -26,9 +26,9 @@ export function ServingLayouts(props: { caption: string; layouts: ServeLayout[];
         { key: 'batch', head: 'batch', cell: (row) => f.exact(row.batch), sort: (row) => row.batch },
         { key: 'ttft', head: 'first token', cell: (row) => f.seconds(row.ttft_s), sort: (row) => row.ttft_s },
         { key: 'tpot', head: 'each token', cell: (row) => f.seconds(row.tpot_s), sort: (row) => row.tpot_s },
-        { key: 'user', head: 'tokens/s a user', cell: (row) => f.double(row.tokens_per_s_per_user), sort: (row) => row.tokens_per_s_per_user },
-        { key: 'chip', head: 'tokens/s a chip', cell: (row) => f.double(row.tokens_per_s_per_chip), sort: (row) => row.tokens_per_s_per_chip },
-        { key: 'rate', head: 'requests/s', cell: (row) => f.double(row.requests_per_s), sort: (row) => row.requests_per_s },
+        { key: 'user', head: 'tokens/s a user', cell: (row) => f.rate(row.tokens_per_s_per_user), sort: (row) => row.tokens_per_s_per_user },
+        { key: 'chip', head: 'tokens/s a chip', cell: (row) => f.rate(row.tokens_per_s_per_chip), sort: (row) => row.tokens_per_s_per_chip },
+        { key: 'rate', head: 'requests/s', cell: (row) => f.rate(row.requests_per_s), sort: (row) => row.requests_per_s },
         { key: 'usd', head: '$ a million', cell: (row) => f.usd(row.usd_per_million_tokens), sort: (row) => row.usd_per_million_tokens },
         { key: 'by', head: 'held back by', isText: true, cell: (row) => row.bottleneck, sort: (row) => row.bottleneck },
       ]}

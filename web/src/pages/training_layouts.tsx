@@ -27,7 +27,7 @@ export function TrainingLayouts(props: { answer: TrainAnswer; at: number }) {
         { key: 'step', head: 'step', cell: (row) => f.seconds(row.step_time_s), sort: (row) => row.step_time_s },
         { key: 'limit', head: 'limit', cell: (row) => f.seconds(row.bound_step_time_s), sort: (row) => row.bound_step_time_s },
         { key: 'mfu', head: 'MFU', cell: (row) => f.percent(row.mfu), sort: (row) => row.mfu },
-        { key: 'rate', head: 'tokens/s a chip', cell: (row) => f.double(row.tokens_per_s_per_chip), sort: (row) => row.tokens_per_s_per_chip },
+        { key: 'rate', head: 'tokens/s a chip', cell: (row) => f.rate(row.tokens_per_s_per_chip), sort: (row) => row.tokens_per_s_per_chip },
         { key: 'memory', head: 'memory', cell: (row) => f.bytes(row.peak_memory_bytes), sort: (row) => row.peak_memory_bytes },
         { key: 'zero', head: 'ZeRO', cell: (row) => row.zero_stage, sort: (row) => row.zero_stage },
         { key: 'microbatch', head: 'microbatch', cell: (row) => row.microbatch_seqs, sort: (row) => row.microbatch_seqs },

@@ -7,6 +7,8 @@ type Value = number | null | undefined;
 export type Formats = Record<FormatKind, (value: Value) => string> & {
   /** with a unit: 989 TFLOP/s */
   unit(value: Value, unit: string): string;
+  /** without a unit: four digits, from a thousand up without a fraction */
+  rate(value: Value): string;
 };
 
 const KINDS: FormatKind[] = ['seconds', 'bytes', 'si', 'count', 'exact', 'percent', 'usd', 'double'];
@@ -19,7 +21,8 @@ function formatsOf(engine: Engine): Formats {
     const si = all.si(value);
     return si === '–' ? si : `${si}${/[a-zA-Zµ]$/.test(si) ? '' : ' '}${text}`;
   };
-  return { ...all, unit };
+  const rate = (value: Value) => (typeof value === 'number' && Math.abs(value) >= 1000 ? all.count(value) : all.double(value));
+  return { ...all, unit, rate };
 }
 
 export function useFormats(): Formats {

@@ -9,7 +9,7 @@ export function FrontChart(props: { front: ServeLayout[]; others: ServeLayout[];
   const all = [...props.others, ...props.front];
   const f = useFormats();
   const tip = (one: ServeLayout) =>
-    `${layoutText(one)}, batch ${f.exact(one.batch)}\n${f.double(one.tokens_per_s_per_user)} tokens/s a user, ${f.double(one.tokens_per_s_per_chip)} a chip\nTTFT ${f.seconds(one.ttft_s)}, TPOT ${f.seconds(one.tpot_s)}, ${f.usd(one.usd_per_million_tokens)} a million tokens`;
+    `${layoutText(one)}, batch ${f.exact(one.batch)}\n${f.rate(one.tokens_per_s_per_user)} tokens/s a user, ${f.rate(one.tokens_per_s_per_chip)} a chip\nTTFT ${f.seconds(one.ttft_s)}, TPOT ${f.seconds(one.tpot_s)}, ${f.usd(one.usd_per_million_tokens)} a million tokens`;
   const x = 'tokens_per_s_per_user';
   const y = 'tokens_per_s_per_chip';
   return (

@@ -11,7 +11,7 @@ function textOf(key: string, value: unknown, f: Formats): string {
   if (key.endsWith('_s')) return f.seconds(value);
   if (key.endsWith('bytes')) return f.bytes(value);
   if (key.endsWith('flops')) return f.si(value);
-  return Number.isInteger(value) ? f.exact(value) : f.double(value);
+  return Number.isInteger(value) ? f.exact(value) : f.rate(value);
 }
 
 function sortable(value: unknown): number | string | null {
