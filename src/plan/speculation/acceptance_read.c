@@ -2,7 +2,9 @@
  * Files of data/acceptance, built in: {"name", "full_name", "kind", "target", "draft",
  * "task", "temperature", "accept", "next", "tokens", "depth", "nodes", "is_default",
  * "source", "date", "note"}, as data/schema/acceptance.schema.json says. An unknown
- * member is an error. Without "accept" one acceptance is solved from tokens and depth.
+ * member is an error. Without "accept" one acceptance is solved from a chain's tokens
+ * and depth; a tree's is solved where it is entered, as tests hold it against its
+ * tokens.
  */
 #include "ridge/plan_speculation.h"
 
@@ -61,6 +63,8 @@ static ridge_status read_accept(ridge_ctx *cx, const ridge_node *root,
     if (ridge_json_is_absent(list)) {
         if (a->depth < 1 || !(a->tokens > 1))
             return ridge_json_fail(cx, *root, "neither accept nor tokens with depth");
+        if (a->nodes > a->depth)
+            return ridge_json_fail(cx, *root, "tokens of a tree, without accept");
         a->accept[0] = ridge_chain_acceptance(a->tokens, a->depth);
         a->n_accept = 1;
         a->is_solved = true;
