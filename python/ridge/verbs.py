@@ -595,6 +595,7 @@ def serve(
     fixes one choice:
       tp= pp= ep= attention_dp= servers=    degrees (prefill_tp=, decode_tp=, ...:
           of one pool)
+      tp_d=     of tp, ranks that cut D of feed-forwards    placement=0..5  order of axes
       kv_cut=heads|batch|sequence  gathered=0|1  mode=aggregated|disaggregated|any
       batch=    decoding sequences of an attention rank's iteration
       budget=   tokens of an iteration    depth=    of drafts
