@@ -45,3 +45,6 @@ ridge_web_library(ZLIB FOLDER zlib INCLUDE .
 ridge_web_library(ZSTD FOLDER libzstd INCLUDE lib SOURCES lib/common/*.c lib/decompress/*.c
                   DEFINE ZSTD_DISABLE_ASM=1)
 ridge_web_library(PROTOBUF_C FOLDER protobuf-c INCLUDE . SOURCES protobuf-c/protobuf-c.c)
+
+# INFINITY is a float in musl's headers, and is meant as a double.
+target_compile_options(ridge_flags INTERFACE -Wno-double-promotion)
