@@ -61,7 +61,7 @@ static void draw_roofline(ridge_ctx *cx, const ridge_hlo_study *s, ridge_buf *ou
     for (size_t k = 0; k < n; k++) { /* a gap behind each: points, no line */
         x[2 * k] = x[2 * k + 1] = dots[k].x;
         y[2 * k] = dots[k].y;
-        y[2 * k + 1] = NAN;
+        y[2 * k + 1] = (double)NAN;
     }
     if (n == 0)
         return;

@@ -36,7 +36,7 @@ static const ridge_hlo_module *read(world *w, const char *text)
 static ridge_hlo_study study(world *w, const char *text)
 {
     const ridge_hlo_request request = {.slice = NULL};
-    ridge_hlo_study s;
+    ridge_hlo_study s = {.slice = NULL};
     if (ridge_hlo_study_find(w->cx, read(w, text), &request, &s) != RIDGE_OK)
         fail_msg("%s", ridge_ctx_message(w->cx));
     return s;
@@ -193,7 +193,7 @@ static const ridge_partition *partition(world *w, const ridge_hlo_module *m,
                                         const ridge_mesh *mesh)
 {
     ridge_hlo_program p;
-    const ridge_partition *out;
+    const ridge_partition *out = NULL;
     if (ridge_hlo_program_build(w->cx, m, mesh, &p) != RIDGE_OK ||
         ridge_partition_build(w->cx, p.program, &p.mesh, p.rules.rules, p.rules.n, NULL,
                               NULL, &out) != RIDGE_OK)

@@ -36,7 +36,7 @@ static int tear_down(void **state)
 static ridge_hlo_study study_on(world *w, const char *text, const ridge_slice *slice)
 {
     const ridge_hlo_request request = {.slice = slice};
-    ridge_hlo_study s;
+    ridge_hlo_study s = {.slice = NULL};
     if (ridge_hlo_parse(w->cx, ridge_str_of(text), "t", &w->file) != RIDGE_OK ||
         ridge_hlo_study_find(w->cx, &w->file.modules[0], &request, &s) != RIDGE_OK)
         fail_msg("%s", ridge_ctx_message(w->cx));
