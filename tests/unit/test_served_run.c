@@ -198,6 +198,35 @@ static void malformed_rows_name_their_line(void **state)
     }
 }
 
+static ridge_serving_row silent_row(double tpot_s)
+{
+    ridge_serving_row row = {.is_predicted = true, .drafting = RIDGE_DRAFTING_UNSTATED};
+    row.figures[RIDGE_SERVING_METRIC_TPOT].measured = tpot_s;
+    return row;
+}
+
+/* Rows 0 to 2 are stated alike, the last has other clients. */
+static void rows_much_quicker_than_their_twins_drafted(void **state)
+{
+    ridge_ctx *cx = *state;
+    served_run runs[4];
+    for (int i = 0; i < 4; i++) {
+        runs[i] =
+            read_csv(cx, i < 3 ? "a,m,h100_sxm,trtllm,1.0,fp8,agg,1024,1024,8,,,8,"
+                                 "8,1,1,1,8,,,,,100,10"
+                               : "b,m,h100_sxm,trtllm,1.0,fp8,agg,1024,1024,4,,,4,"
+                                 "8,1,1,1,8,,,,,100,10");
+    }
+    ridge_serving_row rows[] = {silent_row(0.02), silent_row(0.016), silent_row(0.01),
+                                silent_row(0.001)};
+    ridge_serving_validation v = {.rows = rows, .n_rows = 4};
+    assert_ok(cx, served_twins_mark(cx, runs, &v));
+    assert_int_equal(rows[0].drafting, RIDGE_DRAFTING_UNSTATED);
+    assert_int_equal(rows[1].drafting, RIDGE_DRAFTING_UNSTATED);
+    assert_int_equal(rows[2].drafting, RIDGE_DRAFTING_TWIN);
+    assert_int_equal(rows[3].drafting, RIDGE_DRAFTING_UNSTATED);
+}
+
 #define SERVED_TEST(name)                                                              \
     cmocka_unit_test_setup_teardown(name, fixture_open, fixture_close)
 
@@ -213,6 +242,7 @@ int main(void)
         SERVED_TEST(engines_are_found_by_version),
         SERVED_TEST(practice_is_that_of_the_bench),
         SERVED_TEST(malformed_rows_name_their_line),
+        SERVED_TEST(rows_much_quicker_than_their_twins_drafted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
