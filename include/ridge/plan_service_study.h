@@ -23,7 +23,7 @@ typedef struct ridge_service_point {
     double bound_step_s;  /* its bound */
     ridge_bound bound_by; /* of the bound */
     double step_tokens_per_s_per_chip; /* of it alone, without prompts */
-    ridge_service_price price;         /* the steady state; tokens_per_s 0: none */
+    ridge_service_price price; /* the steady state; tokens_per_s 0: none, or no room */
 } ridge_service_point;
 
 enum { RIDGE_SERVICE_SWEEP_MAX = 24 };

@@ -90,6 +90,8 @@ static ridge_status sweep_one(ridge_ctx *cx, const ridge_service_request *r,
         RIDGE_TRY(set_step(&d, p));
     RIDGE_TRY(service_finish_price(cx, &d.source, r, choice, &p->price));
     p->fits = p->fits && p->price.fit != RIDGE_SERVICE_FIT_CACHE;
+    if (!p->fits)
+        p->price.tokens_per_s = 0; /* what has no room serves nobody */
     return RIDGE_OK;
 }
 

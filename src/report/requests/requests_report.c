@@ -1,4 +1,5 @@
 /* A deployment played on a stream of requests, for people. */
+#include "engine_line.h"
 #include "requests_text.h"
 
 #include "section.h"
@@ -237,15 +238,11 @@ static const char *cache_note(ridge_ctx *cx, const ridge_service_deployment *d)
     ridge_buf_puts(&b, "The engine prints: ");
     for (int i = 0; i < d->choice.n_pools; i++) {
         ridge_buf_puts(&b, i > 0 ? "; decoding: " : "");
-        ridge_engine_cache_write(d->engine, d->memory[i].blocks,
-                                 d->memory[i].block_tokens, (int64_t)d->longest_tokens,
-                                 &b);
+        ridge_buf_puts(&b, ridge__engine_line(cx, d->engine, d->memory[i].blocks,
+                                              d->memory[i].block_tokens,
+                                              (int64_t)d->longest_tokens));
     }
-    ridge_buf line;
-    ridge_buf_init(&line, ridge_ctx_arena(cx));
-    for (const char *at = ridge_buf_text(&b); *at != '\0'; at++)
-        ridge_buf_add(&line, *at == '\n' ? ridge_str_of("; ") : (ridge_str){at, 1});
-    return ridge_buf_text(&line);
+    return ridge_buf_text(&b);
 }
 
 static void add_cache(ridge_ctx *cx, const ridge_requests_view *v, ridge_sections *s)

@@ -109,9 +109,11 @@ void ridge__service_points_add(ridge_ctx *cx, const ridge_service_view *v,
     for (int i = 0; i < r->n_points; i++)
         add_point(t, v, &r->points[i]);
     ridge__section_note(
-        s, "step: an iteration that only decodes, and its tokens; TTFT, TPOT and "
-           "served: the steady state, prompts among them; -: prompts come faster than "
-           "iterations take them. What fits has room for lengths that vary.");
+        s,
+        "step: an iteration that only decodes, and its tokens; TTFT, TPOT and "
+        "served: the steady state, prompts among them; -: there is no room, or prompts "
+        "come faster than iterations take them. What fits has room for lengths that "
+        "vary.");
 }
 
 static bool add_series(ridge_ctx *cx, const ridge_service_view *v, const char *name,

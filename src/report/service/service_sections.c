@@ -1,4 +1,5 @@
 #include "service_sections.h"
+#include "engine_line.h"
 
 #include <math.h>
 
@@ -191,21 +192,6 @@ static void add_bytes(ridge_table *t, const char *name, double bytes, double hbm
     ridge_table_cell(t, what);
 }
 
-/* What the engine prints, in one line. */
-static const char *printed(ridge_ctx *cx, const ridge_service_view *v,
-                           const ridge_serving_memory *m, double longest)
-{
-    ridge_buf line;
-    ridge_buf_init(&line, ridge_ctx_arena(cx));
-    ridge_engine_cache_write(v->request->engine, m->blocks, m->block_tokens,
-                             (int64_t)longest, &line);
-    for (size_t i = 0; i < line.n; i++) {
-        if (line.p[i] == '\n')
-            line.p[i] = i + 1 < line.n ? ';' : '.';
-    }
-    return ridge_buf_text(&line);
-}
-
 static void add_cache_note(ridge_ctx *cx, const ridge_service_view *v,
                            const ridge_service_price *p, int pool, ridge_sections *s)
 {
@@ -219,11 +205,13 @@ static void add_cache_note(ridge_ctx *cx, const ridge_service_view *v,
         ridge_sprintf(
             ridge_ctx_arena(cx),
             "%s blocks of %lld tokens on an attention rank, %s a token and chip; at "
-            "most %s sequences at once; %s in use in the mean. The engine prints: %s",
+            "most %s sequences at once; %s in use in the mean. The engine prints: %s.",
             ridge_format_exact(m->blocks).s, (long long)m->block_tokens,
             ridge_format_bytes(m->cache_bytes_per_token).s,
             ridge_format_exact(p->choice.pools[pool].layout.sequences).s,
-            ridge_format_percent(p->cache_use).s, printed(cx, v, m, longest)));
+            ridge_format_percent(p->cache_use).s,
+            ridge__engine_line(cx, v->request->engine, m->blocks, m->block_tokens,
+                               (int64_t)longest)));
 }
 
 static void add_pool_memory(ridge_ctx *cx, const ridge_service_view *v, int pool,
