@@ -6,6 +6,7 @@
 #include "published_row.h"
 
 #include "ridge/plan_serving_roofline.h"
+#include "ridge/program.h"
 
 #include <math.h>
 #include <string.h>
@@ -55,10 +56,20 @@ static void llama_weights(row *r)
     want(r, "weight_bytes", ridge_model_weight_bytes_as(m, RIDGE_DTYPE_BF16));
 }
 
+/* The residual stream of the program that a prompt lowers to. */
 static void prompt_activation(row *r)
 {
+    const ridge_model *m = fixture_named(r->cx, "llama-2-13b");
+    const ridge_lowering how =
+        ridge_lowering_usual(m, RIDGE_PHASE_PREFILL, 1, (int64_t)in(r, "tokens"));
+    const ridge_program *p = NULL;
+    assert_ok(r->cx, ridge_program_lower(r->cx, m, &how, &p));
+    const int x = ridge_program_tensor_find(p, "x");
+    assert_true(x >= 0);
+    const ridge_tensor *t = &p->tensors[x];
+    assert_near((double)p->dims[t->dims[t->n_dims - 1]].size, in(r, "d_model"), 0);
     want(r, "activation_bytes",
-         in(r, "tokens") * in(r, "d_model") * ridge_dtype_bytes(RIDGE_DTYPE_BF16));
+         ridge_tensor_elements(p, t) * ridge_dtype_bytes(t->dtype));
 }
 
 static void llama_cache(row *r)
@@ -184,14 +195,36 @@ static void bound_by_hops(row *r)
 
 static void cache_of_a_host(row *r)
 {
-    want(r, "sequences", floor(in(r, "host_bytes") / in(r, "kv_bytes_per_sequence")));
+    const ridge_roofline_service cache = {
+        .chips = 1,
+        .hbm_bytes = in(r, "host_bytes"),
+        .kv_bytes = ridge_model_kv_bytes(fixture_named(r->cx, "llama-2-13b"),
+                                         RIDGE_DTYPE_BF16, 8192, false)};
+    assert_near(cache.kv_bytes, in(r, "kv_bytes_per_sequence"), 1e-9);
+    want(r, "sequences", ridge_roofline_batch_most(&cache));
 }
 
 /* ---- chapter 8 ------------------------------------------------------------------- */
 
+/* What the catalogue says of a chip, and what its provider lists. */
 static void flops_for_money(row *r)
 {
-    const double rate = in(r, "peak_bf16_flops_per_s") / in(r, "price_usd_per_hour");
+    const char *name = strrchr(r->id, '-') + 1;
+    const ridge_slice *slice =
+        train_slice(r->cx, strcmp(name, "h100") == 0  ? "h100:1x8"
+                           : strcmp(name, "v5p") == 0 ? "v5p:4x4x4"
+                                                      : "v5e:4x4");
+    const ridge_chip *chip = slice->chip;
+    double usd = 0;
+    for (size_t i = 0; i < (size_t)chip->n_prices; i++) {
+        const ridge_price *p = &chip->prices[i];
+        const bool is_listed =
+            strcmp(p->provider, "google") == 0 && strcmp(p->kind, "on-demand") == 0;
+        if (is_listed && (usd <= 0 || p->usd_per_chip_hour < usd))
+            usd = p->usd_per_chip_hour;
+    }
+    assert_near(usd, in(r, "price_usd_per_hour"), 1e-9);
+    const double rate = ridge_chip_peak(chip, RIDGE_DTYPE_BF16, NULL) / usd;
     want(r, "flops_per_s_per_usd_hour", rate);
     want(r, "flops_per_usd", rate * 3600);
 }
@@ -278,14 +311,26 @@ static void memory_bound_ways(row *r)
          ridge_roofline_tp_memory(in(r, "d_ff"), in(r, "batch"), in(r, "beta")));
 }
 
+/* One product as a service of D F parameters; its network takes as long as HBM at
+ * the model parallelism that is bound by both. */
 static void product_on_32(row *r)
 {
-    const double b = in(r, "batch");
-    const double d = in(r, "d_model");
-    const double own = d * in(r, "d_ff") / in(r, "model_parallel");
-    want(r, "ici_time_s", 2 * b * d / in(r, "ici_bidirectional_bytes_per_s"));
-    want(r, "hbm_time_s", 2 * own / in(r, "hbm_bytes_per_s"));
-    want(r, "math_time_s", 2 * b * own / in(r, "peak_bf16_flops_per_s"));
+    const double params = in(r, "d_model") * in(r, "d_ff");
+    const double ways = in(r, "model_parallel");
+    const double beta =
+        in(r, "hbm_bytes_per_s") / in(r, "ici_bidirectional_bytes_per_s");
+    const ridge_roofline_service s = {.chips = ways,
+                                      .peak_flops_per_s =
+                                          in(r, "peak_bf16_flops_per_s"),
+                                      .hbm_bytes_per_s = in(r, "hbm_bytes_per_s"),
+                                      .active_params = params,
+                                      .weight_bytes = 2 * params};
+    const ridge_decode_roofline d = ridge_roofline_decode(&s, in(r, "batch"));
+    want(r, "hbm_time_s", d.weight_load_s);
+    want(r, "math_time_s", d.flops_s);
+    want(r, "ici_time_s",
+         d.weight_load_s * ways /
+             ridge_roofline_tp_memory(in(r, "d_ff"), in(r, "batch"), beta));
 }
 
 static void requests(row *r)

@@ -9,7 +9,6 @@ import argparse
 import json
 import os
 import pathlib
-import shutil
 import subprocess
 import tempfile
 
@@ -77,8 +76,6 @@ def main():
     arguments.add_argument("--cc", required=True)
     arguments.add_argument("--cflags", default="")
     options = arguments.parse_args()
-    if shutil.which("pkg-config") is None:
-        raise SystemExit(77)
     with tempfile.TemporaryDirectory() as folder:
         prefix = pathlib.Path(folder) / "prefix"
         run(["cmake", "--install", options.build, "--prefix", prefix], cwd=ROOT)

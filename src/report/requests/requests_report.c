@@ -331,11 +331,23 @@ static void add_kept(ridge_ctx *cx, const ridge_requests_view *v, ridge_sections
 
 /* ---- pages ----------------------------------------------------------------------- */
 
+/* Latencies are of those that were not refused: said before any of them. */
+static const char *title(ridge_ctx *cx, const ridge_requests_view *v)
+{
+    const ridge_serving_summary *r = v->summary;
+    if (r->refused <= 0)
+        return ridge_sprintf(ridge_ctx_arena(cx), "%s on %s: %s requests played",
+                             v->model_name, v->slice_text,
+                             ridge_format_exact(r->requests).s);
+    return ridge_sprintf(ridge_ctx_arena(cx), "%s on %s: %s of %s requests played",
+                         v->model_name, v->slice_text,
+                         ridge_format_exact(r->requests - r->refused).s,
+                         ridge_format_exact(r->requests).s);
+}
+
 static void build(ridge_ctx *cx, const ridge_requests_view *v, ridge_sections *s)
 {
-    s->title = ridge_sprintf(ridge_ctx_arena(cx), "%s on %s: %s requests played",
-                             v->model_name, v->slice_text,
-                             ridge_format_exact(v->summary->requests).s);
+    s->title = title(cx, v);
     s->subtitle = subtitle(cx, v);
     add_latencies(cx, v, s);
     add_goals(cx, v, s);

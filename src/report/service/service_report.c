@@ -25,9 +25,13 @@ static void add_deployment(ridge_ctx *cx, ridge_table *t, const ridge_service_vi
     ridge_table_cell(t, ridge__service_choice_text(cx, &p->choice));
     ridge_table_cell(t, ridge__batch_text(last->batch).s);
     for (int i = 0; i < RIDGE_SERVICE_LATENCY_COUNT; i++) {
-        ridge_table_cell(t, ridge_format_seconds(p->latency_s[i]).s);
+        /* Nothing lies between the tokens of an answer of one. */
+        const bool is_none =
+            i == RIDGE_SERVICE_TPOT && v->request->work.output_tokens <= 1;
+        ridge_table_cell(t, is_none ? "-" : ridge_format_seconds(p->latency_s[i]).s);
         if (has_quantile)
-            ridge_table_cell(t, ridge_format_seconds(p->quantile_s[i]).s);
+            ridge_table_cell(t,
+                             is_none ? "-" : ridge_format_seconds(p->quantile_s[i]).s);
     }
     ridge_table_cell(t, ridge_format_count(p->tokens_per_s_per_chip).s);
     ridge_table_cell(t, ridge_format_count(p->bound_tokens_per_s_per_chip).s);
