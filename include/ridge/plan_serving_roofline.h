@@ -137,6 +137,28 @@ ridge_stationary_2d ridge_roofline_stationary_2d(double chips, double d_model,
 /** Chips above which two axes win: 18 F / D. */
 double ridge_roofline_stationary_2d_from(double d_model, double d_ff);
 
+/** Network axes over which the ranks of a feed-forward lie: three of a torus above. On
+ * a switch one group has the whole rate, however it is cut: 1 and 1. */
+typedef struct ridge_stationary_axes {
+    double all;    /* m, that F alone is cut over */
+    double across; /* m', of them those of F where D has one; >= 1 */
+} ridge_stationary_axes;
+
+/**
+ * The same on any axes.
+ *
+ *     T_2D = 2 b B D / (m' X W) + 2 b B F / (Y W),  X = sqrt(n D / (m' F))
+ *     T_1D = 2 b B D / (m W)
+ *
+ * @param row_s  b B / W, of one axis
+ */
+ridge_stationary_2d ridge_roofline_stationary_on(const ridge_stationary_axes *axes,
+                                                 double chips, double d_model,
+                                                 double d_ff, double row_s);
+/** Chips above which two axes win: 4 m^2 F / (m' D). */
+double ridge_roofline_stationary_on_from(const ridge_stationary_axes *axes,
+                                         double d_model, double d_ff);
+
 #ifdef __cplusplus
 }
 #endif

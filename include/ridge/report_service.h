@@ -6,6 +6,7 @@
 #include "ridge/plan_service_file.h"
 #include "ridge/plan_service_offer.h"
 #include "ridge/plan_service_reasons.h"
+#include "ridge/plan_service_rooflines.h"
 #include "ridge/plan_service_study.h"
 #include "ridge/report.h"
 
@@ -22,6 +23,8 @@ typedef struct ridge_service_reasons {
     bool is_context; /* the points are contexts instead */
     int n_sizes;
     ridge_service_size sizes[RIDGE_SERVICE_FORMATS_MAX];
+    bool has_rooflines; /* of the best deployment */
+    ridge_service_rooflines rooflines;
     ridge_service_fit binding;
     const char *what_if_text; /* NULL: not asked */
     ridge_service_what_if what_if;

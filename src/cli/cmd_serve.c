@@ -155,6 +155,10 @@ static const cli_option options[] = {
     {"sweep", "RANGE",
      "the best deployment at other batches or contexts: batch=1..512, seq=1024..65536"},
     {"sizes", NULL, "show the smallest slice for each format of weights"},
+    {"rooflines", NULL,
+     "show the plain rooflines of the best deployment, with formulas: a step, a "
+     "prompt, "
+     "sampling without a cache, where tp stops"},
     {"reasons", NULL, "show what helps most, and the sensitivity to every number"},
     {"what-if", "CHANGES", "the answer on other hardware: hbm=2x,ici=0.5x,flops=+10%"},
     {"plan", "FILE", "write the best deployment as a plan"},

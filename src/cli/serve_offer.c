@@ -24,8 +24,9 @@ bool serve_offer_is_asked(const cli_run *run)
 /* What is of one slice alone. */
 static ridge_status check_options(cli_run *run)
 {
-    static const char *const single[] = {"from",    "sweep", "svg",   "what-if",
-                                         "reasons", "front", "sizes", "speculation"};
+    static const char *const single[] = {"from",    "sweep",   "svg",
+                                         "what-if", "reasons", "rooflines",
+                                         "front",   "sizes",   "speculation"};
     for (size_t i = 0; i < RIDGE_COUNT_OF(single); i++) {
         if (cli_option_text(run, single[i]) != NULL)
             return ridge_fail(run->cx, RIDGE_E_ARG,

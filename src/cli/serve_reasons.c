@@ -48,6 +48,9 @@ static ridge_status find_own(cli_run *run, const ridge_service_request *r,
     out->has_limits = true;
     RIDGE_TRY(ridge_service_limits_find(run->cx, r, &best->choice, &out->limits));
     RIDGE_TRY(ridge_service_binding(run->cx, r, best, &out->binding));
+    out->has_rooflines = cli_option_text(run, "rooflines") != NULL;
+    if (out->has_rooflines)
+        ridge_service_rooflines_find(r, &best->choice, &out->rooflines);
     if (sweep != NULL)
         RIDGE_TRY(read_sweep(run, r, &best->choice, sweep, out));
     if (out->what_if_text != NULL) {

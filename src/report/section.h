@@ -7,7 +7,7 @@
 
 #include "ridge/report.h"
 
-enum { RIDGE_SECTION_MAX = 24 };
+enum { RIDGE_SECTION_MAX = 40 };
 
 typedef struct ridge_section {
     const char *title;        /* "" for none */

@@ -159,6 +159,8 @@ void ridge__service_reasons_to_json(ridge_ctx *cx, const ridge_service_view *v,
         return;
     set_limits(cx, v->reasons, object);
     set_points(cx, v, object);
+    if (v->reasons->has_rooflines)
+        ridge__service_rooflines_to_json(cx, &v->reasons->rooflines, object);
     set_sizes(cx, v->reasons, object);
     set_asked(cx, v, object);
 }

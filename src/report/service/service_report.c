@@ -177,6 +177,7 @@ static void build(ridge_ctx *cx, const ridge_service_view *v, ridge_sections *s)
         ridge__service_bounds_add(cx, v, s);
         ridge__service_limits_add(cx, v, s);
         ridge__service_points_add(cx, v, s);
+        ridge__service_rooflines_add(cx, v, s);
     }
     ridge__service_sizes_add(cx, v, s);
     ridge__service_reasons_add(cx, v, s);

@@ -42,6 +42,12 @@ bool ridge__service_chart_points(ridge_ctx *cx, const ridge_service_view *v,
 /** The smallest slice of each format. */
 void ridge__service_sizes_add(ridge_ctx *cx, const ridge_service_view *v,
                               ridge_sections *s);
+/** The plain rooflines, where they were asked for. */
+void ridge__service_rooflines_add(ridge_ctx *cx, const ridge_service_view *v,
+                                  ridge_sections *s);
+/** Set the key "rooflines". */
+void ridge__service_rooflines_to_json(ridge_ctx *cx, const ridge_service_rooflines *r,
+                                      ridge_json *object);
 void ridge__service_others_add(ridge_ctx *cx, const ridge_service_view *v,
                                ridge_sections *s);
 /** What if, relaxations, sensitivity. */

@@ -138,22 +138,39 @@ double ridge_roofline_tp_latency(double activation_bytes, double link_bytes_per_
     return activation_bytes / (link_bytes_per_s * hop_s);
 }
 
+/* The least of a / X + c X / n is where both are equal. */
+ridge_stationary_2d ridge_roofline_stationary_on(const ridge_stationary_axes *axes,
+                                                 double chips, double d_model,
+                                                 double d_ff, double row_s)
+{
+    const double x = sqrt(chips * d_model / (axes->across * d_ff));
+    const double yz = chips / x;
+    return (ridge_stationary_2d){.x = x,
+                                 .yz = yz,
+                                 .time_s = 2 * row_s *
+                                           (d_model / (axes->across * x) + d_ff / yz),
+                                 .time_1d_s = 2 * row_s * d_model / axes->all};
+}
+
+double ridge_roofline_stationary_on_from(const ridge_stationary_axes *axes,
+                                         double d_model, double d_ff)
+{
+    return 4 * axes->all * axes->all * d_ff / (axes->across * d_model);
+}
+
+static const ridge_stationary_axes THREE_AXES = {.all = 3, .across = 2};
+
 ridge_stationary_2d ridge_roofline_stationary_2d(double chips, double d_model,
                                                  double d_ff, double batch_tokens,
                                                  double element_bytes,
                                                  double axis_bytes_per_s)
 {
-    const double x = sqrt(chips * d_model / (2 * d_ff));
-    const double yz = chips / x;
-    const double row_s = element_bytes * batch_tokens / axis_bytes_per_s;
-    return (ridge_stationary_2d){.x = x,
-                                 .yz = yz,
-                                 .time_s = row_s * (d_model / x + 2 * d_ff / yz),
-                                 .time_1d_s = 2 * row_s * d_model / 3};
+    return ridge_roofline_stationary_on(&THREE_AXES, chips, d_model, d_ff,
+                                        element_bytes * batch_tokens /
+                                            axis_bytes_per_s);
 }
 
-/* T_2D = 2 b B D / (X W) at the best X; equal to T_1D where X = 3. */
 double ridge_roofline_stationary_2d_from(double d_model, double d_ff)
 {
-    return 18 * d_ff / d_model;
+    return ridge_roofline_stationary_on_from(&THREE_AXES, d_model, d_ff);
 }
