@@ -8,7 +8,7 @@ ridge_test(unit strategy LAYER shard)
 ridge_test(property strategy_values LAYER shard SOURCES ${mesh_arrays})
 ridge_test(property reshard_laws LAYER shard SOURCES ${mesh_arrays})
 ridge_test(diff strategy_brute LAYER shard SOURCES ${mesh_arrays})
-ridge_test(golden published_sharding LAYER shard)
+ridge_test(golden published_sharding LAYER shard SOURCES ${mesh_arrays})
 ridge_fuzz(expr LAYER shard)
 
 # Partitioned programs, run on a mesh that is simulated in one process.

@@ -28,9 +28,14 @@ typedef struct ridge_run_layout {
     ridge_parallelism degrees;
     int pp, vpp; /* pipeline ranks, chunks of layers on each; 1 */
     ridge_schedule schedule;
-    int64_t microbatch_seqs; /* sequences of a microbatch on each replica */
+    int64_t microbatch_seqs;     /* sequences of a microbatch on each replica */
+    const int64_t *stage_layers; /* [pp * vpp] layers of each stage, in the order of the
+                                    model; NULL: an even deal. 0 at an end: the
+                                    embedding, or the head and the loss, alone */
     ridge_remat remat;
-    ridge_dtype weight;   /* FP32 or BF16: of weights and activations */
+    int64_t
+        remat_layers;   /* of each rank's; its other layers keep all. 0: every layer */
+    ridge_dtype weight; /* FP32 or BF16: of weights and activations */
     ridge_dtype gradient; /* of sums of gradients, and on the network */
     bool has_master;      /* fp32 master weights beside BF16 ones */
 } ridge_run_layout;

@@ -215,6 +215,15 @@ typedef struct ridge_layout {
 ridge_schedule ridge_layout_schedule(const ridge_layout *layout);
 /** Whether each rank of its pipeline has two chunks: zb-v, dualpipe. */
 bool ridge_layout_has_two_chunks(const ridge_layout *layout);
+/**
+ * Layers of a stage in the order of the model, as they are priced: stage c pp + r is
+ * chunk c of rank r, of zb-v and dualpipe the second chunks in reverse order. A rank's
+ * layers are dealt out evenly to its chunks, the first ones get what is over.
+ * @param layers  of the model
+ * @param stage   0 .. pp x chunks - 1
+ */
+int64_t ridge_layout_stage_layers(const ridge_layout *layout, int64_t layers,
+                                  int64_t stage);
 bool ridge_layout_has_overlap(const ridge_layout *layout, ridge_overlap_kind overlap);
 void ridge_layout_set_overlap(ridge_layout *layout, ridge_overlap_kind overlap,
                               bool is_on);
@@ -249,6 +258,10 @@ ridge_knobs ridge_knobs_free(void);
  * @errors E_ARG unknown key (with the nearest) or value */
 RIDGE_NODISCARD ridge_status ridge_knobs_set(ridge_ctx *cx, ridge_knobs *knobs,
                                              const char *key, const char *value);
+/** Whether fixed knobs agree with each other and with the model's layers, on whatever
+ * hardware. @errors E_ARG names the contradiction and what to change */
+RIDGE_NODISCARD ridge_status ridge_knobs_check(ridge_ctx *cx, const ridge_knobs *knobs,
+                                               const ridge_model *model);
 
 #ifdef __cplusplus
 }

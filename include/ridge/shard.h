@@ -404,6 +404,19 @@ RIDGE_NODISCARD ridge_status ridge_pipeline_rows(ridge_ctx *cx,
                                                  const ridge_stage_row **rows, int *n);
 
 /**
+ * The table of a pipeline whose stages have as many layers as is said. The first and
+ * the last one may have none: the embedding, or the head and the loss, alone.
+ * @param layers  [stages], in the order of the model
+ * @errors E_ARG layers that do not add up to the model's, or none between the ends;
+ *         E_NOMEM
+ */
+RIDGE_NODISCARD ridge_status ridge_pipeline_rows_of(ridge_ctx *cx,
+                                                    const ridge_program *program,
+                                                    const int64_t *layers, int stages,
+                                                    const ridge_stage_row **rows,
+                                                    int *n);
+
+/**
  * The program of one stage, of the table above or any other whose pieces of a stage
  * follow each other. A SEND, in a block of its own, hands the residual stream or its
  * gradient to another stage; what is received is declared as input or gradient. A

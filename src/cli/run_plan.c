@@ -97,15 +97,69 @@ static void layout_of_knobs(const ridge_knobs *k, ridge_layout *l)
     l->remat = k->remat != RIDGE_REMAT_FREE ? (ridge_remat)k->remat : RIDGE_REMAT_NONE;
 }
 
+/* Contradictions among knobs, where one that is left free is 1 or none. */
+static ridge_status check_given(cli_run *run, const ridge_knobs *knobs,
+                                const ridge_model *model)
+{
+    ridge_knobs k = *knobs;
+    k.tp = at_least_one(k.tp);
+    k.pp = at_least_one(k.pp);
+    k.remat = k.remat == RIDGE_REMAT_FREE ? RIDGE_REMAT_NONE : k.remat;
+    return ridge_knobs_check(run->cx, &k, model);
+}
+
+/* Of two stages the other one has the rest. */
+static void finish_ends(const ridge_knobs *k, const ridge_model *model, ridge_layout *l)
+{
+    if (l->pp != 2 || k->is_first_fixed == k->is_last_fixed)
+        return;
+    int64_t *rest = k->is_first_fixed ? &l->last_layers : &l->first_layers;
+    const int64_t given = k->is_first_fixed ? l->first_layers : l->last_layers;
+    *rest = model->layer_count - (given > 0 ? given : 0);
+    *rest = *rest == 0 ? RIDGE_STAGE_NONE : *rest;
+}
+
+static void change_degrees(const ridge_knobs *k, ridge_layout *l)
+{
+    const struct {
+        int64_t given;
+        int64_t *field;
+    } degrees[] = {{k->dp, &l->dp},   {k->fsdp, &l->fsdp},
+                   {k->tp, &l->tp},   {k->cp, &l->cp},
+                   {k->pp, &l->pp},   {k->ep, &l->ep},
+                   {k->vpp, &l->vpp}, {k->microbatch_seqs, &l->microbatch_seqs}};
+    for (size_t i = 0; i < RIDGE_COUNT_OF(degrees); i++) {
+        if (degrees[i].given > 0)
+            *degrees[i].field = degrees[i].given;
+    }
+    if (k->pp == 1)
+        l->first_layers = l->last_layers = RIDGE_STAGE_EVEN;
+}
+
 /* Knobs beside a plan change it. */
 static void change_layout(const ridge_knobs *k, ridge_layout *l)
 {
-    if (k->microbatch_seqs > 0)
-        l->microbatch_seqs = k->microbatch_seqs;
-    if (k->remat != RIDGE_REMAT_FREE)
+    change_degrees(k, l);
+    if (k->remat != RIDGE_REMAT_FREE) {
         l->remat = (ridge_remat)k->remat;
+        l->remat_layers = 0;
+    }
+    if (k->remat_layers > 0)
+        l->remat_layers = k->remat_layers;
     if (k->zero_stage != RIDGE_ZERO_FREE)
         l->zero_stage = k->zero_stage;
+    if (k->has_sp != RIDGE_FLAG_FREE)
+        l->has_sp = k->has_sp == 1;
+    if (k->schedule >= 0)
+        l->schedule = k->schedule == RIDGE_SCHEDULE_INTERLEAVED
+                          ? RIDGE_SCHEDULE_1F1B
+                          : (ridge_schedule)k->schedule;
+    if (k->cp_exchange >= 0)
+        l->cp_exchange = (ridge_cp_exchange)k->cp_exchange;
+    if (k->is_first_fixed)
+        l->first_layers = k->first_layers;
+    if (k->is_last_fixed)
+        l->last_layers = k->last_layers;
 }
 
 static ridge_status read_knobs(cli_run *run, ridge_knobs *knobs, bool *has_precision)
@@ -144,15 +198,6 @@ static ridge_status check_choices(cli_run *run, const ridge_layout *l)
         return ridge_fail(run->cx, RIDGE_E_ARG,
                           "offload=%s cannot be run: plan without offload",
                           ridge_offload_text(l->offload));
-    if (l->first_layers != RIDGE_STAGE_EVEN || l->last_layers != RIDGE_STAGE_EVEN)
-        return ridge_fail(run->cx, RIDGE_E_ARG,
-                          "uneven stages cannot be run: plan without first_layers and "
-                          "last_layers");
-    if (l->remat_layers > 0)
-        return ridge_fail(run->cx, RIDGE_E_ARG,
-                          "remat of %lld layers of a stage cannot be run: plan with "
-                          "remat=%s, for all of them",
-                          (long long)l->remat_layers, ridge_remat_text(l->remat));
     if (l->optimizer != RIDGE_OPTIMIZER_ADAMW)
         return ridge_fail(run->cx, RIDGE_E_ARG,
                           "optimizer=%s cannot be run: the kernels have adamw",
@@ -181,6 +226,20 @@ static ridge_status read_schedule(cli_run *run, const ridge_layout *l,
     return RIDGE_OK;
 }
 
+/* Layers of each stage as they are priced. */
+static ridge_status deal_layers(cli_run *run, run_plan *p)
+{
+    const int64_t stages = (int64_t)p->layout.pp * p->layout.vpp;
+    int64_t *layers = ridge_new(ridge_ctx_arena(run->cx), int64_t, (size_t)stages);
+    if (layers == NULL)
+        return ridge_fail_nomem(run->cx);
+    for (int64_t s = 0; s < stages; s++)
+        layers[s] =
+            ridge_layout_stage_layers(&p->plan.layout, p->model->layer_count, s);
+    p->layout.stage_layers = layers;
+    return RIDGE_OK;
+}
+
 static ridge_status make_layout(cli_run *run, run_plan *p)
 {
     const ridge_layout *l = &p->plan.layout;
@@ -195,7 +254,9 @@ static ridge_status make_layout(cli_run *run, run_plan *p)
     p->layout.remat = l->remat;
     RIDGE_TRY(check_choices(run, l));
     RIDGE_TRY(read_formats(run, l->precision, &p->layout));
-    return read_schedule(run, l, &p->layout);
+    p->layout.remat_layers = l->remat_layers;
+    RIDGE_TRY(read_schedule(run, l, &p->layout));
+    return p->layout.pp > 1 ? deal_layers(run, p) : RIDGE_OK;
 }
 
 /* ---- ranks -------------------------------------------------------------------------
@@ -249,6 +310,9 @@ ridge_status cli_run_plan(cli_run *run, run_plan *out)
     if (has_precision)
         p.plan.layout.precision = knobs.precision;
     RIDGE_TRY(load_model(run, &p));
+    if (!p.is_file)
+        RIDGE_TRY(check_given(run, &knobs, p.model));
+    finish_ends(&knobs, p.model, &p.plan.layout);
     RIDGE_TRY(make_layout(run, &p));
     RIDGE_TRY(read_ranks(run, &p));
     RIDGE_TRY(read_slice(run, &p));

@@ -50,14 +50,14 @@ static int end_stage(const ridge_program *p, int model, int stages)
 }
 
 /* The pieces of one block of layers, in the order in which they run forward. */
-static int split_block(const ridge_program *p, int block, int stages,
-                       ridge_stage_row *out)
+static int split_block(const ridge_program *p, int block, const int64_t *layers,
+                       int stages, ridge_stage_row *out)
 {
-    const int64_t layers = count_layers(p);
     const int64_t first = layers_before(p, block_model(p, block));
+    int64_t low = 0;
     int n = 0;
-    for (int s = 0; s < stages; s++) {
-        const int64_t low = layers * s / stages, high = layers * (s + 1) / stages;
+    for (int s = 0; s < stages; low += layers[s++]) {
+        const int64_t high = low + layers[s];
         const int64_t from = low > first ? low : first;
         const int64_t last = first + p->blocks[block].repeat;
         const int64_t to = high < last ? high : last;
@@ -68,13 +68,33 @@ static int split_block(const ridge_program *p, int block, int stages,
     return n;
 }
 
-ridge_status ridge_pipeline_rows(ridge_ctx *cx, const ridge_program *program,
-                                 int stages, const ridge_stage_row **out, int *n_out)
+static ridge_status check_layers(ridge_ctx *cx, const ridge_program *program,
+                                 const int64_t *layers, int stages)
 {
-    const int64_t layers = count_layers(program);
-    if (stages < 1 || stages > layers)
-        return ridge_fail(cx, RIDGE_E_ARG, "%d pipeline stages: 1 to %lld layers",
-                          stages, (long long)layers);
+    const int64_t want = count_layers(program);
+    int64_t sum = 0;
+    for (int s = 0; s < stages; s++) {
+        const bool is_end = s == 0 || s == stages - 1;
+        if (layers[s] < (is_end ? 0 : 1) || layers[s] > want)
+            return ridge_fail(cx, RIDGE_E_ARG,
+                              "%lld layers on pipeline stage %d of %d, %s has %lld: "
+                              "each needs one, but for the first and the last",
+                              (long long)layers[s], s, stages, program->name,
+                              (long long)want);
+        sum += layers[s];
+    }
+    if (sum != want || want == 0)
+        return ridge_fail(cx, RIDGE_E_ARG,
+                          "pipeline stages have %lld layers together, %s has %lld",
+                          (long long)sum, program->name, (long long)want);
+    return RIDGE_OK;
+}
+
+ridge_status ridge_pipeline_rows_of(ridge_ctx *cx, const ridge_program *program,
+                                    const int64_t *layers, int stages,
+                                    const ridge_stage_row **out, int *n_out)
+{
+    RIDGE_TRY(check_layers(cx, program, layers, stages));
     const size_t most = (size_t)program->n_blocks * (size_t)stages;
     ridge_stage_row *rows = ridge_new(ridge_ctx_arena(cx), ridge_stage_row, most);
     if (!rows)
@@ -82,7 +102,7 @@ ridge_status ridge_pipeline_rows(ridge_ctx *cx, const ridge_program *program,
     int n = 0;
     for (int b = 0; b < program->n_blocks; b++) {
         if (is_layers(program, b)) {
-            n += split_block(program, b, stages, rows + n);
+            n += split_block(program, b, layers, stages, rows + n);
             continue;
         }
         rows[n++] = (ridge_stage_row){
@@ -93,6 +113,21 @@ ridge_status ridge_pipeline_rows(ridge_ctx *cx, const ridge_program *program,
     *out = rows;
     *n_out = n;
     return RIDGE_OK;
+}
+
+ridge_status ridge_pipeline_rows(ridge_ctx *cx, const ridge_program *program,
+                                 int stages, const ridge_stage_row **out, int *n_out)
+{
+    const int64_t all = count_layers(program);
+    if (stages < 1 || stages > all)
+        return ridge_fail(cx, RIDGE_E_ARG, "%d pipeline stages: 1 to %lld layers",
+                          stages, (long long)all);
+    int64_t *layers = ridge_new(ridge_ctx_arena(cx), int64_t, (size_t)stages);
+    if (!layers)
+        return ridge_fail_nomem(cx);
+    for (int s = 0; s < stages; s++)
+        layers[s] = all * (s + 1) / stages - all * s / stages;
+    return ridge_pipeline_rows_of(cx, program, layers, stages, out, n_out);
 }
 
 /* ---- the program of a stage ----------------------------------------------------- */
@@ -129,6 +164,32 @@ static bool block_reads(const ridge_program *p, int block, int tensor)
     return false;
 }
 
+static bool block_makes(const ridge_program *p, int block, int tensor)
+{
+    for (int i = 0; i < p->blocks[block].n_ops; i++) {
+        const ridge_operation *op = &p->ops[p->blocks[block].first_op + i];
+        for (int j = 0; j < op->n_outputs; j++) {
+            if (op->outputs[j] == tensor)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* What a block without layers hands to layers, all of them elsewhere: the embedding's
+ * stream from a stage that has it alone, or its gradient from the head's; -1: nothing.
+ */
+static int handed_tensor(const ridge_program *p, const ridge_stage_row *row,
+                         const ridge_stage_row *rows, int n)
+{
+    for (int b = row->block + 1; b < p->n_blocks; b++) {
+        const int carried = p->blocks[b].carry_in;
+        if (carried >= 0 && block_makes(p, row->block, carried))
+            return row_of(rows, n, b, row->stage) ? -1 : carried;
+    }
+    return -1;
+}
+
 /* What goes out of a piece to another stage: what its block carries, unless the piece
  * is the last to run and the next block that reads it is of this stage; -1: nothing. */
 static int sent_tensor(const ridge_program *p, const ridge_stage_row *row,
@@ -137,9 +198,11 @@ static int sent_tensor(const ridge_program *p, const ridge_stage_row *row,
     const ridge_block *block = &p->blocks[row->block];
     const bool is_last =
         block->is_backward ? row->first == 0 : row->first + row->count == block->repeat;
+    if (block->carry_out < 0)
+        return handed_tensor(p, row, rows, n);
     if (!is_last)
         return block->carry_out;
-    for (int b = row->block + 1; block->carry_out >= 0 && b < p->n_blocks; b++) {
+    for (int b = row->block + 1; b < p->n_blocks; b++) {
         if (block_reads(p, b, block->carry_out))
             return row_of(rows, n, b, row->stage) ? -1 : block->carry_out;
     }

@@ -40,7 +40,12 @@ typedef struct way {
     ridge_schedule schedule;
     int microbatch;
     ridge_remat remat;
+    int remat_layers;
+    const int64_t *stage_layers;
 } way;
+
+static const int64_t UNEVEN[] = {1, 3, 2}, ENDS_ALONE[] = {0, 3, 3, 0},
+                     HEAD_ALONE[] = {2, 2, 0}, CHUNKS[] = {2, 1, 2, 1};
 
 /* clang-format off */
 static const way DENSE_WAYS[] = {
@@ -51,6 +56,7 @@ static const way DENSE_WAYS[] = {
     {.name = "selective", .microbatch = 4, .remat = RIDGE_REMAT_SELECTIVE},
     {.name = "elementwise", .microbatch = 4, .remat = RIDGE_REMAT_ELEMENTWISE},
     {.name = "ffn", .microbatch = 4, .remat = RIDGE_REMAT_FFN},
+    {.name = "full remat of some layers", .microbatch = 4, .remat = RIDGE_REMAT_FULL, .remat_layers = 2},
     {.name = "dp", .dp = 4, .microbatch = 2},
     {.name = "zero 1", .dp = 2, .fsdp = 2, .zero = 1, .microbatch = 2},
     {.name = "zero 2", .fsdp = 4, .zero = 2, .microbatch = 2},
@@ -66,6 +72,10 @@ static const way DENSE_WAYS[] = {
     {.name = "interleaved", .pp = 2, .vpp = 2, .schedule = RIDGE_SCHEDULE_INTERLEAVED, .microbatch = 2},
     {.name = "interleaved, uneven", .pp = 2, .vpp = 2, .schedule = RIDGE_SCHEDULE_INTERLEAVED, .microbatch = 6},
     {.name = "several layers a stage", .pp = 3, .schedule = RIDGE_SCHEDULE_1F1B, .microbatch = 4},
+    {.name = "uneven stages", .pp = 3, .stage_layers = UNEVEN, .schedule = RIDGE_SCHEDULE_1F1B, .microbatch = 4, .remat = RIDGE_REMAT_FULL, .remat_layers = 2},
+    {.name = "ends alone", .pp = 4, .stage_layers = ENDS_ALONE, .schedule = RIDGE_SCHEDULE_1F1B, .microbatch = 4},
+    {.name = "ends alone, zb-h1", .pp = 4, .tp = 2, .stage_layers = ENDS_ALONE, .schedule = RIDGE_SCHEDULE_ZB_H1, .microbatch = 4},
+    {.name = "uneven chunks", .pp = 2, .vpp = 2, .stage_layers = CHUNKS, .schedule = RIDGE_SCHEDULE_INTERLEAVED, .microbatch = 2, .remat = RIDGE_REMAT_MATMULS, .remat_layers = 3},
     {.name = "zb-h1", .pp = 4, .schedule = RIDGE_SCHEDULE_ZB_H1, .microbatch = 2},
     {.name = "zb-h2", .pp = 2, .schedule = RIDGE_SCHEDULE_ZB_H2, .microbatch = 2, .remat = RIDGE_REMAT_FULL},
     {.name = "zb-v", .pp = 2, .vpp = 2, .schedule = RIDGE_SCHEDULE_ZB_V, .microbatch = 2},
@@ -79,6 +89,7 @@ static const way TIED_WAYS[] = {
     {.name = "pp", .pp = 2, .schedule = RIDGE_SCHEDULE_1F1B, .microbatch = 4},
     {.name = "zb-v: both ends on one rank", .pp = 2, .vpp = 2, .schedule = RIDGE_SCHEDULE_ZB_V, .microbatch = 4},
     {.name = "pp, tp, zero 1", .pp = 2, .tp = 2, .fsdp = 2, .zero = 1, .schedule = RIDGE_SCHEDULE_1F1B, .microbatch = 4},
+    {.name = "the head alone", .pp = 3, .stage_layers = HEAD_ALONE, .schedule = RIDGE_SCHEDULE_1F1B, .microbatch = 4},
     {.name = "fsdp, tp", .fsdp = 2, .tp = 2, .zero = 3, .microbatch = 4},
 };
 
@@ -132,6 +143,8 @@ static ridge_run_layout layout_of(const way *w)
     l.schedule = w->pp > 1 ? w->schedule : RIDGE_SCHEDULE_1F1B;
     l.microbatch_seqs = one(w->microbatch);
     l.remat = w->remat;
+    l.remat_layers = w->remat_layers;
+    l.stage_layers = w->stage_layers;
     return l;
 }
 

@@ -1,6 +1,8 @@
 /* Worked examples of sharding: tests/golden/published/sharding.jsonl. */
+#include "mesh_arrays.h"
 #include "near.h"
 
+#include "ridge/program.h"
 #include "ridge/shard.h"
 
 #include <string.h>
@@ -239,6 +241,113 @@ static void scatter_degree(row *r)
     }
 }
 
+/* A product that stays within each shard, carried out rank by rank: no collective.
+ * @param out  rank r's local entries, from r n on */
+static void run_local(row *r, const ridge_expr *e, const int64_t *const *inputs,
+                      int64_t *out)
+{
+    const ridge_strategy s = cheapest(r, e);
+    mesh_array parts[2], product;
+    seeded at = 1;
+    assert_int_equal(s.n_steps, 0);
+    for (int i = 0; i < 2; i++) {
+        int64_t sizes[RIDGE_TENSOR_DIM_MAX];
+        ridge_expr_tensor_sizes(e, &e->inputs[i], sizes);
+        parts[i] = mesh_array_split(arena_of(r), &e->mesh, sizes,
+                                    &e->inputs[i].sharding, inputs[i], &at);
+    }
+    assert_true(
+        mesh_array_multiply(arena_of(r), e, parts, &e->output.sharding, &product));
+    memcpy(out, product.values,
+           (size_t)(ridge_mesh_size(&e->mesh) * product.n_local) * sizeof *out);
+}
+
+/* The mean over what each rank has of S, of the entries' own numbers. */
+static void shard_mean(row *r)
+{
+    enum { MOST = 1024 };
+    const int64_t ranks = in(r, "X"), n = in(r, "S") / ranks;
+    const ridge_expr e =
+        parse(r, "a[G@X,S] * ones[S] -> sum[G@X]",
+              ridge_sprintf(arena_of(r), "X=%d", (int)ranks),
+              ridge_sprintf(arena_of(r), "G=%d,S=%d", (int)ranks, (int)n));
+    int64_t a[MOST], ones[MOST], sum[MOST];
+    assert_true(ranks * n <= MOST);
+    for (int64_t i = 0; i < ranks * n; i++) {
+        a[i] = i;
+        ones[i] = 1;
+    }
+    run_local(r, &e, (const int64_t *const[]){a, ones}, sum);
+    for (int64_t rank = 0; rank < ranks; rank++)
+        want(r, ridge_sprintf(arena_of(r), "mean_%d", (int)rank),
+             (double)sum[rank] / (double)n);
+    want(r, "collectives", cheapest(r, &e).n_steps);
+}
+
+/* A roll within each shard, as a product with a permutation of its entries. */
+static void shard_roll(row *r)
+{
+    enum { MOST = 64 };
+    const int64_t ranks = in(r, "shards"), n = in(r, "elements") / ranks;
+    const ridge_expr e =
+        parse(r, "x[G@X,S] * turn[S,T] -> y[G@X,T]",
+              ridge_sprintf(arena_of(r), "X=%d", (int)ranks),
+              ridge_sprintf(arena_of(r), "G=%d,S=%d,T=%d", (int)ranks, (int)n, (int)n));
+    int64_t x[MOST], turn[MOST] = {0}, y[MOST];
+    assert_true(ranks * n <= MOST && n * n <= MOST);
+    for (int64_t i = 0; i < ranks * n; i++)
+        x[i] = i;
+    for (int64_t s = 0; s < n; s++)
+        turn[s * n + (s + in(r, "shift")) % n] = 1;
+    run_local(r, &e, (const int64_t *const[]){x, turn}, y);
+    for (int64_t i = 0; i < ranks * n; i++) {
+        r->checked = 0;
+        want(r, "first_of_shard", (double)(y[i - i % n] - x[i - i % n]));
+        want(r, "others", (double)(i % n ? y[i] - x[i] : y[1] - x[1]));
+    }
+}
+
+/* FLOPs of a product, and the elements of a tensor of it. */
+static double flops_of(const row *r, const char *text, const char *tensor,
+                       double *elements)
+{
+    const char *whole = ridge_sprintf(
+        arena_of(r),
+        "program experts train\ndims S=%lld D=%lld F=%lld E=%lld\nblock b\n%s\n",
+        in(r, "S"), in(r, "D"), in(r, "F"), in(r, "E"), text);
+    const ridge_program *p;
+    if (ridge_program_parse(r->cx, ridge_str_of(whole), r->id, &p) != RIDGE_OK)
+        fail_msg("%s: %s", r->id, ridge_ctx_message(r->cx));
+    const int t = ridge_program_tensor_find(p, tensor);
+    assert_true(t >= 0);
+    *elements = ridge_tensor_elements(p, &p->tensors[t]);
+    return ridge_program_count(p).matmul_flops;
+}
+
+/* Weights gathered for each token; each expert's buffer as long as all tokens; rows
+ * sorted by expert, each multiplied once. */
+static void expert_buffers(row *r)
+{
+    double weights, padded, ragged;
+    flops_of(r,
+             "weight x[S,D] bf16\nweight w[S,D,F] bf16\n"
+             "h[S,F] bf16 = einsum x, w",
+             "w", &weights);
+    const double padded_flops = flops_of(r,
+                                         "weight x[E,S,D] bf16\nweight w[E,D,F] bf16\n"
+                                         "h[E,S,F] bf16 = einsum x, w",
+                                         "x", &padded);
+    const double ragged_flops = flops_of(r,
+                                         "weight x[S,D] bf16\nweight w[D,F] bf16\n"
+                                         "h[S,F] bf16 = einsum x, w",
+                                         "x", &ragged);
+    want(r, "gathered_weight_elements", weights);
+    want(r, "padded_buffer_elements", padded);
+    want(r, "ragged_buffer_elements", ragged);
+    want(r, "padded_flops", padded_flops);
+    want(r, "ragged_flops", ragged_flops);
+}
+
 static void check_row(row *r)
 {
     static const struct {
@@ -251,6 +360,9 @@ static void check_row(row *r)
                  {"ch3-vjp", transposes},
                  {"ch10-local-shapes", product_shapes},
                  {"ch10-p3-block-bytes", block_bytes},
+                 {"ch10-p1-shard-mean", shard_mean},
+                 {"ch10-p1-roll", shard_roll},
+                 {"ch10-p2-moe-buffers", expert_buffers},
                  {"ch9-ffw-local-shapes", feed_forward_shapes},
                  {"ch9-reduce-scatter-degree", scatter_degree}};
     for (size_t i = 0; i < RIDGE_COUNT_OF(kinds); i++) {
@@ -285,7 +397,7 @@ static void published_shardings_are_reproduced(void **state)
         check_row(&r);
         rows++;
     }
-    assert_int_equal(rows, 16);
+    assert_int_equal(rows, 19);
     ridge_ctx_close(cx);
 }
 

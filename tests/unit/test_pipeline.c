@@ -80,6 +80,40 @@ static void borders_have_sends(void **state)
     assert_int_equal(sends_of(stage_of(*state, p, 1, 0)), 0);
 }
 
+/* The ends of a pipeline may have the embedding and the head alone. */
+static void chosen_layers_do_the_work_of_the_whole(void **state)
+{
+    static const int64_t LAYERS[][4] = {{1, 4, 1, 1}, {0, 3, 4, 0}, {7, 0, 0, 0}};
+    static const int STAGES[] = {4, 4, 2};
+    const ridge_program *p = lower(*state, SEVEN);
+    for (size_t i = 0; i < RIDGE_COUNT_OF(STAGES); i++) {
+        double flops = 0.0;
+        const ridge_stage_row *rows;
+        int n;
+        assert_ok(*state,
+                  ridge_pipeline_rows_of(*state, p, LAYERS[i], STAGES[i], &rows, &n));
+        for (int s = 0; s < STAGES[i]; s++) {
+            const ridge_program *part;
+            assert_ok(*state, ridge_pipeline_stage(*state, p, rows, n, s, &part));
+            flops += ridge_program_count(part).matmul_flops;
+            assert_int_equal(layers_of(part), LAYERS[i][s]);
+            assert_int_equal(sends_of(part), s == 0 || s == STAGES[i] - 1 ? 1 : 2);
+        }
+        assert_near(flops, ridge_program_count(p).matmul_flops, 1e-12);
+    }
+}
+
+static void wrong_layers_are_refused(void **state)
+{
+    static const int64_t LAYERS[][3] = {{3, 0, 4}, {3, 3, 2}, {-1, 4, 4}, {8, 0, -1}};
+    const ridge_program *p = lower(*state, SEVEN);
+    const ridge_stage_row *rows;
+    int n;
+    for (size_t i = 0; i < RIDGE_COUNT_OF(LAYERS); i++)
+        assert_int_equal(ridge_pipeline_rows_of(*state, p, LAYERS[i], 3, &rows, &n),
+                         RIDGE_E_ARG);
+}
+
 static void stages_do_the_work_of_the_whole(void **state)
 {
     static const char *const CONFIGS[] = {SEVEN, TWO_KINDS};
@@ -159,6 +193,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(layers_are_spread_evenly),
         cmocka_unit_test(borders_have_sends),
+        cmocka_unit_test(chosen_layers_do_the_work_of_the_whole),
+        cmocka_unit_test(wrong_layers_are_refused),
         cmocka_unit_test(stages_do_the_work_of_the_whole),
         cmocka_unit_test(a_stage_is_partitioned_as_the_whole),
         cmocka_unit_test(a_received_gradient_stays_cut),

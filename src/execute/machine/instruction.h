@@ -49,6 +49,8 @@ typedef struct ridge__list {
 /** What is built. */
 typedef struct ridge__unrolling {
     ridge_remat remat;
+    int64_t again_layers; /* how many layers it holds for, the first ones of the
+                             program; 0: all */
     bool is_reduced_once; /* gradients are reduced after the last microbatch, not after
                              each (ZeRO stages 0 and 1) */
     bool has_weight_list; /* weights' gradients apart (zero bubble) */

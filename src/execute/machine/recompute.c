@@ -40,11 +40,34 @@ static void want_operands(again *a, int op)
         a->is_wanted[side] = true;
 }
 
+/* Layers of the program before a repetition of a forward block. */
+static int64_t layers_before(const ridge_program *program, int block,
+                             int64_t repetition)
+{
+    int64_t n = repetition;
+    for (int b = 0; b < block; b++) {
+        const ridge_block *x = &program->blocks[b];
+        n += x->layer >= 0 && x->forward_of < 0 ? x->repeat : 0;
+    }
+    return n;
+}
+
+/* Whether the layer that a repetition of a backward block goes back through keeps all.
+ */
+static bool is_beyond(const unroll_work *w, const ridge_block *back, int64_t repetition)
+{
+    const ridge_program *program = w->u.partition->program;
+    const int64_t forward = program->blocks[back->forward_of].repeat - 1 - repetition;
+    return w->how.again_layers > 0 &&
+           layers_before(program, back->forward_of, forward) >= w->how.again_layers;
+}
+
 ridge_status ridge__unroll_again(unroll_work *w, int block, int64_t repetition)
 {
     const ridge_program *program = w->u.partition->program;
     const ridge_block *back = &program->blocks[block];
-    if (back->forward_of < 0 || program->blocks[back->forward_of].layer < 0)
+    if (back->forward_of < 0 || program->blocks[back->forward_of].layer < 0 ||
+        is_beyond(w, back, repetition))
         return RIDGE_OK;
     again a = {.w = w,
                .forward = &program->blocks[back->forward_of],

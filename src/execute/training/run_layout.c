@@ -32,6 +32,20 @@ static void add_degree(ridge_buf *b, const char *name, int64_t n)
         ridge_buf_printf(b, "%s=%lld ", name, (long long)n);
 }
 
+/* Layers of each stage where they differ. */
+static void add_stages(ridge_buf *b, const ridge_run_layout *l)
+{
+    bool is_even = true;
+    for (int s = 1; l->stage_layers && s < l->pp * l->vpp; s++)
+        is_even = is_even && l->stage_layers[s] == l->stage_layers[0];
+    if (is_even)
+        return;
+    for (int s = 0; s < l->pp * l->vpp; s++)
+        ridge_buf_printf(b, "%s%lld",
+                         s ? "+" : "stages=", (long long)l->stage_layers[s]);
+    ridge_buf_puts(b, " ");
+}
+
 const char *ridge_run_layout_text(ridge_ctx *cx, const ridge_run_layout *l)
 {
     const ridge_parallelism *d = &l->degrees;
@@ -53,8 +67,12 @@ const char *ridge_run_layout_text(ridge_ctx *cx, const ridge_run_layout *l)
     add_degree(&b, "vpp", l->vpp);
     if (l->pp > 1)
         ridge_buf_printf(&b, "%s ", ridge_schedule_text(l->schedule));
-    ridge_buf_printf(&b, "microbatch=%lld remat=%s %s", (long long)l->microbatch_seqs,
-                     ridge_remat_text(l->remat), ridge_dtype_text(l->weight));
+    add_stages(&b, l);
+    ridge_buf_printf(&b, "microbatch=%lld remat=%s ", (long long)l->microbatch_seqs,
+                     ridge_remat_text(l->remat));
+    if (l->remat_layers > 0)
+        ridge_buf_printf(&b, "remat_layers=%lld ", (long long)l->remat_layers);
+    ridge_buf_puts(&b, ridge_dtype_text(l->weight));
     return ridge_buf_text(&b);
 }
 

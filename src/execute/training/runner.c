@@ -8,98 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- tensors of a chunk ------------------------------------------------------------
- */
-
-static int find_input(const ridge_program *program, const char *base)
-{
-    for (int t = 0; t < program->n_tensors; t++) {
-        if (program->tensors[t].role == RIDGE_ROLE_INPUT &&
-            strcmp(ridge_tensor_base(&program->tensors[t]), base) == 0)
-            return t;
-    }
-    return -1;
-}
-
-static bool is_read(const ridge_program *program, int tensor)
-{
-    for (int i = 0; i < program->n_ops; i++) {
-        for (int k = 0; k < program->ops[i].n_inputs; k++) {
-            if (program->ops[i].inputs[k] == tensor)
-                return true;
-        }
-    }
-    return false;
-}
-
-static bool is_of_weight(const ridge_program *program, const ridge_tensor *t)
-{
-    return t->gradient_of >= 0 &&
-           program->tensors[t->gradient_of].role == RIDGE_ROLE_WEIGHT;
-}
-
-/* The whole gradient of a tensor: one that is made here and not read, or one that is
- * declared. */
-static int find_tied(const ridge__machine *m, int weight, bool is_made)
-{
-    for (int t = 0; t < m->program->n_tensors && weight >= 0; t++) {
-        const bool is_it = m->program->tensors[t].role == RIDGE_ROLE_GRADIENT &&
-                           m->program->tensors[t].gradient_of == weight &&
-                           m->partition->copy_of[t] == t &&
-                           (ridge__tensor_maker(m->program, t) >= 0) == is_made &&
-                           is_read(m->program, t) != is_made;
-        if (is_it)
-            return t;
-    }
-    return -1;
-}
-
-/* What another stage sends: declared, of the role, and read. */
-static int find_stream(const ridge_program *program, const ridge__chunk *chunk,
-                       ridge_role role)
-{
-    for (int t = 0; t < program->n_tensors; t++) {
-        const ridge_tensor *x = &program->tensors[t];
-        if (x->role == role && t != chunk->tokens && t != chunk->labels &&
-            t != chunk->positions && ridge__tensor_maker(program, t) < 0 &&
-            is_read(program, t) && !is_of_weight(program, x))
-            return t;
-    }
-    return -1;
-}
-
-/* A result of the forward pass that an operation makes and nobody else reads. */
-static int find_result(const ridge_program *program, bool is_loss)
-{
-    for (int i = 0; i < program->n_ops; i++) {
-        const ridge_operation *op = &program->ops[i];
-        const bool is_forward =
-            !program->blocks[ridge__op_block_of(program, i)].is_backward;
-        if (op->n_outputs < 1 || !is_forward || is_read(program, op->outputs[0]))
-            continue;
-        const ridge_tensor *t = &program->tensors[op->outputs[0]];
-        if (t->role == RIDGE_ROLE_ACTIVATION && op->code != RIDGE_OPCODE_SEND &&
-            (strcmp(ridge_tensor_base(t), "loss") == 0) == is_loss)
-            return op->outputs[0];
-    }
-    return -1;
-}
-
-static void find_tensors(ridge__chunk *chunk)
-{
-    const ridge_program *program = chunk->m->program;
-    chunk->tokens = find_input(program, "tokens");
-    chunk->labels = find_input(program, "labels");
-    chunk->positions = find_input(program, "positions");
-    chunk->stream = find_stream(program, chunk, RIDGE_ROLE_INPUT);
-    chunk->stream_gradient = find_stream(program, chunk, RIDGE_ROLE_GRADIENT);
-    chunk->loss = find_result(program, true);
-    chunk->logits = find_result(program, false);
-    chunk->tied = ridge_program_tensor_find(program, "embedding");
-    chunk->tied_from = find_tied(chunk->m, chunk->tied, false);
-    chunk->tied_to = find_tied(chunk->m, chunk->tied, true);
-}
-
 /* ---- opening -----------------------------------------------------------------------
  */
 
@@ -122,8 +30,12 @@ static ridge_status open_full(opening *x)
     RIDGE_TRY(ridge_program_lower(x->r->cx, x->o->model, &x->o->lowering, &x->full));
     if (stage_count(x->o->layout) == 1)
         return RIDGE_OK;
-    return ridge_pipeline_rows(x->r->cx, x->full, stage_count(x->o->layout), &x->rows,
-                               &x->n_rows);
+    const int64_t *layers = x->o->layout->stage_layers;
+    const int stages = stage_count(x->o->layout);
+    return layers
+               ? ridge_pipeline_rows_of(x->r->cx, x->full, layers, stages, &x->rows,
+                                        &x->n_rows)
+               : ridge_pipeline_rows(x->r->cx, x->full, stages, &x->rows, &x->n_rows);
 }
 
 /* Gradients lie as states would, also where the stage that updates is another. */
@@ -274,12 +186,37 @@ static ridge_status check_positions(const opening *x, const ridge__chunk *c)
                       x->full->name, (long long)rows, (long long)tokens);
 }
 
+static int64_t layers_of(const ridge_program *p)
+{
+    int64_t n = 0;
+    for (int b = 0; b < p->n_blocks; b++)
+        n += p->blocks[b].layer >= 0 && p->blocks[b].forward_of < 0
+                 ? p->blocks[b].repeat
+                 : 0;
+    return n;
+}
+
+/* A policy for some layers of a rank holds for those of its first chunks. */
+static void limit_remat(const opening *x, int chunk, ridge__unrolling *how)
+{
+    int64_t left = x->o->layout->remat_layers;
+    if (left == 0)
+        return;
+    for (int i = 0; i < chunk; i++)
+        left -= layers_of(x->r->chunks[i].m->program);
+    if (left > 0)
+        how->again_layers = left;
+    else
+        how->remat = RIDGE_REMAT_NONE;
+}
+
 static ridge_status open_chunk(opening *x, int chunk, const ridge_partition *partition)
 {
     ridge__runner *r = x->r;
     ridge__chunk *c = &r->chunks[chunk];
     const ridge_pipeline_place place = {r->pipe_rank, chunk};
     ridge__machine_options options = machine_options(x);
+    limit_remat(x, chunk, &options.unrolling);
     const size_t n = (size_t)x->o->microbatches;
     *c = (ridge__chunk){.stage = ridge_pipeline_stage_of(&r->schedule.pipeline, place),
                         .full = x->full,
@@ -295,7 +232,7 @@ static ridge_status open_chunk(opening *x, int chunk, const ridge_partition *par
     c->is_open = ridge_new(ridge_ctx_arena(r->cx), bool, n);
     if (!c->flights || !c->is_open)
         return ridge_fail_nomem(r->cx);
-    find_tensors(c);
+    ridge__chunk_find_tensors(c);
     c->position_offset = x->o->numerics->position_offset;
     RIDGE_TRY(check_positions(x, c));
     if (c->stage == 0 && c->stream >= 0)

@@ -89,6 +89,8 @@ void ridge__runner_close(ridge__runner *r);
 typedef ridge_status ridge__feed_fn(void *payload, ridge__runner *r,
                                     ridge__chunk *chunk, int microbatch,
                                     ridge__flight *flight);
+/** Find a chunk's tensors in its machine's program; -1 those that it has not. */
+void ridge__chunk_find_tensors(ridge__chunk *chunk);
 /** Called behind each forward pass of the last stage. */
 typedef ridge_status ridge__result_fn(void *payload, ridge__runner *r,
                                       ridge__chunk *chunk, int microbatch,

@@ -54,72 +54,16 @@ static ridge_status check_mesh(ridge_ctx *cx, const ridge_train_request *r)
     return RIDGE_OK;
 }
 
-static ridge_status fail_schedule(ridge_ctx *cx, const ridge_knobs *k, const char *why)
-{
-    return ridge_fail(cx, RIDGE_E_ARG, "schedule=%s %s",
-                      ridge_schedule_text((ridge_schedule)k->schedule), why);
-}
-
-/* Knobs of a pipeline that contradict each other. */
-static ridge_status check_pipeline(ridge_ctx *cx, const ridge_train_request *r)
-{
-    const ridge_knobs *k = &r->knobs;
-    const int64_t first =
-        k->is_first_fixed && k->first_layers > 0 ? k->first_layers : 0;
-    const int64_t last = k->is_last_fixed && k->last_layers > 0 ? k->last_layers : 0;
-    const bool has_ends = k->is_first_fixed || k->is_last_fixed;
-    if (k->schedule >= 0 && k->pp == 1)
-        return fail_schedule(cx, k, "runs a pipeline, so pp=1 contradicts it");
-    if (k->schedule == RIDGE_SCHEDULE_INTERLEAVED && k->vpp == 1)
-        return fail_schedule(cx, k, "needs virtual stages, so vpp=1 contradicts it");
-    if (k->schedule >= 0 && k->schedule != RIDGE_SCHEDULE_INTERLEAVED && k->vpp > 1)
-        return fail_schedule(cx, k,
-                             "has one chunk of layers a stage: use "
-                             "schedule=interleaved with vpp");
-    if ((k->schedule == RIDGE_SCHEDULE_ZB_V ||
-         k->schedule == RIDGE_SCHEDULE_DUALPIPE) &&
-        has_ends)
-        return fail_schedule(cx, k,
-                             "folds even stages: leave first_layers and "
-                             "last_layers out");
-    if (has_ends && k->pp == 1)
-        return ridge_fail(cx, RIDGE_E_ARG,
-                          "first_layers and last_layers cut a pipeline, so pp=1 "
-                          "contradicts them");
-    if (first + last > r->model->layer_count)
-        return ridge_fail(cx, RIDGE_E_ARG,
-                          "first_layers and last_layers add up to %lld; %s has %lld "
-                          "layers",
-                          (long long)(first + last), r->model->name,
-                          (long long)r->model->layer_count);
-    return RIDGE_OK;
-}
-
 static ridge_status check_knobs(ridge_ctx *cx, const ridge_train_request *r)
 {
     const ridge_knobs *k = &r->knobs;
     RIDGE_TRY(check_mesh(cx, r));
-    if (k->zero_stage == 0 && k->fsdp > 1) {
-        return ridge_fail(cx, RIDGE_E_ARG,
-                          "zero=0 shards nothing, so fsdp=%lld contradicts it: use "
-                          "dp=%lld, or zero=1, 2 or 3",
-                          (long long)k->fsdp, (long long)k->fsdp);
-    }
-    if (k->has_sp == 1 && k->tp == 1) {
-        return ridge_fail(cx, RIDGE_E_ARG,
-                          "sp=1 cuts activations over tp, so tp=1 contradicts it");
-    }
+    RIDGE_TRY(ridge_knobs_check(cx, k, r->model));
     if (k->tp > 0 && ridge_model_tp(r->model, k->tp) != RIDGE_TP_OK &&
         ridge_model_tp(r->model, k->tp) != RIDGE_TP_REPLICATES_KV) {
         return ridge_fail(cx, RIDGE_E_ARG, "tp=%lld: %s", (long long)k->tp,
                           ridge_model_tp_text(ridge_ctx_arena(cx), r->model, k->tp));
     }
-    if (k->pp > r->model->layer_count) {
-        return ridge_fail(
-            cx, RIDGE_E_ARG, "pp=%lld needs a layer for each stage; %s has %lld",
-            (long long)k->pp, r->model->name, (long long)r->model->layer_count);
-    }
-    RIDGE_TRY(check_pipeline(cx, r));
     if (k->offload > RIDGE_OFFLOAD_NONE &&
         train_host_bytes_per_s(r->slice->chip) <= 0) {
         return ridge_fail(cx, RIDGE_E_ARG,
@@ -127,17 +71,6 @@ static ridge_status check_knobs(ridge_ctx *cx, const ridge_train_request *r)
                           "its host, so leave offload out",
                           ridge_offload_text((unsigned)k->offload),
                           r->slice->chip->full_name);
-    }
-    if (k->remat == RIDGE_REMAT_NONE && k->remat_layers > 0) {
-        return ridge_fail(cx, RIDGE_E_ARG,
-                          "remat=none computes nothing again, so remat_layers=%lld "
-                          "contradicts it: use remat=full",
-                          (long long)k->remat_layers);
-    }
-    if (k->vpp > 1 && k->pp == 1) {
-        return ridge_fail(cx, RIDGE_E_ARG,
-                          "vpp=%lld cuts stages of a pipeline, so pp=1 contradicts it",
-                          (long long)k->vpp);
     }
     return RIDGE_OK;
 }

@@ -43,6 +43,16 @@ int64_t train_stage_layers(int64_t layers, const stage_cut *cut, int64_t s)
     return is_even ? train_stage_size(layers, cut->pp, s) : chosen_size(layers, cut, s);
 }
 
+int64_t ridge_layout_stage_layers(const ridge_layout *l, int64_t layers, int64_t stage)
+{
+    const stage_cut cut = stage_cut_of(l);
+    const int64_t chunks = l->vpp > 1 ? l->vpp : 1;
+    if (ridge_layout_has_two_chunks(l))
+        return train_stage_size(layers, 2 * l->pp, stage);
+    const int64_t all = train_stage_layers(layers, &cut, stage % l->pp);
+    return all / chunks + (stage / l->pp < all % chunks ? 1 : 0);
+}
+
 bool train_stages_exist(int64_t layers, const stage_cut *cut)
 {
     if (cut->first_layers == RIDGE_STAGE_EVEN && cut->last_layers == RIDGE_STAGE_EVEN)
