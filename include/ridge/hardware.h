@@ -352,6 +352,13 @@ RIDGE_NODISCARD ridge_status ridge_slice_of_chips(ridge_ctx *cx,
  * torus, the whole of each line, one through each other level. Cannot fail. */
 int64_t ridge_slice_diameter_hops(const ridge_slice *slice);
 
+/**
+ * Bytes a second that can go from one half of the chips to the other, one way, over the
+ * weakest cut: across a torus axis its links there (two for each ring), across a level
+ * of switches or NICs what half of the chips send. 0: one chip. Cannot fail.
+ */
+double ridge_slice_bisection_bytes_per_s(const ridge_slice *slice);
+
 /* ---- placement ------------------------------------------------------------------ */
 
 /** The part of one network axis that a group covers: size members, stride apart. */

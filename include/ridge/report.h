@@ -81,6 +81,8 @@ typedef struct ridge_chips_view {
     const ridge_chip *const *chips;
     size_t n;
     bool has_details; /* peaks, memory, network, prices, sourced facts; side by side */
+    const ridge_slice *const *slices; /* whole slices, told with their totals */
+    size_t n_slices;
 } ridge_chips_view;
 
 void ridge_chips_write_text(ridge_ctx *cx, const ridge_chips_view *view,

@@ -18,13 +18,14 @@ __all__ = ["chips", "model", "roofline", "collective", "shard", "size", "train",
 
 
 def chips(
-    *chip: Any,
+    *chip_or_slice: Any,
 ) -> results.Chips:
     """What hardware is known: peaks, ridge points, network, price.
 
     Without a name: every chip in a row. With one: its peaks by format, memory,
     network and ridge points, prices, and where each number comes from. With
-    several: the same side by side.
+    several: the same side by side. A slice (v5p:16x20x28, h100:64x8) is told with
+    all its chips together: hosts, peaks, memory, network, price.
 
     Peaks are dense. A ridge point is the FLOPs per byte above which the chip,
     not the memory or the network, is the limit.
@@ -33,7 +34,7 @@ def chips(
     """
     held: Any = None
     words: List[str] = ["chips"]
-    words += [word(item) for item in chip]
+    words += [word(item) for item in chip_or_slice]
     return answer(results.Chips, words, held)
 
 
@@ -578,6 +579,7 @@ def serve(
     front: bool = False,
     sweep: Any = None,
     sizes: bool = False,
+    rooflines: bool = False,
     reasons: bool = False,
     what_if: Any = None,
     plan: Any = None,
@@ -643,6 +645,8 @@ def serve(
     :param sweep: the best deployment at other batches or contexts: batch=1..512,
         seq=1024..65536
     :param sizes: show the smallest slice for each format of weights
+    :param rooflines: show the plain rooflines of the best deployment, with formulas: a step, a
+        prompt, sampling without a cache, where tp stops
     :param reasons: show what helps most, and the sensitivity to every number
     :param what_if: the answer on other hardware: hbm=2x,ici=0.5x,flops=+10%
     :param plan: write the best deployment as a plan
@@ -679,6 +683,7 @@ def serve(
         "front": front,
         "sweep": sweep,
         "sizes": sizes,
+        "rooflines": rooflines,
         "reasons": reasons,
         "what_if": what_if,
         "plan": plan,

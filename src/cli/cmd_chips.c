@@ -5,23 +5,59 @@
 
 #include "ridge/report.h"
 
+#include <string.h>
+
+/* The chip of a slice once, however many slices of it are named. */
+static void add_chip(const ridge_chip **chips, size_t *n, const ridge_chip *chip)
+{
+    for (size_t i = 0; i < *n; i++) {
+        if (chips[i] == chip)
+            return;
+    }
+    chips[(*n)++] = chip;
+}
+
+/* Names of chips, and slices "v5p:16x20x28" with all their pools. */
+static ridge_status read_names(cli_run *run, ridge_chips_view *out)
+{
+    enum { MOST = 32 };
+    ridge_arena *arena = ridge_ctx_arena(run->cx);
+    const ridge_chip **chips = ridge_new(arena, const ridge_chip *, MOST);
+    const ridge_slice **slices = ridge_new(arena, const ridge_slice *, MOST);
+    if (!chips || !slices)
+        return ridge_fail_nomem(run->cx);
+    for (int i = 0; i < run->n_args; i++) {
+        const ridge_slice *slice = NULL;
+        const ridge_chip *chip;
+        if (strchr(run->args[i], ':') == NULL) {
+            RIDGE_TRY(ridge_chip_find(run->cx, out->catalog, run->args[i], &chip));
+            add_chip(chips, &out->n, chip);
+            continue;
+        }
+        RIDGE_TRY(ridge_slice_parse(run->cx, out->catalog, run->args[i], &slice));
+        for (; slice && out->n_slices < MOST; slice = slice->next) {
+            add_chip(chips, &out->n, slice->chip);
+            slices[out->n_slices++] = slice;
+        }
+    }
+    out->chips = chips;
+    out->slices = slices;
+    return RIDGE_OK;
+}
+
 static ridge_status find_chips(cli_run *run, ridge_chips_view *out)
 {
     RIDGE_TRY(cli_catalog(run, &out->catalog));
     out->has_details = run->n_args > 0;
-    out->n =
-        out->has_details ? (size_t)run->n_args : ridge_catalog_chip_count(out->catalog);
+    if (out->has_details)
+        return read_names(run, out);
+    out->n = ridge_catalog_chip_count(out->catalog);
     const ridge_chip **chips =
         ridge_new(ridge_ctx_arena(run->cx), const ridge_chip *, out->n ? out->n : 1);
     if (!chips)
         return ridge_fail_nomem(run->cx);
-    for (size_t i = 0; i < out->n; i++) {
-        if (out->has_details) {
-            RIDGE_TRY(ridge_chip_find(run->cx, out->catalog, run->args[i], &chips[i]));
-        } else {
-            chips[i] = ridge_catalog_chip(out->catalog, i);
-        }
-    }
+    for (size_t i = 0; i < out->n; i++)
+        chips[i] = ridge_catalog_chip(out->catalog, i);
     out->chips = chips;
     return RIDGE_OK;
 }
@@ -53,11 +89,13 @@ static int run_chips(cli_run *run)
 const cli_verb cli_verb_chips = {
     .name = "chips",
     .summary = "what hardware is known: peaks, ridge points, network, price",
-    .synopsis = "[CHIP ...]",
+    .synopsis = "[CHIP|SLICE ...]",
     .detail =
         "Without a name: every chip in a row. With one: its peaks by format, memory,\n"
         "network and ridge points, prices, and where each number comes from. With\n"
-        "several: the same side by side.\n"
+        "several: the same side by side. A slice (v5p:16x20x28, h100:64x8) is told "
+        "with\n"
+        "all its chips together: hosts, peaks, memory, network, price.\n"
         "\n"
         "Peaks are dense. A ridge point is the FLOPs per byte above which the chip,\n"
         "not the memory or the network, is the limit.",

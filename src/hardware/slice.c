@@ -313,3 +313,18 @@ int64_t ridge_slice_diameter_hops(const ridge_slice *slice)
     }
     return hops;
 }
+
+double ridge_slice_bisection_bytes_per_s(const ridge_slice *slice)
+{
+    double least = 0;
+    for (int i = 0; i < slice->n_axes; i++) {
+        const ridge_axis *axis = &slice->axes[i];
+        const bool is_torus = axis->kind == RIDGE_AXIS_TORUS;
+        const double lines = (double)slice->chips / (double)axis->size;
+        const double links = axis->has_wraparound ? 2 : 1;
+        const double senders = is_torus ? lines * links : (double)slice->chips / 2;
+        const double rate = senders * axis->bytes_per_s;
+        least = i == 0 || rate < least ? rate : least;
+    }
+    return least;
+}

@@ -3,6 +3,7 @@
  */
 #include "chip_network.h"
 #include "failure_report.h"
+#include "slice_section.h"
 
 static void set_known(ridge_json *object, const char *key, double v)
 {
@@ -134,4 +135,6 @@ void ridge_chips_write_json(ridge_ctx *cx, const ridge_chips_view *view,
     ridge_json *chips = ridge_json_set_array(cx, object, "chips");
     for (size_t i = 0; i < view->n; i++)
         set_chip(cx, view, view->chips[i], ridge_json_push_object(cx, chips));
+    if (view->n_slices > 0)
+        ridge__slices_set(cx, view->slices, view->n_slices, object);
 }

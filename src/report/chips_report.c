@@ -5,6 +5,7 @@
 #include "chip_network.h"
 #include "failure_report.h"
 #include "section.h"
+#include "slice_section.h"
 
 #include <string.h>
 
@@ -337,6 +338,8 @@ static ridge_sections sections_of(ridge_ctx *cx, const ridge_chips_view *view)
         add_list(cx, view, &out);
         return out;
     }
+    if (view->n_slices > 0)
+        ridge__slices_add(cx, view->slices, view->n_slices, &out);
     add_overview(cx, view, &out);
     add_peaks(cx, view, &out);
     for (size_t i = 0; i < view->n; i++)

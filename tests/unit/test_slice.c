@@ -2,6 +2,7 @@
 #include "hardware_fixture.h"
 #include "near.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct world {
@@ -164,6 +165,20 @@ static void only_a_side_of_the_pod_wraps(void **state)
     assert_axis(s, 0, "ici-x", RIDGE_AXIS_TORUS, 8, false);
     assert_axis(s, 1, "ici-y", RIDGE_AXIS_TORUS, 16, true);
     assert_int_equal(ridge_slice_diameter_hops(s), 7 + 8);
+}
+
+/* Two links of each ring, one of each line; the weakest cut counts. */
+static void the_weakest_cut_bounds_the_halves(void **state)
+{
+    const ridge_slice *ring = parse(state, "cube:8x16x16");
+    assert_true(ridge_slice_bisection_bytes_per_s(ring) ==
+                2048.0 / 16 * 2 * ring->axes[1].bytes_per_s);
+    const ridge_slice *line = parse(state, "flat:8x16");
+    assert_true(ridge_slice_bisection_bytes_per_s(line) ==
+                fmin(128.0 / 8 * line->axes[0].bytes_per_s,
+                     128.0 / 16 * 2 * line->axes[1].bytes_per_s));
+    const ridge_slice *one = parse(state, "flat:1x1");
+    assert_true(ridge_slice_bisection_bytes_per_s(one) == 0);
 }
 
 static void axes_of_one_chip_are_left_out(void **state)
@@ -331,6 +346,7 @@ int main(void)
         cmocka_unit_test(whole_cubes_wrap_on_every_axis),
         cmocka_unit_test(parts_of_a_cube_do_not_wrap),
         cmocka_unit_test(only_a_side_of_the_pod_wraps),
+        cmocka_unit_test(the_weakest_cut_bounds_the_halves),
         cmocka_unit_test(axes_of_one_chip_are_left_out),
         cmocka_unit_test(a_shape_of_two_numbers_gets_a_third),
         cmocka_unit_test(legal_shapes_are_legal_in_any_order),
