@@ -61,9 +61,12 @@ set(service_fixture ${train_fixture} ${CMAKE_SOURCE_DIR}/tests/support/invented_
 ridge_test(diff service_brute LAYER plan SOURCES ${service_fixture} TIMEOUT 120)
 set(served_fixture ${train_fixture} ${CMAKE_SOURCE_DIR}/tests/support/service_fixture.c)
 ridge_test(unit steady_state LAYER plan)
+ridge_test(unit pipeline_wait LAYER plan
+           SOURCES ${CMAKE_SOURCE_DIR}/tests/support/seeded.c)
 ridge_test(unit service_words LAYER plan SOURCES ${served_fixture})
 ridge_test(unit service_rooflines LAYER plan SOURCES ${served_fixture})
 ridge_test(unit service_plan LAYER plan SOURCES ${served_fixture})
 ridge_test(property service_laws LAYER plan SOURCES ${served_fixture} TIMEOUT 120)
 ridge_fuzz(service LAYER plan)
+ridge_test(diff pipeline_served LAYER plan SOURCES ${served_fixture} TIMEOUT 120)
 ridge_test(diff service_played LAYER plan SOURCES ${served_fixture} TIMEOUT 120)

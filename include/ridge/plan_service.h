@@ -288,6 +288,7 @@ typedef struct ridge_service_price {
     double concurrency;                 /* requests in the service, in the mean */
     double usd_per_million_tokens;      /* of output; 0: no price is known */
     double iteration_s;                 /* mean, of those that decode */
+    double stages_s;   /* of it, what batches of a pipeline wait for longer ones */
     double yield;      /* tokens of a sequence and iteration: above 1 by drafting */
     double mixed;      /* share of the iterations that carry chunks */
     double chunks;     /* iterations that a prompt takes */

@@ -152,6 +152,8 @@ typedef struct ridge_serving_load {
     X(KV, "kv")                 /* collectives of a cut cache */                            \
     X(PP, "pp")                 /* sends between stages */                                  \
     X(DRAFT, "draft")                                                                      \
+    X(STAGES, "stages")         /* batches of a pipeline wait for longer ones: of a          \
+                                   steady state, not of one iteration */                    \
     X(LAUNCH, "launch")         /* kernels' launches that nothing hides */                  \
     X(HOST, "host")             /* the engine's host, where it is not hidden */
 /* clang-format on */

@@ -163,6 +163,32 @@ static void stages_hold_several_batches(void **state)
     assert_times(&l, 1, 1.5, 4.5);
 }
 
+/* A batch of decoding behind one with a prompt, which takes four times as long, leaves
+ * each stage after it. */
+static void batches_do_not_overtake_in_stages(void **state)
+{
+    (void)state;
+    static const double at[] = {1, 10, 100};
+    static const double takes[] = {1, 1, 4};
+    ridge_serving_speed s = speed_of(100);
+    s.stages = 2;
+    s.rows = (ridge_curve_table){3, at, takes};
+    const ridge_serving_deployment d = deployment_of(&s, "vllm");
+    listed_requests l = {0};
+    listed_add(&l, 0, 10, 4);    /* a second each: ends at 1, and then decodes */
+    listed_add(&l, 0.1, 100, 1); /* stages from 0.5 and 2.5 to 4.5 */
+    (void)listed_play(&l, &d, NULL);
+    assert_near(l.results[0].first_token_s, 1, 1e-12);
+    assert_near(l.results[1].first_token_s, 4.5, 1e-12);
+    /* its second token waits for the first stage until 2.5, for the next until 4.5 */
+    assert_near(l.results[0].end_s, 5 + 2, 1e-12);
+    double sum = 0;
+    for (int i = 0; i < RIDGE_LATENCY_PART_COUNT; i++)
+        sum += part(&l.results[0].e2e, (ridge_latency_part)i);
+    assert_near(sum, 7, 1e-12);
+    assert_near(part(&l.results[0].e2e, RIDGE_LATENCY_PART_OTHERS), 3, 1e-9);
+}
+
 static void drafts_make_several_tokens_an_iteration(void **state)
 {
     (void)state;
@@ -369,6 +395,7 @@ int main(void)
         cmocka_unit_test(requests_of_a_failed_replica_begin_again),
         cmocka_unit_test(ranks_work_in_step),
         cmocka_unit_test(stages_hold_several_batches),
+        cmocka_unit_test(batches_do_not_overtake_in_stages),
         cmocka_unit_test(drafts_make_several_tokens_an_iteration),
         cmocka_unit_test(what_can_never_be_served_is_refused),
         cmocka_unit_test(a_full_queue_refuses),

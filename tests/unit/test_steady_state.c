@@ -85,7 +85,7 @@ static void prefill_first_adds_iterations(void **state)
     assert_near(s.decode_weight, 1, 0);
     assert_near(s.prefill_weight, 0.1, 1e-12);
     assert_near(s.prefill.decode_sequences, 0, 0);
-    steady_times_of(&c, &s, 10, 0.01, 0.05, &t);
+    steady_times_of(&c, &s, 10, &(steady_seconds){0.01, 0.05, 0.09}, &t);
     assert_near(t.iteration_s, 0.015, 1e-12);
     assert_near(t.tpot_s, 0.015, 1e-12);
     assert_near(t.requests_per_s, 10 / (100 * 0.015), 1e-12);
@@ -99,18 +99,46 @@ static void times_follow_from_both_kinds(void **state)
     steady_case c = case_of(&e, 2000);
     steady_shape s;
     steady_times t;
-    c.stages = 2;
     c.yield = 2; /* 50 iterations each: a prompt in every fifth */
     steady_shape_of(&c, 10, &s);
     assert_near(s.prefill_weight, 0.2, 1e-12);
-    steady_times_of(&c, &s, 10, 0.01, 0.03, &t);
+    steady_times_of(&c, &s, 10, &(steady_seconds){0.01, 0.03, 0.05}, &t);
     assert_near(t.iteration_s, 0.014, 1e-12);
     assert_near(t.tpot_s, 0.007, 1e-12);
     assert_near(t.decode_s, 0.7, 1e-12);
-    assert_near(t.requests_per_s, 2 * 10 / (50 * 0.014), 1e-12);
+    assert_near(t.requests_per_s, 10 / (50 * 0.014), 1e-12);
     const double square = 0.8 * 1e-4 + 0.2 * 9e-4;
-    assert_near(t.residual_s, square / (2 * 0.014) / 2, 1e-12);
+    assert_near(t.residual_s, square / (2 * 0.014), 1e-12);
     assert_near(t.use, 0.2, 1e-12);
+}
+
+/* Batches of a pipeline wait for the one with a prompt: a mean that all stages share
+ * would not. */
+static void stages_wait_for_prompts(void **state)
+{
+    (void)state;
+    const ridge_engine_batching kinds[] = {RIDGE_BATCHING_MIXED,
+                                           RIDGE_BATCHING_PREFILL};
+    for (size_t i = 0; i < RIDGE_COUNT_OF(kinds); i++) {
+        const ridge_engine e = engine_of(kinds[i]);
+        steady_case c = case_of(&e, 2000);
+        steady_shape s;
+        steady_times one;
+        steady_times four;
+        steady_shape_of(&c, 10, &s);
+        steady_times_of(&c, &s, 10, &(steady_seconds){0.01, 0.05, 0.09}, &one);
+        c.stages = 4;
+        steady_times_of(&c, &s, 10, &(steady_seconds){0.01, 0.05, 0.09}, &four);
+        assert_near(one.wait_s, 0, 0);
+        assert_near(four.iteration_s, one.iteration_s + four.wait_s, 1e-12);
+        assert_true(four.iteration_s > 1.3 * one.iteration_s);
+        assert_true(four.iteration_s < 4 * one.iteration_s);
+        assert_near(four.requests_per_s, 4 * 10 / (100 * four.iteration_s), 1e-12);
+        steady_times_of(&c, &s, 10, &(steady_seconds){0.01, 0.01, 0.01},
+                        &four); /* prompts cost nothing */
+        if (kinds[i] == RIDGE_BATCHING_MIXED)
+            assert_near(four.wait_s, 0, 1e-15);
+    }
 }
 
 static void one_token_ends_with_the_prefill(void **state)
@@ -125,7 +153,7 @@ static void one_token_ends_with_the_prefill(void **state)
     steady_shape_of(&c, 3, &s);
     assert_false(s.is_saturated);
     assert_near(s.prefill.chunk_tokens, 3000, 1e-12);
-    steady_times_of(&c, &s, 3, 0, 0.1, &t);
+    steady_times_of(&c, &s, 3, &(steady_seconds){0, 0.1, 0.2}, &t);
     assert_near(t.requests_per_s, 30, 1e-12);
     assert_near(t.tpot_s, 0, 0);
     steady_shape_of(&c, 5, &s);
@@ -178,6 +206,7 @@ int main(void)
         cmocka_unit_test(short_prompts_share_an_iteration),
         cmocka_unit_test(prefill_first_adds_iterations),
         cmocka_unit_test(times_follow_from_both_kinds),
+        cmocka_unit_test(stages_wait_for_prompts),
         cmocka_unit_test(one_token_ends_with_the_prefill),
         cmocka_unit_test(waits_are_those_of_one_server),
         cmocka_unit_test(drafts_yield_what_is_accepted_in_a_row),

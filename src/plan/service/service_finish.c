@@ -267,6 +267,8 @@ double ridge_service_tpot_part(const ridge_service_price *p, int part)
     const double decode = is_mixed ? 1 - weight : 1;
     if (p->latency_s[RIDGE_SERVICE_TPOT] <= 0)
         return 0;
+    if (part == RIDGE_SERVING_PART_STAGES)
+        return p->stages_s / p->yield;
     return (decode * p->decode.parts_s[part] + weight * p->prefill.parts_s[part]) /
            p->yield;
 }

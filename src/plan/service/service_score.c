@@ -48,16 +48,17 @@ void service_server_transfers(const ridge_serving_speed *speed, service_server *
 bool service_server_run(const service_server *s, double batch, steady_shape *shape,
                         steady_times *times)
 {
-    double decode_s = 0;
-    double prefill_s = 0;
+    steady_seconds t = {0};
     steady_shape_of(&s->steady, batch, shape);
     if (shape->is_saturated)
         return false;
     if (shape->decode.decode_sequences > 0)
-        decode_s = s->iteration_s(s->payload, &shape->decode);
+        t.decode_s = s->iteration_s(s->payload, &shape->decode);
     if (shape->prefill.chunks > 0)
-        prefill_s = s->iteration_s(s->payload, &shape->prefill);
-    steady_times_of(&s->steady, shape, batch, decode_s, prefill_s, times);
+        t.prefill_s = s->iteration_s(s->payload, &shape->prefill);
+    if (shape->prefill.chunks > 0 && s->steady.stages > 1)
+        t.fuller_s = s->iteration_s(s->payload, &shape->fuller);
+    steady_times_of(&s->steady, shape, batch, &t, times);
     return true;
 }
 
@@ -161,6 +162,7 @@ static void set_means(const service_server *s, const steady_shape *shape,
     p->latency_s[RIDGE_SERVICE_TPOT] = t->tpot_s;
     p->latency_s[RIDGE_SERVICE_E2E] = p->latency_s[RIDGE_SERVICE_TTFT] + t->decode_s;
     p->iteration_s = t->iteration_s;
+    p->stages_s = t->wait_s;
     p->yield = s->steady.yield;
     const bool is_static = s->steady.engine->batching == RIDGE_BATCHING_STATIC;
     if (!is_static) /* prompts of a static batch come before its tokens */

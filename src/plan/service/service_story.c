@@ -35,8 +35,7 @@ static void tell_bytes(service_story *s, int depth, const char *name, double byt
 static void tell_bounds(service_story *s, int depth, const ridge_serving_step *step)
 {
     const ridge_chip *chip = s->request->slice->chip;
-    service_story_add(s, depth, "bound",
-                      "max(FLOPs, weights, cache, network), each in perfect overlap",
+    service_story_add(s, depth, "bound", "max(cache + max(FLOPs, weights), network)",
                       SECONDS(step->bound_s), "by %s",
                       ridge_bound_text(step->bound_by));
     service_story_add(s, depth + 1, "FLOPs", "FLOPs of a chip / peak",
@@ -87,18 +86,26 @@ static void tell_iteration(service_story *s, int depth)
         service_story_add(s, depth, "iteration", "decode: prompts are served elsewhere",
                           SECONDS(p->iteration_s), " ");
     } else if (is_mixed) {
-        service_story_add(s, depth, "iteration", "(1 - f) decode + f mixed",
+        service_story_add(s, depth, "iteration",
+                          p->stages_s > 0 ? "(1 - f) decode + f mixed + stages"
+                                          : "(1 - f) decode + f mixed",
                           SECONDS(p->iteration_s), "f %s: %s x %s + %s x %s",
                           ridge_format_percent(m).s, ridge_format_percent(1 - m).s,
                           SECONDS(p->decode.expected_s), ridge_format_percent(m).s,
                           SECONDS(p->prefill.expected_s));
     } else {
         const double f = m < 1 ? m / (1 - m) : 0;
-        service_story_add(s, depth, "iteration", "decode + f prefill",
-                          SECONDS(p->iteration_s), "%s + %.3g x %s",
-                          SECONDS(p->decode.expected_s), f,
-                          SECONDS(p->prefill.expected_s));
+        service_story_add(
+            s, depth, "iteration",
+            p->stages_s > 0 ? "decode + f prefill + stages" : "decode + f prefill",
+            SECONDS(p->iteration_s), "%s + %.3g x %s", SECONDS(p->decode.expected_s), f,
+            SECONDS(p->prefill.expected_s));
     }
+    if (p->stages_s > 0)
+        service_story_add(s, depth + 1, "stages",
+                          "beside it: batches of a pipeline wait for longer ones",
+                          SECONDS(p->stages_s), "%lld stages",
+                          (long long)p->choice.pools[0].layout.pp);
     tell_step(s, depth + 1, "decode", &p->decode, &p->decode_load);
     if (p->choice.n_pools == 1)
         tell_step(s, depth + 1, is_mixed ? "mixed" : "prefill", &p->prefill,

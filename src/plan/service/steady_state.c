@@ -3,6 +3,8 @@
  */
 #include "steady_state.h"
 
+#include "pipeline_wait.h"
+
 #include <math.h>
 
 /* Counts that come out of divisions are whole within it. */
@@ -63,6 +65,9 @@ static void set_chunks(const steady_case *c, double room, double arrivals,
         .chunks = out->prompts,
         .chunk_context = c->work->cached_tokens + (prompt - prompt / out->chunks) / 2,
         .finishing = out->prompts / out->chunks};
+    out->fuller = out->prefill;
+    out->fuller.chunk_tokens += chunk;
+    out->fuller.chunks += 1;
 }
 
 static bool is_mixed(const steady_case *c)
@@ -109,6 +114,8 @@ void steady_shape_of(const steady_case *c, double batch, steady_shape *out)
         return;
     out->prefill.decode_sequences = out->decode.decode_sequences;
     out->prefill.decode_context = out->decode.decode_context;
+    out->fuller.decode_sequences = out->decode.decode_sequences;
+    out->fuller.decode_context = out->decode.decode_context;
     out->is_saturated = out->prefill_weight > 1 + EDGE;
     out->prefill_weight = fmin(1, out->prefill_weight);
     out->decode_weight = 1 - out->prefill_weight;
@@ -194,6 +201,84 @@ static double residual_s(const steady_case *c, const steady_shape *s, double dec
     return mean > 0 ? square / (2 * mean) / c->stages : 0;
 }
 
+/* How prompts fall on iterations: several whole ones in one, or each filling several.
+ */
+typedef struct prompt_load {
+    double room;    /* of them, or of their parts, that an iteration takes; >= 1 */
+    double rounds;  /* iterations of one; >= 1 */
+    double mean;    /* that begin with an iteration that decodes */
+    double first_s; /* by which one makes an iteration longer, or takes of its own */
+    double more_s;  /* each beside it */
+} prompt_load;
+
+/* @param base_s  of an iteration without prompts, where they go beside it */
+static prompt_load prompt_load_of(const steady_case *c, const steady_shape *s,
+                                  double batch, double base_s, const steady_seconds *t)
+{
+    const double prompt = c->work->prompt_tokens - c->work->cached_tokens;
+    const double room = chunk_limit(c, room_tokens(c, batch));
+    const double unit = fmin(prompt, room);
+    const double chunk = s->prefill.chunk_tokens / s->prompts;
+    const double more_s = fmax(0, t->fuller_s - t->prefill_s);
+    const double one_s = t->prefill_s - base_s - (s->prompts - 1) * more_s;
+    const double longer = unit / chunk - 1; /* than the mean part of one */
+    return (prompt_load){.room = room / unit,
+                         .rounds = prompt / unit,
+                         .mean = batch / s->iterations * prompt / unit,
+                         .first_s = fmax(0, one_s + longer * more_s),
+                         .more_s = unit / chunk * more_s};
+}
+
+/* Iterations that decode beside prompts. @return by how much longer they seem */
+static double mixed_longer_s(const steady_case *c, const prompt_load *l)
+{
+    const pipeline_jobs jobs = {.stages = c->stages,
+                                .mean = l->mean,
+                                .most = l->room,
+                                .first_s = l->first_s,
+                                .more_s = l->more_s};
+    return l->rounds > 1 ? l->first_s * pipeline_wait_share(c->stages, fmin(1, l->mean),
+                                                            l->rounds)
+                         : pipeline_wait_longer_s(&jobs);
+}
+
+/* Iterations of prompts alone between those that decode, which are waited for too.
+ * @return by how much longer one of each that decodes seems */
+static double alternate_longer_s(const steady_case *c, const prompt_load *l,
+                                 double decode_s)
+{
+    const double turns =
+        l->rounds > 1 ? l->mean : 1 - exp(-l->mean); /* of prompts, for each */
+    const pipeline_jobs jobs = {.stages = c->stages,
+                                .mean = l->mean,
+                                .most = l->room,
+                                .first_s = l->first_s,
+                                .more_s = l->more_s,
+                                .spare_s = decode_s,
+                                .others = turns};
+    const double share = turns / (1 + turns);
+    const double longer_s =
+        l->rounds > 1
+            ? pipeline_wait_share(c->stages, share, l->rounds) * (l->first_s - decode_s)
+            : pipeline_wait_longer_s(&jobs);
+    return (1 + turns) * (decode_s + fmax(0, longer_s)) - decode_s;
+}
+
+/* What one that decodes waits for longer ones, beyond the mean of both kinds. */
+static double wait_s(const steady_case *c, const steady_shape *s, double batch,
+                     const steady_seconds *t, double mean_s)
+{
+    if (c->stages <= 1 || s->prefill_weight <= 0 ||
+        c->role != RIDGE_SERVICE_ROLE_BOTH ||
+        c->engine->batching == RIDGE_BATCHING_STATIC)
+        return 0;
+    const double base_s = is_mixed(c) ? t->decode_s : 0;
+    const prompt_load load = prompt_load_of(c, s, batch, base_s, t);
+    const double longer_s = is_mixed(c) ? mixed_longer_s(c, &load)
+                                        : alternate_longer_s(c, &load, t->decode_s);
+    return fmax(0, t->decode_s + longer_s - mean_s);
+}
+
 /* Prompts wait for prompts: for the room of iterations that also decode, for
  * iterations of their own otherwise. */
 static void set_use(const steady_case *c, const steady_shape *s, double batch,
@@ -223,13 +308,17 @@ static void set_waits(const steady_case *c, const steady_shape *s, double decode
 }
 
 void steady_times_of(const steady_case *c, const steady_shape *s, double batch,
-                     double decode_s, double prefill_s, steady_times *out)
+                     const steady_seconds *seconds, steady_times *out)
 {
+    const double decode_s = seconds->decode_s;
+    const double prefill_s = seconds->prefill_s;
     const double ranks = c->attention_ranks * c->stages;
     *out = (steady_times){.iteration_s = s->decode_weight * decode_s +
                                          s->prefill_weight * prefill_s,
                           .prefill_s = s->chunks * prefill_s};
     if (s->iterations > 0) {
+        out->wait_s = wait_s(c, s, batch, seconds, out->iteration_s);
+        out->iteration_s += out->wait_s;
         const bool is_static = c->engine->batching == RIDGE_BATCHING_STATIC;
         out->requests_per_s = ranks * batch / (s->iterations * out->iteration_s);
         out->tpot_s = (is_static ? decode_s : out->iteration_s) / c->yield;

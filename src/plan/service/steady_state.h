@@ -30,6 +30,7 @@ typedef struct steady_shape {
     double decode_weight;  /* iterations that only decode */
     double prefill_weight; /* iterations that carry chunks */
     ridge_serving_load decode, prefill;
+    ridge_serving_load fuller; /* prefill with one prompt, or chunk, more */
 } steady_shape;
 
 /** Iterations at @p batch decoding sequences (of a prefill pool and of answers of one
@@ -39,6 +40,7 @@ void steady_shape_of(const steady_case *c, double batch, steady_shape *out);
 /** What follows from the times of the two kinds of iterations. */
 typedef struct steady_times {
     double iteration_s;                 /* mean, of those that decode */
+    double wait_s;                      /* of it, for longer batches of the pipeline */
     double requests_per_s;              /* of the server: all ranks and stages */
     double use;                         /* of what prefill could take */
     double service_s;                   /* by which one prompt keeps the next waiting */
@@ -48,8 +50,14 @@ typedef struct steady_times {
     double queue_quantile_s, residual_quantile_s; /* at the quantile; 0 without one */
 } steady_times;
 
+/** Seconds of the loads of a shape; those that it lacks 0. */
+typedef struct steady_seconds {
+    double decode_s, prefill_s;
+    double fuller_s; /* of several stages alone */
+} steady_seconds;
+
 void steady_times_of(const steady_case *c, const steady_shape *shape, double batch,
-                     double decode_s, double prefill_s, steady_times *out);
+                     const steady_seconds *seconds, steady_times *out);
 
 /** Wait of a queue before @p servers that are in use for a share of the time and serve
  * one in @p service_s: at random arrivals, or one behind another. @param quantile 0:

@@ -92,18 +92,13 @@ static const char *range_note(ridge_ctx *cx, const ridge_service_view *v)
         (int)e->range_rows, e->ttft_low, e->ttft_high, e->tpot_low, e->tpot_high);
 }
 
-/* Batches go round a pipeline in one order, so that each waits for the longest of them.
- * @return NULL: the first deployment has no such pipeline */
-static const char *order_note(const ridge_service_view *v)
+/* How near the wait of a pipeline's batches is. @return NULL: there is none */
+static const char *stages_note(const ridge_service_view *v)
 {
-    const ridge_service_price *p = &v->result->layouts[0];
-    if (p->choice.pools[0].layout.pp <= 1 || p->mixed <= 0)
+    if (v->result->layouts[0].stages_s <= 0)
         return NULL;
-    return "Batches of a pipeline wait for those that carry more prompts, which the "
-           "steady "
-           "state does not count: played request by request rates were 15 to 20 % "
-           "lower "
-           "with 4 and 8 stages. `ridge simulate` plays the plan.";
+    return "Batches of its pipeline wait for those that carry more prompts (stages): "
+           "played request by request rates were 5 % off in the mean, 20 % at most.";
 }
 
 static const char *search_note(ridge_ctx *cx, const ridge_service_view *v)
@@ -128,9 +123,9 @@ static void add_layouts(ridge_ctx *cx, const ridge_service_view *v, ridge_sectio
     const char *range = range_note(cx, v);
     if (range != NULL)
         ridge__section_note(s, range);
-    const char *order = order_note(v);
-    if (order != NULL)
-        ridge__section_note(s, order);
+    const char *stages = stages_note(v);
+    if (stages != NULL)
+        ridge__section_note(s, stages);
     ridge__section_note(s, search_note(cx, v));
 }
 

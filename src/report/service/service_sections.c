@@ -114,6 +114,7 @@ static const char *const part_whats[RIDGE_SERVING_PART_COUNT] = {
     [RIDGE_SERVING_PART_KV] = "collectives of a cut cache",
     [RIDGE_SERVING_PART_PP] = "sends between stages",
     [RIDGE_SERVING_PART_DRAFT] = "drafting",
+    [RIDGE_SERVING_PART_STAGES] = "batches of a pipeline wait for longer ones",
     [RIDGE_SERVING_PART_LAUNCH] = "launches that nothing hides",
     [RIDGE_SERVING_PART_HOST] = "the engine's host, where it is not hidden"};
 
@@ -275,9 +276,11 @@ void ridge__service_bounds_add(ridge_ctx *cx, const ridge_service_view *v,
     add_step(t,
              p->prefill_load.decode_sequences > 0 ? "decode with prompts" : "prefill",
              &p->prefill, &p->prefill_load);
-    ridge__section_note(s, "FLOPs at the peak of their format; weights and cache read "
-                           "once from HBM at its bandwidth; the network's bytes at its "
-                           "links' rate. The bound is the largest of them.");
+    ridge__section_note(s,
+                        "FLOPs at the peak of their format; weights and cache read "
+                        "once from HBM at its bandwidth; the network's bytes at its "
+                        "links' rate. The bound is the cache's and the longer of FLOPs "
+                        "and weights, or the network's if that is longer.");
 }
 
 /* ---- refusals ---------------------------------------------------------------------

@@ -330,6 +330,20 @@ static void take_blocks(serving_play *p, play_lane *lane)
     lane->has_taken = true;
 }
 
+/* A batch goes through the stages behind the one before it, in each for an equal part
+ * of its time. @return when it leaves the last */
+static double through_stages(play_unit *u, play_lane *lane, double takes)
+{
+    const double each = (lane->extra_s + takes) / u->n_lanes;
+    double at = lane->start_s;
+    for (int i = 0; i < u->n_lanes; i++) {
+        at = fmax(at, u->free_s[i]) + each;
+        u->free_s[i] = at;
+    }
+    lane->stall_s = fmax(0, at - lane->start_s - (lane->extra_s + takes));
+    return at;
+}
+
 static void begin(serving_play *p, play_lane *lane)
 {
     play_unit *u = &p->units[lane->unit];
@@ -351,9 +365,9 @@ static void begin(serving_play *p, play_lane *lane)
         if (u->n_lanes > 1)
             take_blocks(p, lane);
     }
-    lane->at_s = lane->start_s + (lane->extra_s + takes);
+    lane->at_s = u->n_lanes > 1 ? through_stages(u, lane, takes)
+                                : lane->start_s + (lane->extra_s + takes);
     lane->state = LANE_BUSY;
-    u->entry_s = lane->start_s + (lane->at_s - lane->start_s) / u->n_lanes;
 }
 
 ridge_status ridge__lane_plan(serving_play *p, play_lane *lane)

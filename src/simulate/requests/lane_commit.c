@@ -239,8 +239,9 @@ static void advance(serving_play *p, play_lane *lane)
     p->tally->decoding_steps += (double)lane->steps;
     p->tally->decoding_sequences += (double)(n * lane->steps);
     const double first_end_s =
-        lane->n_chunks > 0 ? lane->at_s
-                           : lane->start_s + (lane->extra_s + lane->pieces[0].first_s);
+        lane->n_chunks > 0
+            ? lane->at_s
+            : lane->start_s + lane->stall_s + (lane->extra_s + lane->pieces[0].first_s);
     tally_gaps(p, lane, n, first_end_s);
 }
 
@@ -250,8 +251,9 @@ static void advance(serving_play *p, play_lane *lane)
  * @return the host's share of the iteration */
 static double account_lane(play_lane *lane)
 {
-    const double took = lane->at_s - lane->start_s - lane->extra_s;
-    const double before = lane->start_s - lane->last_end_s + lane->extra_s;
+    const double apart = lane->extra_s + lane->stall_s;
+    const double took = lane->at_s - lane->start_s - apart;
+    const double before = lane->start_s - lane->last_end_s + apart;
     double host;
     if (lane->n_chunks > 0) {
         host = took > lane->device_s ? took - lane->device_s : 0;

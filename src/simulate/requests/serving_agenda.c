@@ -44,7 +44,7 @@ ridge_status ridge__unit_wake(serving_play *p, int unit)
         play_lane *lane = &u->lanes[l];
         if (lane->state == LANE_IDLE) {
             lane->state = LANE_READY;
-            lane->at_s = u->n_lanes > 1 ? fmax(p->now_s, u->entry_s) : p->now_s;
+            lane->at_s = u->n_lanes > 1 ? fmax(p->now_s, u->free_s[0]) : p->now_s;
             lane->last_end_s = lane->at_s;
             RIDGE_TRY(ridge__lane_file(p, lane));
             break;

@@ -129,7 +129,9 @@ ridge_status ridge__failure_begin(serving_play *p, const play_event *event)
     for (int32_t i = 0; i < p->n_sequences; i++)
         RIDGE_TRY(lose_sequence(p, i, unit));
     empty_ranks(u);
-    u->entry_s = u->link_s = p->now_s;
+    for (int l = 0; l < u->n_lanes; l++)
+        u->free_s[l] = p->now_s;
+    u->link_s = p->now_s;
     return ridge__event_add(p, (play_event){.kind = EVENT_REPAIR,
                                             .at_s = p->now_s + event->lasts_s,
                                             .subject = unit,

@@ -141,10 +141,12 @@ static ridge_status open_unit(serving_play *p, int index, int pool)
                     .chance = ridge_chance_of(d->seed, STREAM_UNITS + (uint64_t)index)};
     u->ranks = ridge_new(arena, play_rank, (size_t)u->n_ranks);
     u->lanes = ridge_new(arena, play_lane, (size_t)u->n_lanes);
+    u->free_s = ridge_new(arena, double, (size_t)u->n_lanes);
     u->rank_s = ridge_new(arena, double, (size_t)u->n_ranks);
     u->rank_slope_s = ridge_new(arena, double, (size_t)u->n_ranks);
     u->row_s = ridge_new(arena, double, (size_t)u->n_row);
-    if (!u->ranks || !u->lanes || !u->rank_s || !u->rank_slope_s || !u->row_s)
+    if (!u->ranks || !u->lanes || !u->free_s || !u->rank_s || !u->rank_slope_s ||
+        !u->row_s)
         return ridge_fail_nomem(p->cx);
     for (int64_t i = 0; i < u->n_row; i++)
         u->row_s[i] = -1;
@@ -260,7 +262,7 @@ static ridge_status end_lane(serving_play *p, play_lane *lane)
     play_unit *u = &p->units[lane->unit];
     RIDGE_TRY(ridge__lane_commit(p, lane));
     lane->state = LANE_READY;
-    lane->at_s = u->n_lanes > 1 ? fmax(lane->at_s, u->entry_s) : lane->at_s;
+    lane->at_s = u->n_lanes > 1 ? fmax(lane->at_s, u->free_s[0]) : lane->at_s;
     return ridge__lane_file(p, lane);
 }
 
@@ -268,8 +270,8 @@ static ridge_status begin_lane(serving_play *p, play_lane *lane)
 {
     const play_unit *u = &p->units[lane->unit];
     bool waits = false;
-    if (u->n_lanes > 1 && u->entry_s > p->now_s) {
-        lane->at_s = u->entry_s;
+    if (u->n_lanes > 1 && u->free_s[0] > p->now_s) {
+        lane->at_s = u->free_s[0];
         return ridge__lane_file(p, lane);
     }
     RIDGE_TRY(ridge__lane_plan(p, lane));

@@ -123,6 +123,7 @@ typedef struct play_lane {
     play_chunk *chunks;
     int n_chunks, room_chunks;
     double extra_s;       /* before it begins: swaps, pieces from the host */
+    double stall_s;       /* of a pipeline: in stages that the batch before it is in */
     double used_at_start; /* shares of blocks in use, summed over ranks */
     double device_s;      /* of the chip, one iteration with chunks */
     double decode_s;      /* of it without them */
@@ -156,7 +157,7 @@ typedef struct play_unit {
     int n_ranks, n_lanes;
     play_rank *ranks;
     play_lane *lanes;
-    double entry_s;                /* when the first stage of the pipeline is free */
+    double *free_s;                /* [lanes] when each stage of the pipeline is free */
     double link_s;                 /* when its link to another pool is free */
     int64_t load;                  /* requests in it */
     double *rank_s, *rank_slope_s; /* [ranks] for the walk */
