@@ -285,6 +285,7 @@ ridge_status ridge__runner_open(ridge_ctx *cx, ridge_comm *world,
     r->cx = cx;
     r->world = world;
     r->layout = options->layout;
+    r->threads = options->threads > 0 ? options->threads : 1;
     opening x = {.r = r, .o = options};
     RIDGE_TRY(open_full(&x));
     RIDGE_TRY(open_numbers(&x));

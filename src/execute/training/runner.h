@@ -63,6 +63,7 @@ typedef struct ridge__runner {
     int action;           /* place in this rank's list */
     ridge__flight *steps; /* [vpp]: of the step's own lists */
     double trace_start_s;
+    int threads;      /* of this rank's own work on the host */
     bool is_borrower; /* the device is another's */
 } ridge__runner;
 

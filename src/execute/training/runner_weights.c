@@ -2,6 +2,7 @@
  * Weights and optimizer states of a rank: new ones by counter, from files and to files.
  */
 #include "host_memory.h"
+#include "new_weights.h"
 #include "runner.h"
 
 #include <math.h>
@@ -84,6 +85,26 @@ static held held_of(ridge__runner *r, ridge__chunk *chunk, int value)
         .region = ridge__tensor_region(m, tensor)};
 }
 
+static bool starts_with(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+static bool ends_with(const char *text, const char *tail)
+{
+    const size_t n = strlen(text), m = strlen(tail);
+    return n >= m && strcmp(text + n - m, tail) == 0;
+}
+
+/* The name of the weight that a master copy or a moment is of. */
+static const char *weight_name(const held *h, bool *is_moment)
+{
+    const bool is_state =
+        h->chunk->m->program->tensors[h->tensor].role == RIDGE_ROLE_STATE;
+    *is_moment = is_state && !starts_with(h->base, "master_");
+    return is_state && !*is_moment ? h->base + strlen("master_") : h->base;
+}
+
 static ridge_status fill_one(const held *h, fill_fn *fill, void *payload)
 {
     const int64_t n = ridge_region_elements(&h->region);
@@ -96,7 +117,22 @@ static ridge_status fill_one(const held *h, fill_fn *fill, void *payload)
     return st;
 }
 
-static ridge_status fill_all(ridge__runner *r, bool with_states, fill_fn *fill,
+/* What of a rank is filled; the rest is zero. */
+typedef enum fill_what {
+    FILL_WEIGHTS,
+    FILL_MASTERS, /* and master copies: no moments */
+    FILL_STATES   /* and moments */
+} fill_what;
+
+static bool is_filled(const held *h, fill_what what)
+{
+    bool is_moment;
+    weight_name(h, &is_moment);
+    return what == FILL_STATES || (what == FILL_MASTERS && !is_moment) ||
+           h->chunk->m->program->tensors[h->tensor].role != RIDGE_ROLE_STATE;
+}
+
+static ridge_status fill_all(ridge__runner *r, fill_what what, fill_fn *fill,
                              void *payload)
 {
     for (int i = 0; i < r->n_chunks; i++) {
@@ -105,9 +141,7 @@ static ridge_status fill_all(ridge__runner *r, bool with_states, fill_fn *fill,
             if (!is_held(m, v))
                 continue;
             const held h = held_of(r, &r->chunks[i], v);
-            const bool is_state =
-                m->program->tensors[h.tensor].role == RIDGE_ROLE_STATE;
-            if (!is_state || with_states)
+            if (is_filled(&h, what))
                 RIDGE_TRY(fill_one(&h, fill, payload));
         }
     }
@@ -120,57 +154,8 @@ static ridge_status fill_all(ridge__runner *r, bool with_states, fill_fn *fill,
 typedef struct newness {
     uint64_t seed;
     double scale;
+    ridge__team *team;
 } newness;
-
-/* A step of a 64-bit mixer: a counter to random bits. @source steele2014 */
-static uint64_t mix(uint64_t x)
-{
-    x += 0x9e3779b97f4a7c15ULL;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-    return x ^ (x >> 31);
-}
-
-static uint64_t name_key(const char *base, int64_t layer, uint64_t seed)
-{
-    uint64_t key = mix(seed + (uint64_t)(layer + 1));
-    for (const char *p = base; *p; p++)
-        key = mix(key ^ (uint64_t)(unsigned char)*p);
-    return key;
-}
-
-/* A normal number of element @p at. @source box1958 */
-static float normal(uint64_t key, int64_t at)
-{
-    const uint64_t a = mix(key + 2 * (uint64_t)at), b = mix(key + 2 * (uint64_t)at + 1);
-    const double u = ((double)(a >> 11) + 1.0) * 0x1p-53;
-    const double v = (double)(b >> 11) * 0x1p-53;
-    return (float)(sqrt(-2.0 * log(u)) * cos(6.283185307179586 * v));
-}
-
-/* Place in the whole array of the region's element i. */
-static int64_t whole_place(const ridge_region *region, int64_t i)
-{
-    int64_t at[RIDGE_TENSOR_DIM_MAX], place = 0;
-    for (int d = region->n_dims - 1; d >= 0; d--) {
-        at[d] = region->start[d] + i % region->count[d];
-        i /= region->count[d];
-    }
-    for (int d = 0; d < region->n_dims; d++)
-        place = place * region->shape[d] + at[d];
-    return place;
-}
-
-static bool starts_with(const char *text, const char *prefix)
-{
-    return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
-static bool ends_with(const char *text, const char *tail)
-{
-    const size_t n = strlen(text), m = strlen(tail);
-    return n >= m && strcmp(text + n - m, tail) == 0;
-}
 
 /* Norms multiply by 1; what is one vector otherwise is a bias. */
 static bool is_norm(const held *h)
@@ -189,31 +174,22 @@ static double scale_of(const held *h, double scale)
     return is_output && layers > 0 ? scale / sqrt(2.0 * (double)layers) : scale;
 }
 
-/* The name of the weight that a master copy or a moment is of. */
-static const char *weight_name(const held *h, bool *is_moment)
-{
-    const bool is_state =
-        h->chunk->m->program->tensors[h->tensor].role == RIDGE_ROLE_STATE;
-    *is_moment = is_state && !starts_with(h->base, "master_");
-    return is_state && !*is_moment ? h->base + strlen("master_") : h->base;
-}
-
 static ridge_status fill_new(const held *h, void *payload, float *out)
 {
     const newness *how = payload;
-    const int64_t n = ridge_region_elements(&h->region);
     bool is_moment;
     held named = *h;
     named.base = weight_name(h, &is_moment);
-    const uint64_t key = name_key(named.base, h->layer, how->seed);
-    const float scale = (float)scale_of(&named, how->scale);
-    if (is_moment)
-        return RIDGE_OK;
-    for (int64_t i = 0; i < n; i++) {
-        if (is_norm(&named))
+    if (is_norm(&named)) {
+        const int64_t n = ridge_region_elements(&h->region);
+        for (int64_t i = 0; i < n; i++)
             out[i] = 1.0F;
-        else if (h->region.n_dims > 1 && !ends_with(named.base, "bias"))
-            out[i] = scale * normal(key, whole_place(&h->region, i));
+    } else if (h->region.n_dims > 1 && !ends_with(named.base, "bias")) {
+        const ridge__new_weight weight = {
+            .key = ridge__new_weight_key(named.base, h->layer, how->seed),
+            .scale = (float)scale_of(&named, how->scale),
+            .region = &h->region};
+        ridge__new_weight_fill(how->team, &weight, out);
     }
     return RIDGE_OK;
 }
@@ -221,7 +197,10 @@ static ridge_status fill_new(const held *h, void *payload, float *out)
 ridge_status ridge__runner_init(ridge__runner *r, uint64_t seed, double scale)
 {
     newness how = {.seed = seed, .scale = scale > 0.0 ? scale : 0.02};
-    return fill_all(r, true, fill_new, &how);
+    RIDGE_TRY(ridge__team_open(r->cx, r->threads, &how.team));
+    const ridge_status st = fill_all(r, FILL_MASTERS, fill_new, &how);
+    ridge__team_close(how.team);
+    return st;
 }
 
 /* ---- from files --------------------------------------------------------------------
@@ -240,8 +219,6 @@ static ridge_status fill_source(const held *h, void *payload, float *out)
     bool is_moment;
     held named = *h;
     named.base = weight_name(h, &is_moment);
-    if (is_moment)
-        return RIDGE_OK;
     RIDGE_TRY(ridge_weight_source_read(h->r->cx, from->source,
                                        (ridge_weight_name){named.base, h->layer},
                                        &h->region, NULL, out));
@@ -269,7 +246,7 @@ ridge_status ridge__runner_read_source(ridge__runner *r,
             "the model's arithmetic has %s, which Ridge lacks: its weights "
             "cannot be run",
             numerics->lacks);
-    return fill_all(r, true, fill_source, &from);
+    return fill_all(r, FILL_MASTERS, fill_source, &from);
 }
 
 static ridge_checkpoint_part part_of(const held *h)
@@ -292,7 +269,8 @@ ridge_status ridge__runner_read_checkpoint(ridge__runner *r,
                                            bool with_states)
 {
     reading from = {.reader = reader};
-    return fill_all(r, with_states, fill_checkpoint, &from);
+    return fill_all(r, with_states ? FILL_STATES : FILL_WEIGHTS, fill_checkpoint,
+                    &from);
 }
 
 /* ---- to files ----------------------------------------------------------------------
