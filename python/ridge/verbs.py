@@ -581,6 +581,7 @@ def serve(
     sizes: bool = False,
     rooflines: bool = False,
     reasons: bool = False,
+    brief: bool = False,
     what_if: Any = None,
     plan: Any = None,
     svg: Any = None,
@@ -648,6 +649,7 @@ def serve(
     :param rooflines: show the plain rooflines of the best deployment, with formulas: a step, a
         prompt, sampling without a cache, where tp stops
     :param reasons: show what helps most, and the sensitivity to every number
+    :param brief: the best deployments alone, sooner: no fronts, no plays, not what would help
     :param what_if: the answer on other hardware: hbm=2x,ici=0.5x,flops=+10%
     :param plan: write the best deployment as a plan
     :param svg: write the chart of the sweep, or of the front
@@ -685,6 +687,7 @@ def serve(
         "sizes": sizes,
         "rooflines": rooflines,
         "reasons": reasons,
+        "brief": brief,
         "what_if": what_if,
         "plan": plan,
         "svg": svg,

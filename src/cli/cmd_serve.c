@@ -26,7 +26,7 @@ static ridge_status play(cli_run *run, const ridge_service_request *r,
                          ridge_service_result *result)
 {
     const bool is_asked = cli_option_text(run, "play") != NULL;
-    const bool is_due = r->goals.quantile > 0 &&
+    const bool is_due = r->goals.quantile > 0 && !r->is_plain &&
                         cli_option_text(run, "no-play") == NULL &&
                         ridge_service_play_requests(r, result) <= PLAYED_UNASKED;
     return is_asked || is_due ? ridge_service_play(run->cx, r, result) : RIDGE_OK;
@@ -160,6 +160,8 @@ static const cli_option options[] = {
      "prompt, "
      "sampling without a cache, where tp stops"},
     {"reasons", NULL, "show what helps most, and the sensitivity to every number"},
+    {"brief", NULL,
+     "the best deployments alone, sooner: no fronts, no plays, not what would help"},
     {"what-if", "CHANGES", "the answer on other hardware: hbm=2x,ici=0.5x,flops=+10%"},
     {"plan", "FILE", "write the best deployment as a plan"},
     {"svg", "FILE", "write the chart of the sweep, or of the front"},

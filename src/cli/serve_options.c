@@ -184,6 +184,7 @@ ridge_status serve_request_on(cli_run *run, const ridge_slice *slice,
         return ridge_fail(run->cx, RIDGE_E_ARG, "--top: expected 1 to %d",
                           RIDGE_SERVICE_TOP_MAX);
     r.top = (int)top;
+    r.is_plain = cli_option_text(run, "brief") != NULL;
     RIDGE_TRY(read_knobs(run, &r));
     *out = r;
     return RIDGE_OK;

@@ -75,7 +75,8 @@ ridge_status serve_reasons(cli_run *run, const ridge_service_request *r,
         RIDGE_TRY(find_own(run, r, &result->layouts[0], out));
     if (cli_option_text(run, "sizes") != NULL)
         RIDGE_TRY(find_sizes(run, r, out));
-    if (result->n_layouts == 0 || cli_option_text(run, "reasons") != NULL)
+    const bool is_due = result->n_layouts == 0 || cli_option_text(run, "reasons");
+    if (is_due && !r->is_plain)
         RIDGE_TRY(ridge_service_relax(run->cx, catalog, r, result, out->relaxations,
                                       &out->n_relaxations));
     return RIDGE_OK;

@@ -8,9 +8,6 @@ import { ask, lend, openLibrary, ROOT } from './library.mjs';
 
 const GOLDEN = resolve(ROOT, 'tests/golden');
 const FOR_A_SHELL = /[|&;<>`$\\\n]|--run|--data|--html|--timeline|--plan |--svg|--operations| -o|NO_COLOR|\/dev\//;
-/* Fronts are thinned by place: where two deployments are equal to the last digit but one,
- * another libm keeps another one. */
-const NEAR_TIES = new Set(['serve/front', 'serve/offer']);
 const NOT_HERE = new Set(['run', 'calibrate', 'ui', 'help', '--help']);
 
 /** Words of a line without expansions: quotes group, nothing else is special. */
@@ -41,7 +38,6 @@ function cases() {
     .map((name) => ({ name, folder: resolve(GOLDEN, name), cmd: read(resolve(GOLDEN, name), 'cmd', '').trim() }))
     .filter(({ cmd }) => cmd.startsWith('ridge ') && !FOR_A_SHELL.test(cmd))
     .map((one) => ({ ...one, words: wordsOf(one.cmd).slice(1) }))
-    .filter(({ name }) => !NEAR_TIES.has(name))
     .filter(({ words }) => !NOT_HERE.has(words[0]) && !words.includes('--help'))
     .filter(({ words }) => words.every((word) => !existsSync(resolve(ROOT, word)) || statSync(resolve(ROOT, word)).isFile()));
 }

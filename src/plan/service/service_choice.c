@@ -84,10 +84,22 @@ static double slow_s(const service_point *p, bool is_cost)
     return is_cost ? p->e2e_s : p->tpot_s;
 }
 
+/* Nobody can tell points apart that differ by less, and roots are found to this. */
+static const double POINT_NEAR = 1e-6;
+
+static bool point_is_no_worse(const service_point *a, const service_point *b,
+                              bool is_cost)
+{
+    return slow_s(a, is_cost) <= slow_s(b, is_cost) * (1 + POINT_NEAR) &&
+           a->tokens_per_s_per_chip >= b->tokens_per_s_per_chip * (1 - POINT_NEAR);
+}
+
+/* Of equal points the one whose other latency is shorter, and the first of those. */
 static bool point_beats(const service_point *a, const service_point *b, bool is_cost)
 {
-    return slow_s(a, is_cost) <= slow_s(b, is_cost) &&
-           a->tokens_per_s_per_chip >= b->tokens_per_s_per_chip;
+    return point_is_no_worse(a, b, is_cost) &&
+           (!point_is_no_worse(b, a, is_cost) ||
+            slow_s(a, !is_cost) <= slow_s(b, !is_cost) * (1 + POINT_NEAR));
 }
 
 bool service_points_have(const service_points *set, double tpot_s, double e2e_s,

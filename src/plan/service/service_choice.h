@@ -54,7 +54,8 @@ bool service_points_have(const service_points *set, double tpot_s, double e2e_s,
                          double tokens_per_s_per_chip, bool is_cost);
 
 /** Keep a point unless another has no longer a TPOT (or, is_cost, time to the last
- * token) and no fewer tokens/s a chip. @return false: no memory */
+ * token) and no fewer tokens/s a chip; of points that are equal in both, to a
+ * millionth, the one whose other latency is shorter. @return false: no memory */
 bool service_points_add(ridge_arena *arena, service_points *set,
                         const service_point *point, bool is_cost);
 

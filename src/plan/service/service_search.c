@@ -13,6 +13,9 @@
 /* More than asked are priced again: tables may order near ties otherwise. */
 enum { SPARE = 8, FRONT_SHOWN = 24 };
 
+/* Prices that differ by less are equal. */
+static const double PRICE_NEAR = 1e-9;
+
 typedef struct search {
     ridge_ctx *cx;
     const ridge_service_request *request;
@@ -252,6 +255,39 @@ static ridge_status finish_front(search *s, const service_source *source,
     return RIDGE_OK;
 }
 
+static bool price_beats(const ridge_service_price *a, const ridge_service_price *b,
+                        ridge_service_latency latency)
+{
+    return a->latency_s[latency] <= b->latency_s[latency] &&
+           a->tokens_per_s_per_chip > b->tokens_per_s_per_chip * (1 + PRICE_NEAR);
+}
+
+/* Tables order points that differ in their third digit now and then otherwise than
+ * prices step by step do: what another price beats leaves the front. */
+static void drop_beaten(const ridge_service_price *others, int n_others,
+                        ridge_service_latency latency, ridge_service_price *front,
+                        int *n)
+{
+    int kept = 0;
+    for (int i = 0; i < *n; i++) {
+        bool is_beaten = false;
+        for (int k = 0; k < n_others && !is_beaten; k++)
+            is_beaten = price_beats(&others[k], &front[i], latency);
+        if (!is_beaten)
+            front[kept++] = front[i];
+    }
+    *n = kept;
+}
+
+/* Each front without what the other one beats. */
+static void compare_fronts(ridge_service_result *out)
+{
+    drop_beaten(out->cost_front, out->n_cost_front, RIDGE_SERVICE_TPOT,
+                out->speed_front, &out->n_speed_front);
+    drop_beaten(out->speed_front, out->n_speed_front, RIDGE_SERVICE_E2E,
+                out->cost_front, &out->n_cost_front);
+}
+
 /* What comes nearest is told where nothing does. */
 static ridge_status finish_nearest(search *s, const service_source *source)
 {
@@ -286,6 +322,7 @@ static ridge_status finish(search *s)
                            &out->n_speed_front));
     RIDGE_TRY(finish_front(s, &source, &s->cost_front, true, &out->cost_front,
                            &out->n_cost_front));
+    compare_fronts(out);
     if (out->n_layouts == 0)
         RIDGE_TRY(finish_nearest(s, &source));
     service_tally_sort(&s->tally);

@@ -16,6 +16,7 @@ const TEXT_BYTES = 48; /* of a ridge_text */
 export class Engine {
   private readonly lanes: Record<LaneName, Lane>;
   private readonly textAt: number;
+  private readonly facts = new Map<string, Promise<Reply | null>>();
 
   private constructor(module: WebAssembly.Module, private readonly glue: Glue) {
     this.lanes = { quick: new Lane(module), thorough: new Lane(module) };
@@ -30,6 +31,16 @@ export class Engine {
   /** Answer a line; a newer one of the same key and lane replaces it (null). */
   ask(lane: LaneName, key: string, line: Line): Promise<Reply | null> {
     return this.lanes[lane].ask(key, line);
+  }
+
+  /** Answer a line whose answer never changes, such as what chips there are: once. */
+  fact(words: string[]): Promise<Reply | null> {
+    const key = `fact ${words.join(' ')}`;
+    const known = this.facts.get(key);
+    if (known) return known;
+    const asked = this.ask('quick', key, { words });
+    this.facts.set(key, asked);
+    return asked;
   }
 
   drop(lane: LaneName, key: string): void {

@@ -3,7 +3,7 @@ import type { Chip, ChipsAnswer } from '../engine/answers';
 import type { Formats } from '../parts/format';
 import { useFormats } from '../parts/format';
 import { Answered } from '../parts/notice';
-import { useAnswer } from '../state/answer';
+import { useFact } from '../state/answer';
 
 type Row = [string, (chip: Chip) => string];
 
@@ -54,7 +54,7 @@ function Sources(props: { chip: Chip }) {
 
 export function HardwareCompare(props: { chips: string[] }) {
   const f = useFormats();
-  const answer = useAnswer<ChipsAnswer>('quick', 'compare', { words: ['chips', ...props.chips, '--json'] });
+  const answer = useFact<ChipsAnswer>(['chips', ...props.chips, '--json']);
   return (
     <section>
       <h2>Side by side</h2>

@@ -5,7 +5,7 @@ import { HardwareRoofline } from './hardware_roofline';
 import { useFormats } from '../parts/format';
 import { Answered, SameLine } from '../parts/notice';
 import { Table } from '../parts/table';
-import { useAnswer } from '../state/answer';
+import { useFact } from '../state/answer';
 import type { Route } from '../state/route';
 import { setParams } from '../state/route';
 
@@ -18,7 +18,7 @@ function chosenChips(params: Readonly<Record<string, string>>): string[] {
 export function HardwarePage(props: { route: Route }) {
   const f = useFormats();
   const chosen = chosenChips(props.route.params);
-  const listed = useAnswer<ChipsAnswer>('quick', 'chips', { words: ['chips', '--json'] });
+  const listed = useFact<ChipsAnswer>(['chips', '--json']);
   const toggle = (chip: Chip) => {
     const next = chosen.includes(chip.name) ? chosen.filter((name) => name !== chip.name) : [...chosen, chip.name].slice(-CHIPS_MOST);
     setParams({ chips: next.join(',') });

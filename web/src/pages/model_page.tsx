@@ -6,7 +6,7 @@ import { BarStack } from '../parts/bar_stack';
 import { FileField, TextField } from '../parts/field';
 import { Answered, Facts, SameLine } from '../parts/notice';
 import { Table } from '../parts/table';
-import { useAnswer } from '../state/answer';
+import { useAnswer, useFact } from '../state/answer';
 import { useModel } from '../state/model_choice';
 import { packedName, packFile } from '../state/packed_file';
 import type { Route } from '../state/route';
@@ -110,7 +110,7 @@ function ModelAnswered(props: { model: ModelAnswer }) {
 
 export function ModelPage(props: { route: Route }) {
   const { params } = props.route;
-  const listed = useAnswer<ModelsAnswer>('quick', 'models', { words: ['model', '--json'] });
+  const listed = useFact<ModelsAnswer>(['model', '--json']);
   const model = useModel(params['model']);
   const seq = params['seq'] ?? '';
   const line = model.word ? { words: ['model', model.word, ...(seq ? ['--seq', seq] : []), '--json'], files: model.files } : null;

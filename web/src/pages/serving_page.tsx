@@ -1,11 +1,13 @@
 // Serving: the best deployments of a model on a slice, between latency and cost.
+import { useMemo } from 'preact/hooks';
 import type { ModelsAnswer, ServeAnswer, ServeLayout } from '../engine/answers';
 import { Download } from '../parts/download';
 import { DerivationDialog } from '../parts/explained';
 import { useFormats } from '../parts/format';
 import { FrontChart } from '../parts/front_chart';
+import { Kept } from '../parts/kept';
 import { SameLine } from '../parts/notice';
-import { useAnswer } from '../state/answer';
+import { useFact } from '../state/answer';
 import type { Route } from '../state/route';
 import type { ServingQuestion } from '../state/serving_question';
 import { PLAN_FILE, planOf, useServing } from '../state/serving_question';
@@ -17,16 +19,18 @@ import { ServingLayouts, ServingRefused } from './serving_tables';
 
 function Progress(props: { question: ServingQuestion }) {
   const f = useFormats();
-  const { answer, isNarrowed, isStale } = props.question;
+  const { answer, isNarrowed, isNoneLike, isStale } = props.question;
   const search = answer.value?.search;
   const text = isNarrowed
     ? `Deployments like the last best one, in ${f.seconds(answer.ms * 1e-3)}; searching all…`
+    : isNoneLike
+      ? 'No deployment like the last best one will do; searching all deployments…'
     : isStale
       ? 'Searching all deployments…'
       : search
         ? `${f.exact(search.covered)} deployments covered, in ${f.seconds(answer.ms * 1e-3)}`
         : '';
-  return <p class="quiet" role="status" data-state={isNarrowed ? 'narrowed' : isStale ? 'stale' : 'done'}>{text}</p>;
+  return <p class="quiet" role="status" data-state={isNarrowed || isNoneLike ? 'narrowed' : isStale ? 'stale' : 'done'}>{text}</p>;
 }
 
 /** "best2", "front5", or nothing: the best. */
@@ -50,34 +54,50 @@ function NoneKeeps(props: { answer: ServeAnswer }) {
 }
 
 function Answer(props: { question: ServingQuestion; route: Route }) {
-  const { question, route } = props;
-  const { answer } = question;
+  const { answer } = props.question;
   if (answer.error) return <p class="complaint" role="alert">{answer.error}</p>;
-  if (!answer.value) return null;
-  const found = answer.value;
+  return answer.value ? <Found {...props} found={answer.value} /> : null;
+}
+
+/** The chart and the tables: between the deployments. While a slider moves they are those
+ *  of the last search over all. */
+function Deployments(props: { found: ServeAnswer; layout: ServeLayout | undefined }) {
+  const { found, layout } = props;
+  const chosen = layout ?? found.layouts[0];
+  if (!chosen) return null;
+  return (
+    <div class={layout ? '' : 'busy'}>
+      {found.pareto && found.pareto.length > 0 && (
+        <section>
+          <h2>Between speed for a user and throughput of a chip</h2>
+          <FrontChart front={found.pareto} others={found.layouts} chosen={chosen} />
+          <ServingLayouts caption="The front: choose one" layouts={found.pareto} chosen={chosen} param="front" />
+        </section>
+      )}
+      <ServingLayouts caption="Deployments, best first: choose one" layouts={found.layouts} chosen={chosen} param="best" />
+      <ServingRefused answer={found} />
+    </div>
+  );
+}
+
+function Found(props: { question: ServingQuestion; route: Route; found: ServeAnswer }) {
+  const { question, route, found } = props;
+  const { answer, isNarrowed } = question;
   const { layout, title } = chosenOf(found, route.params['layout']);
+  const plan = useMemo(() => layout && planOf(answer.files, layout), [answer.files, layout]);
   if (!layout) return <NoneKeeps answer={found} />;
-  const plan = planOf(answer, layout);
+  const all = question.full.value ?? found;
   const quantity = route.params['explain'];
   const price = route.params['price'];
   const explain = plan && quantity ? { words: ['explain', PLAN_FILE, quantity, ...(price ? ['--price', price] : []), '--json'], files: [plan, ...(question.line?.files ?? [])] } : null;
   return (
     <div class={question.isStale ? 'busy' : ''} aria-busy={question.isStale}>
-      <ServingLayout layout={layout} title={title} />
+      <Kept by={[layout, title]}>{() => <ServingLayout layout={layout} title={title} />}</Kept>
       <ServingLimits answer={found} />
       <p class="examples">
         <Download file={plan} name={`${found.model.replace(/[^A-Za-z0-9.-]/g, '-')}-serve.json`} label="Download the plan" />
       </p>
-      {found.pareto && found.pareto.length > 0 && (
-        <section>
-          <h2>Between speed for a user and throughput of a chip</h2>
-          <FrontChart front={found.pareto} others={found.layouts} chosen={layout} />
-          {/* a long table, which a slider does not wait for */}
-          {!question.isNarrowed && <ServingLayouts caption="The front: choose one" layouts={found.pareto} chosen={layout} param="front" />}
-        </section>
-      )}
-      <ServingLayouts caption="Deployments, best first: choose one" layouts={found.layouts} chosen={layout} param="best" />
-      <ServingRefused answer={found} />
+      <Kept by={[all, isNarrowed ? undefined : layout]}>{() => <Deployments found={all} layout={isNarrowed ? undefined : layout} />}</Kept>
       <ServingReasons params={route.params} />
       <ServingStream plan={plan} params={route.params} />
       {quantity && explain && <DerivationDialog quantity={quantity} line={explain} />}
@@ -86,7 +106,7 @@ function Answer(props: { question: ServingQuestion; route: Route }) {
 }
 
 export function ServingPage(props: { route: Route }) {
-  const listed = useAnswer<ModelsAnswer>('quick', 'models', { words: ['model', '--json'] });
+  const listed = useFact<ModelsAnswer>(['model', '--json']);
   const question = useServing(props.route.params);
   return (
     <>

@@ -1,7 +1,8 @@
 // The question of the training page: fields, and sliders over what is asked most.
 import type { ChipsAnswer } from '../engine/answers';
 import { FileField, StepSlider, TextField } from '../parts/field';
-import { useAnswer } from '../state/answer';
+import { stepsWith } from '../parts/steps';
+import { useFact } from '../state/answer';
 import { packedName, packFile } from '../state/packed_file';
 import { setParams } from '../state/route';
 import type { Params } from '../state/training_question';
@@ -17,32 +18,27 @@ function chipName(on: string, all: ChipsAnswer | undefined): string | undefined 
   return all?.chips.find((chip) => chip.name === name || chip.network?.system === name)?.name;
 }
 
-/** With the value that is written in a field, where it is none of them. */
-function withValue(steps: string[], value: string): string[] {
-  return steps.includes(value) ? steps : [value, ...steps];
-}
-
 function ChipsSlider(props: { on: string; chips: number | undefined }) {
-  const all = useAnswer<ChipsAnswer>('quick', 'chips', { words: ['chips', '--json'] });
+  const all = useFact<ChipsAnswer>(['chips', '--json']);
   const name = chipName(props.on, all.value);
-  const detail = useAnswer<ChipsAnswer>('quick', 'slices', name ? { words: ['chips', name, '--json'] } : null);
+  const detail = useFact<ChipsAnswer>(name ? ['chips', name, '--json'] : null);
   const slices = detail.value?.chips[0]?.slices ?? [];
   if (slices.length === 0) return null;
   const at = slices.find((slice) => slice.slice === props.on) ?? slices.find((slice) => slice.chips === props.chips);
   const steps = slices.map((slice) => slice.slice);
-  return <StepSlider label="Chips" steps={at ? steps : withValue(steps, props.on)} value={at?.slice ?? props.on} text={String(at?.chips ?? props.chips ?? '')} change={(on, isStep) => setParams({ on }, isStep)} />;
+  return <StepSlider label="Chips" steps={at ? steps : stepsWith(steps, props.on)} value={at?.slice ?? props.on} text={String(at?.chips ?? props.chips ?? '')} change={(on, isStep) => setParams({ on }, isStep)} />;
 }
 
 function Sliders(props: { params: Params; chips: number | undefined }) {
   const value = (name: 'on' | 'batch' | 'seq' | 'net') => valueOf(props.params, name);
   const change = (name: string) => (text: string, isStep: boolean) => setParams({ [name]: text }, isStep);
   return (
-    <fieldset class="fields">
+    <fieldset class="fields sliders">
       <legend class="unseen">Sliders</legend>
       <ChipsSlider on={value('on')} chips={props.chips} />
-      <StepSlider label="Batch" steps={withValue(BATCHES, value('batch'))} value={value('batch')} text={`${value('batch')} tokens`} change={change('batch')} />
-      <StepSlider label="Sequence" steps={withValue(SEQS, value('seq'))} value={value('seq')} text={`${value('seq')} tokens`} change={change('seq')} />
-      <StepSlider label="What if the network were" steps={NETWORKS} value={value('net')} text={`${value('net')}× as fast`} change={change('net')} />
+      <StepSlider label="Batch" steps={stepsWith(BATCHES, value('batch'))} value={value('batch')} text={`${value('batch')} tokens`} change={change('batch')} />
+      <StepSlider label="Sequence" steps={stepsWith(SEQS, value('seq'))} value={value('seq')} text={`${value('seq')} tokens`} change={change('seq')} />
+      <StepSlider label="What if the network were" steps={stepsWith(NETWORKS, value('net'))} value={value('net')} text={`${value('net')}× as fast`} change={change('net')} />
     </fieldset>
   );
 }

@@ -10,7 +10,7 @@ import { useFormats } from '../parts/format';
 import type { Fact } from '../parts/notice';
 import { Facts } from '../parts/notice';
 import { TimelineChart } from '../parts/timeline_chart';
-import { useAnswer } from '../state/answer';
+import { useAnswer, useFact } from '../state/answer';
 import { useModel } from '../state/model_choice';
 import { allKnobs, meshText } from '../state/training_knobs';
 import type { Params } from '../state/training_question';
@@ -51,7 +51,7 @@ function usePlan(params: Params, layout: TrainLayout, isAsked: boolean) {
   const model = useModel(params['model']);
   const words = model.word ? [...subjectWords(params, model.word), ...allKnobs(layout), '--top', '1', '--plan', PLAN_FILE, '--timeline', TIMELINE_FILE, '--json'] : [];
   const line = isAsked && model.word ? { words, files: model.files, wants: [PLAN_FILE, TIMELINE_FILE] } : null;
-  const answer = useAnswer<TrainAnswer>('quick', 'plan', line);
+  const answer = useAnswer<TrainAnswer>('thorough', 'plan', line);
   const file = (path: string): LineFile | undefined => answer.files.find((one) => one.path === path);
   return { plan: file(PLAN_FILE), timeline: file(TIMELINE_FILE), modelFiles: model.files };
 }
@@ -73,7 +73,7 @@ function BreakdownButtons(props: { layout: TrainLayout; f: Formats }) {
 
 function Memory(props: { answer: TrainAnswer; layout: TrainLayout; f: Formats }) {
   const name = props.answer.slice.replace(/^\d+\*/, '').split(':')[0] ?? '';
-  const all = useAnswer<ChipsAnswer>('quick', 'chips', { words: ['chips', '--json'] });
+  const all = useFact<ChipsAnswer>(['chips', '--json']);
   const chip = all.value?.chips.find((one) => one.name === name || one.network?.system === name);
   const free = chip ? Math.max(0, chip.hbm_bytes - props.layout.peak_memory_bytes) : 0;
   const parts = [...partsOf(props.layout.memory, props.f.bytes), { name: 'free', value: free, text: props.f.bytes(free), isFree: true }];

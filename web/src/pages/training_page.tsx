@@ -1,8 +1,9 @@
 // Training: the best layouts of a model on a slice, and what holds them back.
 import type { ModelsAnswer, TrainAnswer } from '../engine/answers';
 import { useFormats } from '../parts/format';
+import { Kept } from '../parts/kept';
 import { SameLine } from '../parts/notice';
-import { useAnswer } from '../state/answer';
+import { useFact } from '../state/answer';
 import type { Route } from '../state/route';
 import type { TrainingQuestion } from '../state/training_question';
 import { useTraining } from '../state/training_question';
@@ -13,16 +14,18 @@ import { TrainingReasons } from './training_reasons';
 
 function Progress(props: { question: TrainingQuestion }) {
   const f = useFormats();
-  const { answer, isNarrowed, isStale } = props.question;
+  const { answer, isNarrowed, isNoneLike, isStale } = props.question;
   const search = answer.value?.search;
   const text = isNarrowed
     ? `Layouts like the last best one, in ${f.seconds(answer.ms * 1e-3)}; searching all…`
+    : isNoneLike
+      ? 'No layout like the last best one fits; searching all layouts…'
     : isStale
       ? 'Searching all layouts…'
       : search
         ? `${f.exact(search.covered)} layouts covered, ${f.exact(search.priced)} priced, in ${f.seconds(answer.ms * 1e-3)}`
         : '';
-  return <p class="quiet" role="status" data-state={isNarrowed ? 'narrowed' : isStale ? 'stale' : 'done'}>{text}</p>;
+  return <p class="quiet" role="status" data-state={isNarrowed || isNoneLike ? 'narrowed' : isStale ? 'stale' : 'done'}>{text}</p>;
 }
 
 function Nothing(props: { answer: TrainAnswer }) {
@@ -53,14 +56,14 @@ function Answer(props: { question: TrainingQuestion; route: Route }) {
   return (
     <div class={props.question.isStale ? 'busy' : ''} aria-busy={props.question.isStale}>
       <TrainingLayout answer={found} layout={layout} at={at} params={props.route.params} isDone={!props.question.isNarrowed && !props.question.isStale} />
-      <TrainingLayouts answer={found} at={at} />
+      <Kept by={[found, at]}>{() => <TrainingLayouts answer={found} at={at} />}</Kept>
       <TrainingReasons params={props.route.params} />
     </div>
   );
 }
 
 export function TrainingPage(props: { route: Route }) {
-  const listed = useAnswer<ModelsAnswer>('quick', 'models', { words: ['model', '--json'] });
+  const listed = useFact<ModelsAnswer>(['model', '--json']);
   const question = useTraining(props.route.params);
   return (
     <>

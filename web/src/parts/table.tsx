@@ -1,7 +1,7 @@
 // A table whose columns sort; the head says by which, for readers of screens too.
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { setParams, useRoute } from '../state/route';
+import { setParams, useParam } from '../state/route';
 
 export interface Column<T> {
   key: string;
@@ -35,7 +35,7 @@ function sorted<T>(rows: readonly T[], columns: readonly Column<T>[], order: Ord
 
 /** The order, in the address where it has a parameter there: "time" or "time-". */
 function useOrder(param: string | undefined): [Order | null, (key: string) => void] {
-  const text = useRoute().params[param ?? ''];
+  const text = useParam(param);
   const [own, setOwn] = useState<Order | null>(null);
   const told = text ? { key: text.replace(/-$/, ''), isDown: text.endsWith('-') } : null;
   const order = param ? told : own;

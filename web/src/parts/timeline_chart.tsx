@@ -46,7 +46,8 @@ export function spansOf(text: string): { spans: Span[]; lanes: string[]; isCut: 
   };
   const all = events.filter((event) => event.ph === 'X').map((event) => ({ lane: laneOf(event), name: event.name, kind: event.cat ?? event.name, start: (event.ts ?? 0) * 1e-6, end: ((event.ts ?? 0) + (event.dur ?? 0)) * 1e-6 }));
   const lanes = [...new Set(all.map((span) => span.lane))].slice(0, LANES_MOST);
-  const shown = all.filter((span) => lanes.includes(span.lane));
+  /* the first of all lanes, not all of the first lane */
+  const shown = all.filter((span) => lanes.includes(span.lane)).sort((a, b) => a.start - b.start);
   return { spans: shown.slice(0, SPANS_MOST), lanes, isCut: shown.length > SPANS_MOST || lanes.length === LANES_MOST };
 }
 

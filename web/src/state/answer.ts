@@ -1,6 +1,6 @@
 // Answers of the library as state of a component.
 import { createContext } from 'preact';
-import { useContext, useEffect, useState } from 'preact/hooks';
+import { useContext, useLayoutEffect, useState } from 'preact/hooks';
 import type { Engine, LaneName } from '../engine/engine';
 import type { Line, LineFile, Reply } from '../engine/wire';
 
@@ -49,12 +49,13 @@ function answerOf<T>(reply: Reply, of: string): Answer<T> {
   };
 }
 
-/** Ask a line that prints JSON, again whenever its words change; null: nothing is asked. */
+/** Ask a line that prints JSON, again whenever its words change; null: nothing is asked.
+ *  It is asked before the frame is drawn: a frame is a sixth of what a slider may take. */
 export function useAnswer<T>(lane: LaneName, key: string, line: Line | null): Answer<T> {
   const engine = useEngine();
   const [answer, setAnswer] = useState<Answer<T>>(NOTHING);
   const identity = lineIdentity(line);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!line) {
       engine.drop(lane, key);
       setAnswer((last) => ({ ...last, isBusy: false }));
@@ -68,13 +69,32 @@ export function useAnswer<T>(lane: LaneName, key: string, line: Line | null): An
   return answer;
 }
 
+/** What never changes, whoever asks for it: of the catalogue. null: nothing is asked. */
+export function useFact<T>(words: string[] | null): Answer<T> {
+  const engine = useEngine();
+  const [answer, setAnswer] = useState<Answer<T>>(NOTHING);
+  const identity = words?.join(' ') ?? '';
+  useLayoutEffect(() => {
+    let isCurrent = true;
+    if (words) {
+      void engine.fact(words).then((reply) => {
+        if (reply && isCurrent) setAnswer(answerOf<T>(reply, identity));
+      });
+    }
+    return () => {
+      isCurrent = false;
+    };
+  }, [engine, identity]);
+  return answer;
+}
+
 /** Several lines at once, in their order; a place is empty until its answer is there. */
 export function useAnswers<T>(lane: LaneName, key: string, lines: Line[]): (Answer<T> | undefined)[] {
   const engine = useEngine();
   const [found, setFound] = useState<Record<string, Answer<T>>>({});
   const identities = lines.map(lineIdentity);
   const identity = identities.join('\n');
-  useEffect(() => {
+  useLayoutEffect(() => {
     lines.forEach((line, i) => {
       const of = identities[i] ?? '';
       if (found[of]) return;

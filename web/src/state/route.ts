@@ -38,16 +38,35 @@ export function setParams(patch: Patch, isStep = true): void {
   window.dispatchEvent(new HashChangeEvent('hashchange'));
 }
 
-export function useRoute(): Route {
-  const [route, setRoute] = useState(() => readRoute(location.hash));
+function useAddress<T>(read: (route: Route) => T, name = ''): T {
+  const [state, setState] = useState(() => read(readRoute(location.hash)));
   useEffect(() => {
-    const follow = () => setRoute(readRoute(location.hash));
+    const follow = () => setState(read(readRoute(location.hash)));
+    follow();
     window.addEventListener('hashchange', follow);
     window.addEventListener('popstate', follow);
     return () => {
       window.removeEventListener('hashchange', follow);
       window.removeEventListener('popstate', follow);
     };
-  }, []);
-  return route;
+  }, [name]);
+  return state;
+}
+
+let last: { hash: string; route: Route } | undefined;
+
+/** The same object for the same address. */
+function wholeRoute(route: Route): Route {
+  const hash = writeRoute(route);
+  if (last?.hash !== hash) last = { hash, route };
+  return last.route;
+}
+
+export function useRoute(): Route {
+  return useAddress(wholeRoute);
+}
+
+/** One parameter: what shows it is drawn anew when it changes, not with every address. */
+export function useParam(name: string | undefined): string | undefined {
+  return useAddress((route) => (name === undefined ? undefined : route.params[name]), name);
 }

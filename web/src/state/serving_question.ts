@@ -1,11 +1,10 @@
 // What the serving page asks: all deployments in a thread that may take its time, and
 // while that works, deployments like the last best one in another.
-import { useRef } from 'preact/hooks';
 import type { ServeAnswer, ServeLayout, ServePool } from '../engine/answers';
 import type { Line, LineFile } from '../engine/wire';
-import type { Answer } from './answer';
-import { lineIdentity, useAnswer } from './answer';
 import { useModel } from './model_choice';
+import type { TwoAnswers } from './two_answers';
+import { useTwoAnswers } from './two_answers';
 
 export type Params = Readonly<Record<string, string>>;
 
@@ -57,37 +56,26 @@ export function layoutText(layout: ServeLayout): string {
 }
 
 /** The plan file of a layout: that of the best one, with this one's pools in it. */
-export function planOf(answer: Answer<ServeAnswer>, layout: ServeLayout): LineFile | undefined {
-  const best = answer.files.find((one) => one.path === PLAN_FILE);
+export function planOf(files: LineFile[], layout: ServeLayout): LineFile | undefined {
+  const best = files.find((one) => one.path === PLAN_FILE);
   if (!best) return undefined;
   const plan = JSON.parse(new TextDecoder().decode(best.bytes)) as Record<string, unknown>;
   const own = { ...plan, mode: layout.mode, pools: layout.pools, predicted: layout };
   return { path: PLAN_FILE, bytes: new TextEncoder().encode(JSON.stringify(own, null, 2)) };
 }
 
-export interface ServingQuestion {
+export interface ServingQuestion extends TwoAnswers<ServeAnswer> {
   line: Line | null;
   modelError?: string | undefined;
-  answer: Answer<ServeAnswer>;
-  isNarrowed: boolean;
-  isStale: boolean;
 }
 
 export function useServing(params: Params): ServingQuestion {
   const model = useModel(params['model']);
-  const tail = ['--front', '--top', '10', '--plan', PLAN_FILE, '--json'];
-  const wants = [PLAN_FILE];
-  const line: Line | null = model.word ? { words: [...subjectWords(params, model.word), ...knobWords(params), ...tail], files: model.files, wants } : null;
-  const lastBest = useRef<{ model: string; layout: ServeLayout } | undefined>(undefined);
-  const thorough = useAnswer<ServeAnswer>('thorough', 'serve', line);
-  const isDone = thorough.of === lineIdentity(line);
-  const like = lastBest.current;
-  const narrow: Line | null = line && model.word && !isDone && like?.model === model.word && !params['knobs']
-    ? { words: [...subjectWords(params, model.word), ...likeKnobs(like.layout), ...knobWords(params), ...tail], files: model.files, wants }
-    : null;
-  const quick = useAnswer<ServeAnswer>('quick', 'serve', narrow);
-  const best = isDone ? thorough.value?.layouts[0] : undefined;
-  if (best && model.word) lastBest.current = { model: model.word, layout: best };
-  const hasQuick = narrow !== null && quick.of === lineIdentity(narrow) && (quick.value?.layouts.length ?? 0) > 0;
-  return { line, modelError: model.error, answer: hasQuick && !isDone ? quick : thorough, isNarrowed: hasQuick && !isDone, isStale: !isDone && !hasQuick };
+  const { word, files } = model;
+  const ask = (knobs: string[], tail: string[]): Line | null =>
+    word ? { words: [...subjectWords(params, word), ...knobs, ...tail, '--plan', PLAN_FILE, '--json'], files, wants: [PLAN_FILE] } : null;
+  const line = ask(knobWords(params), ['--front', '--top', '10']);
+  /* fronts and plays are left to the search over all */
+  const narrow = (best: ServeLayout) => (params['knobs'] ? null : ask([...likeKnobs(best), ...knobWords(params)], ['--top', '3', '--brief']));
+  return { line, modelError: model.error, ...useTwoAnswers<ServeAnswer, ServeLayout>('serve', line, word, narrow) };
 }
