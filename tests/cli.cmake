@@ -12,6 +12,7 @@ function(ridge_program_test noun)
 endfunction()
 
 ridge_program_test(markup --chart $<TARGET_FILE:test_unit_chart>)
+ridge_program_test(help_examples)
 ridge_program_test(shell)
 ridge_program_test(step_trace)
 ridge_program_test(export)

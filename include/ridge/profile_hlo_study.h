@@ -175,6 +175,13 @@ typedef struct ridge_hlo_study {
     ridge_hlo_advice advice[RIDGE_HLO_ADVICE_MAX]; /* by worth */
 } ridge_hlo_study;
 
+/** Devices that a module is made for: partitions times replicas, or the highest device
+ *  that its groups, pairs or shardings name. @errors E_PARSE groups that are malformed
+ */
+RIDGE_NODISCARD ridge_status ridge_hlo_module_devices(ridge_ctx *cx,
+                                                      const ridge_hlo_module *module,
+                                                      int64_t *out);
+
 /**
  * @owner cx
  * @errors E_ARG a slice with fewer chips than the module has devices, or a module too

@@ -742,7 +742,7 @@ def explain(
     :param pue: energy at the meter over that of the machines (the site's)
     :param kwh_price: dollars a kilowatt-hour, for the cost of the energy
 
-    On the command line: ``ridge explain plan.json step_time``
+    On the command line: ``ridge explain examples/plan.json step_time``
     """
     held: Any = None
     words: List[str] = ["explain"]
@@ -1019,7 +1019,7 @@ def export(
     :param to: megatron, megatron-bridge, maxtext, torchtitan, deepspeed or jax; of a serving
         plan vllm, vllm-yaml, vllm-tpu, sglang, trtllm, jetstream or maxtext (required)
 
-    On the command line: ``ridge export plan.json --to megatron -o megatron.args``
+    On the command line: ``ridge export examples/plan.json --to maxtext``
     """
     held: Any = None
     words: List[str] = ["export"]
@@ -1122,7 +1122,7 @@ def hlo(
     collectives that this takes; --mesh gives its axes other sizes. Taken are products,
     elementwise operations, sums, transpositions and broadcasts.
 
-    :param on: price it on a slice with at least as many chips
+    :param on: price it there: a chip, or a slice with at least as many
     :param module: of a file with several modules or functions, the N-th (1)
     :param partition: cut it over its devices as its shardings say
     :param mesh: the same over a mesh of other sizes: x=4,y=2

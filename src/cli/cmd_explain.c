@@ -124,7 +124,7 @@ const cli_verb cli_verb_explain = {
         "sourced\n"
         "facts of the chip and the network. Below stands by how much the step would\n"
         "change if one number were a tenth larger.",
-    .example = "ridge explain plan.json step_time",
+    .example = "ridge explain examples/plan.json step_time",
     .options = options,
     .min_args = 1,
     .max_args = 2,

@@ -106,7 +106,7 @@ const cli_verb cli_verb_export = {
         "it does otherwise in detail, and what a plan leaves open (data, tokenizer,\n"
         "learning rate), is said on stderr and in comments where the format has them.\n"
         "`ridge train --from FILE` and `ridge serve --from FILE` go the other way.",
-    .example = "ridge export plan.json --to megatron -o megatron.args",
+    .example = "ridge export examples/plan.json --to maxtext",
     .options = options,
     .min_args = 1,
     .max_args = 1,

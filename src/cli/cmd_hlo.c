@@ -4,6 +4,8 @@
 #include "hlo_output.h"
 #include "hlo_partition.h"
 
+#include <string.h>
+
 enum { TOP_ROWS = 15 };
 
 static ridge_status read_module(cli_run *run, const char *path, ridge_hlo_file *file,
@@ -32,6 +34,24 @@ static ridge_status read_request(cli_run *run, ridge_hlo_request *out)
     return RIDGE_OK;
 }
 
+/* A chip by its name alone stands for as many as the module has devices. */
+static ridge_status fit_slice(cli_run *run, const ridge_hlo_module *module,
+                              ridge_hlo_request *request)
+{
+    const char *on = cli_option_text(run, "on");
+    const ridge_catalog *catalog;
+    int64_t devices = request->devices;
+    if (!request->slice || strchr(on, ':') || request->slice->chips > 1)
+        return RIDGE_OK;
+    if (devices == 0)
+        RIDGE_TRY(ridge_hlo_module_devices(run->cx, module, &devices));
+    if (devices <= 1)
+        return RIDGE_OK;
+    RIDGE_TRY(cli_catalog(run, &catalog));
+    return ridge_slice_of_chips(run->cx, catalog, request->slice->system, devices,
+                                &request->slice);
+}
+
 static ridge_status find_view(cli_run *run, const char *path, ridge_hlo_file *file,
                               ridge_hlo_study *study, ridge_hlo_view *view)
 {
@@ -40,6 +60,7 @@ static ridge_status find_view(cli_run *run, const char *path, ridge_hlo_file *fi
     RIDGE_TRY(read_request(run, &request));
     RIDGE_TRY(cli_option_count(run, "top", TOP_ROWS, &top));
     RIDGE_TRY(read_module(run, path, file, &view->module));
+    RIDGE_TRY(fit_slice(run, &file->modules[view->module], &request));
     RIDGE_TRY(
         ridge_hlo_study_find(run->cx, &file->modules[view->module], &request, study));
     view->file = file;
@@ -92,7 +113,7 @@ static int run_hlo(cli_run *run)
 }
 
 static const cli_option options[] = {
-    {"on", "SLICE", "price it on a slice with at least as many chips"},
+    {"on", "SLICE", "price it there: a chip, or a slice with at least as many"},
     {"module", "N", "of a file with several modules or functions, the N-th (1)"},
     {"partition", NULL, "cut it over its devices as its shardings say"},
     {"mesh", "AXES", "the same over a mesh of other sizes: x=4,y=2"},

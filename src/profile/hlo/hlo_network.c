@@ -34,8 +34,8 @@ static int64_t sharding_devices(ridge_str text)
     return 0;
 }
 
-ridge_status hlo_devices_count(ridge_ctx *cx, const ridge_hlo_module *module,
-                               int64_t *out)
+ridge_status ridge_hlo_module_devices(ridge_ctx *cx, const ridge_hlo_module *module,
+                                      int64_t *out)
 {
     int64_t most = module->partitions;
     if (!ridge_mul_i64(most, module->replicas, &most))

@@ -5,13 +5,6 @@
 #include "hlo_graph.h"
 #include "ridge/profile_hlo_study.h"
 
-/** Devices that a module is made for: partitions times replicas, or the highest device
- *  that its groups, pairs or shardings name. @errors E_PARSE groups that are malformed
- */
-RIDGE_NODISCARD ridge_status hlo_devices_count(ridge_ctx *cx,
-                                               const ridge_hlo_module *module,
-                                               int64_t *out);
-
 /** Whether an instruction is a collective that takes time: a receive is its send's. */
 bool hlo_collective_is(const ridge_hlo_instruction *i);
 

@@ -5,7 +5,7 @@
 static ridge_status find_devices(ridge_ctx *cx, const ridge_hlo_module *module,
                                  const ridge_hlo_request *request, int64_t *out)
 {
-    RIDGE_TRY(hlo_devices_count(cx, module, out));
+    RIDGE_TRY(ridge_hlo_module_devices(cx, module, out));
     if (request->devices > 0) {
         if (request->devices < *out) {
             return ridge_fail(cx, RIDGE_E_ARG,
