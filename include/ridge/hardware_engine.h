@@ -114,6 +114,11 @@ typedef struct ridge_engine {
 
     double host_s;          /* of an iteration, whatever is in it */
     double host_sequence_s; /* more for each sequence in it */
+    /* What drafting takes beside its kernels, and nothing hides; 0: not known. */
+    double draft_s;         /* of an iteration: its host, in the open while it drafts */
+    double draft_pass_s;    /* of each pass: launched one behind the other */
+    double draft_token_s;   /* of each drafted token: inputs, acceptance, what was
+                               refused */
     double request_s;       /* of a request: tokenising, queue, answer's first byte */
     bool is_host_hidden;    /* the host prepares the next iteration behind the chip */
     double experts_share;   /* of the rate of experts' products that its kernels reach

@@ -14,6 +14,7 @@ typedef struct ridge_speculation_view {
     const char *slice_text;
     const ridge_speculation_query *query;
     const ridge_speculation_study *study;
+    const ridge_engine *engine; /* that was priced */
 } ridge_speculation_view;
 
 void ridge_speculation_write_text(ridge_ctx *cx, const ridge_speculation_view *view,

@@ -128,7 +128,8 @@ int serve_speculation_run(cli_run *run, const ridge_service_request *request,
     const ridge_speculation_view view = {.model_name = model_name,
                                          .slice_text = request->slice->text,
                                          .query = &query,
-                                         .study = found};
+                                         .study = found,
+                                         .engine = request->engine};
     const int code = write_svg(run, &view);
     return code ? code : show(run, &view);
 }

@@ -124,7 +124,8 @@ static void dear_drafts_stop_earlier(void **state)
     run_on(*state, "llama-3.1-8b", "h100:1", 1, "ngram,accept=0.6", 0, &copied);
     assert_true(model.stops_at <= copied.stops_at);
     for (int i = 0; i < model.n_rows; i++)
-        assert_near(copied.rows[i].chains[0].draft_s, 0, 0);
+        assert_true(copied.rows[i].chains[0].draft_s <
+                    0.5 * model.rows[i].chains[0].draft_s);
 }
 
 static void trees_are_at_least_as_good_as_chains(void **state)
@@ -164,6 +165,50 @@ static void what_cannot_be_studied_is_refused(void **state)
     fixture_assert_message(cx, "batches have to ascend");
 }
 
+/* What the engine does beside its kernels is in the iteration, once for a tree. */
+static void the_engines_own_work_counts(void **state)
+{
+    ridge_ctx *cx = *state;
+    const ridge_model *model = fixture_named(cx, "llama-3-8b");
+    const ridge_slice *slice = train_slice(cx, "h100:1x1");
+    const ridge_serving_layout layout = serving_layout_of(model, slice, 1);
+    const ridge_catalog *catalog = NULL;
+    const ridge_engine *known = NULL;
+    assert_ok(cx, ridge_catalog_open(cx, NULL, &catalog));
+    assert_ok(cx, ridge_engine_find(cx, catalog, "vllm-v1", &known));
+    ridge_engine bare = *known;
+    ridge_engine slow = *known;
+    bare.draft_s = bare.draft_pass_s = bare.draft_token_s = 0;
+    slow.draft_s = 1e-3;
+    slow.draft_pass_s = 1e-4;
+    slow.draft_token_s = 1e-6;
+    ridge_speculation_study a;
+    ridge_speculation_study b;
+    const ridge_engine *const engines[] = {&bare, &slow};
+    ridge_speculation_study *const studies[] = {&a, &b};
+    for (int i = 0; i < 2; i++) {
+        const ridge_serving_case about = {.model = model,
+                                          .slice = slice,
+                                          .engine = engines[i],
+                                          .longest_tokens = 4096};
+        ridge_serving_desk *desk = NULL;
+        assert_ok(cx, ridge_serving_desk_open(cx, &about, &desk));
+        ridge_speculation_query q =
+            query_of(cx, "eagle,accept=0.8/0.7,next=0.3", &layout, desk);
+        q.most_nodes = 1;
+        assert_ok(cx, ridge_speculation_study_run(cx, &q, studies[i]));
+    }
+    for (int i = 0; i < a.n_rows; i++) {
+        const double batch = a.rows[i].batch;
+        for (int k = 0; k < (int)a.deepest; k++)
+            assert_near(b.rows[i].chains[k].draft_s - a.rows[i].chains[k].draft_s,
+                        1e-3 + (k + 1) * (1e-4 + 1e-6 * batch), 1e-9);
+        /* a tree of one node is the chain of one */
+        assert_int_equal(b.rows[i].tree.nodes, 1);
+        assert_near(b.rows[i].tree.draft_s, b.rows[i].chains[0].draft_s, 1e-9);
+    }
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, fixture_open, fixture_close)
@@ -174,6 +219,7 @@ int main(void)
         TEST(the_floor_is_where_it_breaks_even),
         TEST(dear_drafts_stop_earlier),
         TEST(trees_are_at_least_as_good_as_chains),
+        TEST(the_engines_own_work_counts),
         TEST(what_cannot_be_studied_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

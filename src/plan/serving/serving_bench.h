@@ -126,6 +126,11 @@ RIDGE_NODISCARD ridge_status serving_draft_price(const serving_bench *b,
                                                  double sequences, double context,
                                                  double *out);
 
+/** The engine's own work of an iteration that drafts, beside kernels.
+ * @param sequences  of all attention ranks */
+double serving_draft_engine_s(const ridge_engine *engine, const ridge_draft *draft,
+                              double sequences);
+
 /** Parameters that drafting adds to the model's own. */
 double serving_draft_params(const ridge_model *model, const ridge_draft *draft);
 

@@ -1,7 +1,8 @@
 /*
  * Drafting: what it takes beside the model's own pass. A smaller model runs as many
  * decode steps as there are positions; a layer behind the model's features (EAGLE, MTP)
- * as many passes of that layer and of the head; Medusa's heads one pass of all.
+ * as many passes of that layer and of the head; Medusa's heads one pass of all. The
+ * engine's own work for it comes on top.
  * @source leviathan2023; medusa-2024; eagle-2024; deepseek-v3-2024 section 2.2
  */
 #include "serving_bench.h"
@@ -161,12 +162,32 @@ static ridge_status model_s(const serving_bench *b, double sequences, double con
     return RIDGE_OK;
 }
 
-ridge_status serving_draft_price(const serving_bench *b, double sequences,
-                                 double context, double *out)
+/* ---- the engine ------------------------------------------------------------------ */
+
+/* Passes of what drafts: one of heads that draft all positions at once, none where
+ * tokens are copied. */
+static double passes_of(const ridge_draft *d)
+{
+    if (d->kind == RIDGE_DRAFT_NGRAM)
+        return 0;
+    return d->kind == RIDGE_DRAFT_MEDUSA ? 1 : (double)d->depth;
+}
+
+/* Its own work for it, which nothing hides: the host of an iteration that drafts,
+ * passes that are launched one behind the other, tokens that are drafted and refused.
+ * @source specdecode-bench-2026; sglang-spec-overlap-2025 */
+double serving_draft_engine_s(const ridge_engine *e, const ridge_draft *d,
+                              double sequences)
+{
+    const double nodes = d->nodes > d->depth ? (double)d->nodes : (double)d->depth;
+    return e->draft_s + e->draft_pass_s * passes_of(d) +
+           e->draft_token_s * nodes * sequences;
+}
+
+static ridge_status kernels_s(const serving_bench *b, double sequences, double context,
+                              double *out)
 {
     *out = 0;
-    if (sequences <= 0 || b->cut->n_mixers == 0)
-        return RIDGE_OK;
     switch (b->layout->draft.kind) {
     case RIDGE_DRAFT_NONE:
     case RIDGE_DRAFT_NGRAM:
@@ -181,5 +202,18 @@ ridge_status serving_draft_price(const serving_bench *b, double sequences,
         *out = chained_s(b, sequences, context);
         return RIDGE_OK;
     }
+    return RIDGE_OK;
+}
+
+ridge_status serving_draft_price(const serving_bench *b, double sequences,
+                                 double context, double *out)
+{
+    const ridge_draft *d = &b->layout->draft;
+    *out = 0;
+    if (sequences <= 0 || b->cut->n_mixers == 0 || d->kind == RIDGE_DRAFT_NONE ||
+        d->depth <= 0)
+        return RIDGE_OK;
+    RIDGE_TRY(kernels_s(b, sequences, context, out));
+    *out += serving_draft_engine_s(b->desk->about.engine, d, sequences * b->ranks);
     return RIDGE_OK;
 }

@@ -4,6 +4,8 @@
  */
 #include "ridge/plan_speculation.h"
 
+#include "serving_bench.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -79,15 +81,20 @@ static bool drafts_level_by_level(ridge_draft_kind kind)
 static ridge_status price_levels(study_case *c, double batch, const ridge_tree *tree,
                                  double *out)
 {
+    const ridge_engine *engine = c->q->desk->about.engine;
+    const double ranks = (double)c->layout.attention_dp;
     double rows = 1;
     *out = 0;
     for (int i = 0; i < (int)tree->depth; i++) {
         ridge_serving_step step;
         set_draft(c, 1, 1);
         RIDGE_TRY(price(c, batch * rows, c->q->context_tokens / rows, &step));
-        *out += step.parts_s[RIDGE_SERVING_PART_DRAFT];
+        *out += step.parts_s[RIDGE_SERVING_PART_DRAFT] -
+                serving_draft_engine_s(engine, &c->layout.draft, batch * rows * ranks);
         rows = (double)tree->width[i];
     }
+    set_draft(c, tree->depth, tree->nodes);
+    *out += serving_draft_engine_s(engine, &c->layout.draft, batch * ranks);
     return RIDGE_OK;
 }
 

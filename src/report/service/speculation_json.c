@@ -2,6 +2,7 @@
 #include "ridge/report_speculation.h"
 
 #include "service_text.h"
+#include "speculation_notes.h"
 
 #include <math.h>
 
@@ -74,6 +75,11 @@ void ridge_speculation_write_json(ridge_ctx *cx, const ridge_speculation_view *v
         ridge_json_set_null(o, "stops_paying_at");
     }
     ridge_json_set_double(o, "least_acceptance", s->floor_acceptance);
+    const char *notes[RIDGE_SPECULATION_NOTES_MAX];
+    const int n_notes = ridge__speculation_notes(cx, view, notes);
+    ridge_json *words = ridge_json_set_array(cx, o, "notes");
+    for (int i = 0; i < n_notes; i++)
+        ridge_json_push_text(words, notes[i]);
     ridge_json *rows = ridge_json_set_array(cx, o, "rows");
     for (int i = 0; i < s->n_rows; i++) {
         ridge_json *row = ridge_json_push_object(cx, rows);

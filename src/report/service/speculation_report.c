@@ -3,6 +3,7 @@
 
 #include "section.h"
 #include "service_text.h"
+#include "speculation_notes.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -68,53 +69,6 @@ static void add_row(ridge_ctx *cx, ridge_table *t, const ridge_speculation_study
         add_tree(cx, t, row);
 }
 
-/* ---- words ----------------------------------------------------------------------- */
-
-static const char *accept_text(ridge_ctx *cx, const ridge_speculation_view *v)
-{
-    const ridge_speculation *p = &v->query->speculation;
-    const int shown = (int)v->query->deepest;
-    ridge_buf b;
-    int n = shown;
-    while (n > 1 && p->draft.accept[n - 1] == p->draft.accept[n - 2])
-        n--;
-    ridge_buf_init(&b, ridge_ctx_arena(cx));
-    for (int i = 0; i < n; i++)
-        ridge_buf_printf(&b, "%s%.3g", i > 0 ? ", " : "", p->draft.accept[i]);
-    return ridge_buf_text(&b);
-}
-
-static const char *stop_text(ridge_ctx *cx, const ridge_speculation_study *s)
-{
-    const double last = s->rows[s->n_rows - 1].batch;
-    if (s->stops_at <= 0)
-        return "No depth is faster than without drafts at any of these batches.";
-    if (!isfinite(s->stops_at))
-        return ridge_sprintf(ridge_ctx_arena(cx),
-                             "It pays at every batch up to %.0f sequences.", last);
-    return ridge_sprintf(ridge_ctx_arena(cx),
-                         "It stops paying at %.0f sequences of an attention rank.",
-                         s->stops_at);
-}
-
-static const char *note_of(ridge_ctx *cx, const ridge_speculation_view *v)
-{
-    const ridge_speculation *p = &v->query->speculation;
-    return ridge_sprintf(
-        ridge_ctx_arena(cx),
-        "K=n: speed-up of n drafted tokens over an iteration without, at contexts of "
-        "%.0f tokens. tokens: of an iteration and sequence in the mean. Acceptance by "
-        "position: %s (%s). %s At a batch of %.0f an acceptance below %.2f gains "
-        "nothing. The engine's own work while it drafts is not counted: speed-ups that "
-        "engines measured lie 8 to 31 %% below.%s",
-        v->query->context_tokens, accept_text(cx, v), p->source,
-        stop_text(cx, v->study), v->study->rows[0].batch, v->study->floor_acceptance,
-        has_tree(v->study) ? " tree: nodes beside the root, by level; each further "
-                             "candidate has the same chance of what those before it "
-                             "leave."
-                           : "");
-}
-
 /* "2.31 (5)": the best depth in parentheses. */
 static void add_cell(ridge_table *t, const ridge_speculation_cell *cell)
 {
@@ -161,7 +115,10 @@ static void fill_sections(ridge_ctx *cx, const ridge_speculation_view *v,
                                         columns_of(cx, v->study));
     for (int i = 0; t != NULL && i < v->study->n_rows; i++)
         add_row(cx, t, v->study, &v->study->rows[i]);
-    ridge__section_note(s, note_of(cx, v));
+    const char *notes[RIDGE_SPECULATION_NOTES_MAX];
+    const int n = ridge__speculation_notes(cx, v, notes);
+    for (int i = 0; i < n; i++)
+        ridge__section_note(s, notes[i]);
     if (v->query->n_contexts > 0)
         add_contexts(cx, v, s);
 }
