@@ -39,16 +39,43 @@ static bool has_file(cli_run *run, const char *folder, const char *name,
     return true;
 }
 
-/* --tokenizer, else what lies beside the weights, else bytes. */
-static const char *tokenizer_path(cli_run *run, const char *weights)
+/* The folder of a file, or the folder itself. */
+static const char *folder_of(cli_run *run, const char *path)
 {
+    const char *end = ridge_path_is_dir(path) ? NULL : strrchr(path, '/');
+    if (ridge_path_is_dir(path))
+        return path;
+    return end ? ridge_sprintf(ridge_ctx_arena(run->cx), "%.*s", (int)(end - path),
+                               path)
+               : ".";
+}
+
+/* --tokenizer, else what lies beside the weights, or beside the model of published
+ * ones. Bytes are for what was trained on them: published weights have words of their
+ * own. */
+static ridge_status find_tokenizer(cli_run *run, const run_plan *p,
+                                   const ridge_generate_run *g, const char **out)
+{
+    enum { BYTES = 256 };
     static const char *const names[] = {"tokenizer.json", "tokenizer.bin"};
-    const char *path = cli_option_text(run, "tokenizer");
-    for (size_t i = 0; !path && weights && i < RIDGE_COUNT_OF(names); i++) {
-        if (has_file(run, weights, names[i], &path))
-            return path;
+    const char *const places[] = {g->weights ? g->weights : g->checkpoint,
+                                  g->weights ? p->model_path : NULL};
+    *out = cli_option_text(run, "tokenizer");
+    for (size_t i = 0; i < RIDGE_COUNT_OF(places); i++) {
+        for (size_t k = 0; places[i] && k < RIDGE_COUNT_OF(names) && !*out; k++) {
+            const char *folder = folder_of(run, places[i]);
+            if (!folder)
+                return ridge_fail_nomem(run->cx);
+            has_file(run, folder, names[k], out);
+        }
     }
-    return path ? path : "bytes";
+    if (!*out && g->weights && p->model->vocab > BYTES)
+        return ridge_fail(run->cx, RIDGE_E_ARG,
+                          "%s has %.0f words and no tokenizer beside it: give one with "
+                          "--tokenizer tokenizer.json, tokenizer.bin or bytes",
+                          g->weights, (double)p->model->vocab);
+    *out = *out ? *out : "bytes";
+    return RIDGE_OK;
 }
 
 /* --weights or --checkpoint; a model that is a file or folder of weights is both. */
@@ -156,8 +183,9 @@ static ridge_status open_run(cli_run *run, const run_plan *p, ridge_generate_run
                               .threads = p->threads,
                               .measured = p->measured};
     RIDGE_TRY(find_weights(run, p, g));
-    RIDGE_TRY(ridge_tokenizer_open(run->cx, tokenizer_path(run, g->weights),
-                                   p->model->vocab, tokenizer));
+    const char *path;
+    RIDGE_TRY(find_tokenizer(run, p, g, &path));
+    RIDGE_TRY(ridge_tokenizer_open(run->cx, path, p->model->vocab, tokenizer));
     RIDGE_TRY(read_prompt(run, *tokenizer, g));
     RIDGE_TRY(read_sampling(run, g));
     limit_tokens(p, g);

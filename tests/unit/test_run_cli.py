@@ -9,6 +9,7 @@ import os
 import pathlib
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -157,6 +158,19 @@ class Run(unittest.TestCase):
             self.assertEqual(done.returncode, 2, args)
             self.assertIn(word, done.stderr, args)
             self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+
+    def test_published_weights_want_a_tokenizer(self):
+        dim, hidden, layers, heads, words, length = 8, 16, 1, 2, 300, 16
+        floats = words * dim + layers * (2 * dim + 4 * dim * dim + 3 * dim * hidden) + dim
+        floats += length * (dim // heads)
+        weights = self.dir / "words.bin"
+        head = struct.pack("7i", dim, hidden, layers, heads, heads, words, length)
+        weights.write_bytes(head + struct.pack("f", 0.5) * floats)
+        done = ridge("run", str(weights), "--generate")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("has 300 words and no tokenizer beside it", done.stderr)
+        done = ridge("run", str(weights), "--generate", "--tokenizer", "bytes", "--tokens", "2")
+        self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_mpi_ranks_agree_with_threads(self):
         if not MPIRUN:
