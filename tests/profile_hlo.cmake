@@ -8,3 +8,9 @@ ridge_test(unit hlo_study LAYER profile
 ridge_fuzz(hlo_text LAYER profile)
 ridge_fuzz(hlo_mlir LAYER profile)
 ridge_fuzz(hlo_proto LAYER profile)
+ridge_test(diff hlo_partition LAYER profile
+           SOURCES ${CMAKE_SOURCE_DIR}/tests/support/hlo_machine.c
+                   ${CMAKE_SOURCE_DIR}/tests/support/hlo_machine_map.c
+                   ${CMAKE_SOURCE_DIR}/tests/support/hlo_machine_part.c
+                   ${CMAKE_SOURCE_DIR}/tests/support/hlo_machine_sum.c
+                   ${CMAKE_SOURCE_DIR}/tests/support/seeded.c)

@@ -5,6 +5,7 @@
 #define RIDGE_REPORT_HLO_H
 
 #include "ridge/base.h"
+#include "ridge/profile_hlo_partition.h"
 #include "ridge/profile_hlo_study.h"
 
 #ifdef __cplusplus
@@ -15,7 +16,8 @@ typedef struct ridge_hlo_view {
     const ridge_hlo_file *file;
     int module; /* of the file */
     const ridge_hlo_study *study;
-    int top; /* rows of each list */
+    int top;                              /* rows of each list */
+    const ridge_hlo_partition *partition; /* whose module it is; NULL: the file's */
 } ridge_hlo_view;
 
 void ridge_hlo_write_text(ridge_ctx *cx, const ridge_hlo_view *view, bool with_colour,

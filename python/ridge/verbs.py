@@ -1094,8 +1094,7 @@ def hlo(
     module: Any = None,
     partition: bool = False,
     mesh: Any = None,
-    overlap: bool = False,
-    compute: Any = None,
+    write: Any = None,
     rounds: Any = None,
     devices: Any = None,
     diff: Any = None,
@@ -1118,16 +1117,16 @@ def hlo(
     are counted.
 
     With --partition a module whose values say how they lie (sdy or mhlo.sharding)
-    becomes a program that is cut over the mesh by ridge's own rules, with the
-    collectives that this takes; --mesh gives its axes other sizes. Taken are products,
-    elementwise operations, sums, transpositions and broadcasts.
+    is cut over its mesh by ridge's own rules: shardings spread through all operations
+    and around loops, what each operation needs is brought there by the collectives that
+    send least, and the module that one device then runs is studied as any other. What
+    had to be gathered for want of a better way is told. --mesh gives axes other sizes.
 
     :param on: price it there: a chip, or a slice with at least as many
     :param module: of a file with several modules or functions, the N-th (1)
     :param partition: cut it over its devices as its shardings say
     :param mesh: the same over a mesh of other sizes: x=4,y=2
-    :param overlap: with --partition: hide what can be hidden
-    :param compute: with --partition: format of the arithmetic (bf16)
+    :param write: with --partition: write what one device runs, as HLO text
     :param rounds: of loops that do not tell how often they run (1)
     :param devices: that the module is for, if it does not say
     :param diff: compare with another module, B
@@ -1144,8 +1143,7 @@ def hlo(
         "module": module,
         "partition": partition,
         "mesh": mesh,
-        "overlap": overlap,
-        "compute": compute,
+        "write": write,
         "rounds": rounds,
         "devices": devices,
         "diff": diff,

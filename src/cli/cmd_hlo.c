@@ -2,7 +2,6 @@
  * ridge hlo: what an HLO or StableHLO module costs.
  */
 #include "hlo_output.h"
-#include "hlo_partition.h"
 
 #include <string.h>
 
@@ -52,35 +51,53 @@ static ridge_status fit_slice(cli_run *run, const ridge_hlo_module *module,
                                 &request->slice);
 }
 
-static ridge_status find_view(cli_run *run, const char *path, ridge_hlo_file *file,
-                              ridge_hlo_study *study, ridge_hlo_view *view)
-{
-    ridge_hlo_request request = {.slice = NULL};
-    double top;
-    RIDGE_TRY(read_request(run, &request));
-    RIDGE_TRY(cli_option_count(run, "top", TOP_ROWS, &top));
-    RIDGE_TRY(read_module(run, path, file, &view->module));
-    RIDGE_TRY(fit_slice(run, &file->modules[view->module], &request));
-    RIDGE_TRY(
-        ridge_hlo_study_find(run->cx, &file->modules[view->module], &request, study));
-    view->file = file;
-    view->study = study;
-    view->top = top < 1e6 ? (int)top : 1000000;
-    return RIDGE_OK;
-}
-
 /** A file with its study. */
 typedef struct studied_file {
     ridge_hlo_file file;
+    ridge_hlo_partition partition;
     ridge_hlo_study study;
     ridge_hlo_view view;
 } studied_file;
 
+/* The module that is studied: the file's, or what one of its devices runs. */
+static ridge_status find_module(cli_run *run, studied_file *f,
+                                const ridge_hlo_module **out)
+{
+    const char *text = cli_option_text(run, "mesh");
+    ridge_mesh mesh;
+    *out = &f->file.modules[f->view.module];
+    if (text == NULL && cli_option_text(run, "partition") == NULL)
+        return RIDGE_OK;
+    if (text)
+        RIDGE_TRY(ridge_mesh_parse(run->cx, text, &mesh));
+    RIDGE_TRY(
+        ridge_hlo_partition_build(run->cx, *out, text ? &mesh : NULL, &f->partition));
+    f->view.partition = &f->partition;
+    *out = f->partition.module;
+    return RIDGE_OK;
+}
+
+static ridge_status find_view(cli_run *run, const char *path, studied_file *f)
+{
+    ridge_hlo_request request = {.slice = NULL};
+    const ridge_hlo_module *module;
+    double top;
+    f->view = (ridge_hlo_view){.file = &f->file, .study = &f->study};
+    RIDGE_TRY(read_request(run, &request));
+    RIDGE_TRY(cli_option_count(run, "top", TOP_ROWS, &top));
+    RIDGE_TRY(read_module(run, path, &f->file, &f->view.module));
+    RIDGE_TRY(find_module(run, f, &module));
+    RIDGE_TRY(fit_slice(run, module, &request));
+    RIDGE_TRY(ridge_hlo_study_find(run->cx, module, &request, &f->study));
+    f->view.top = top < 1e6 ? (int)top : 1000000;
+    return RIDGE_OK;
+}
+
 static int run_diff(cli_run *run, const char *other)
 {
     studied_file a, b;
-    if (find_view(run, run->args[0], &a.file, &a.study, &a.view) != RIDGE_OK ||
-        find_view(run, other, &b.file, &b.study, &b.view) != RIDGE_OK)
+    if (find_view(run, run->args[0], &a) != RIDGE_OK ||
+        find_view(run, other, &b) != RIDGE_OK)
         return cli_fail(run);
     const ridge_hlo_diff_view view = {.paths = {run->args[0], other},
                                       .studies = {&a.study, &b.study},
@@ -88,26 +105,24 @@ static int run_diff(cli_run *run, const char *other)
     return cli_hlo_emit_diff(run, &view);
 }
 
-static int run_partition(cli_run *run)
-{
-    ridge_hlo_file file;
-    int module = 0;
-    if (read_module(run, run->args[0], &file, &module) != RIDGE_OK)
-        return cli_fail(run);
-    return cli_hlo_partition(run, &file.modules[module]);
-}
-
 static int run_hlo(cli_run *run)
 {
     studied_file f;
     const char *other = cli_option_text(run, "diff");
+    const char *write = cli_option_text(run, "write");
     if (other)
         return run_diff(run, other);
     if (cli_option_text(run, "measured"))
         return cli_hlo_measured(run);
-    if (cli_option_text(run, "partition") || cli_option_text(run, "mesh"))
-        return run_partition(run);
-    if (find_view(run, run->args[0], &f.file, &f.study, &f.view) != RIDGE_OK)
+    if (find_view(run, run->args[0], &f) != RIDGE_OK)
+        return cli_fail(run);
+    if (write && f.view.partition == NULL) {
+        ridge_status st = ridge_fail(run->cx, RIDGE_E_ARG,
+                                     "--write: it is the partitioned module that is "
+                                     "written: give --partition or --mesh too");
+        return st ? cli_fail(run) : 0;
+    }
+    if (write && ridge_file_write(run->cx, write, f.partition.text) != RIDGE_OK)
         return cli_fail(run);
     return cli_hlo_emit(run, &f.view);
 }
@@ -117,8 +132,7 @@ static const cli_option options[] = {
     {"module", "N", "of a file with several modules or functions, the N-th (1)"},
     {"partition", NULL, "cut it over its devices as its shardings say"},
     {"mesh", "AXES", "the same over a mesh of other sizes: x=4,y=2"},
-    {"overlap", NULL, "with --partition: hide what can be hidden"},
-    {"compute", "DTYPE", "with --partition: format of the arithmetic (bf16)"},
+    {"write", "FILE", "with --partition: write what one device runs, as HLO text"},
     {"rounds", "N", "of loops that do not tell how often they run (1)"},
     {"devices", "N", "that the module is for, if it does not say"},
     {"diff", "FILE", "compare with another module, B"},
@@ -153,10 +167,14 @@ const cli_verb cli_verb_hlo = {
         "\n"
         "With --partition a module whose values say how they lie (sdy or "
         "mhlo.sharding)\n"
-        "becomes a program that is cut over the mesh by ridge's own rules, with the\n"
-        "collectives that this takes; --mesh gives its axes other sizes. Taken are "
-        "products,\n"
-        "elementwise operations, sums, transpositions and broadcasts.",
+        "is cut over its mesh by ridge's own rules: shardings spread through all "
+        "operations\n"
+        "and around loops, what each operation needs is brought there by the "
+        "collectives that\n"
+        "send least, and the module that one device then runs is studied as any "
+        "other. What\n"
+        "had to be gathered for want of a better way is told. --mesh gives axes "
+        "other sizes.",
     .example = "ridge hlo examples/mlp.hlo --on h100",
     .options = options,
     .min_args = 1,

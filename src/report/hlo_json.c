@@ -198,6 +198,8 @@ void ridge_hlo_write_json(ridge_ctx *cx, const ridge_hlo_view *view, ridge_json 
     const ridge_hlo_study *s = view->study;
     const char *name = ridge_str_dup(ridge_ctx_arena(cx), s->module->name);
     ridge_json_set_text(object, "module", name ? name : "");
+    if (view->partition)
+        ridge__hlo_set_partition(cx, object, view->partition);
     ridge_json_set_i64(object, "modules", view->file->n_modules);
     set_totals(cx, object, s);
     set_memory(cx, object, &s->memory);

@@ -212,6 +212,8 @@ ridge_sections ridge__hlo_sections(ridge_ctx *cx, const ridge_hlo_view *view)
                               s->module->name.p ? s->module->name.p : "",
                               s->slice ? " on " : "", s->slice ? s->slice->text : "");
     ridge__hlo_add_summary(cx, view, &all);
+    if (view->partition)
+        ridge__hlo_add_partition(cx, view, &all);
     add_advice(cx, view, &all);
     ridge__hlo_add_work(cx, view, &all);
     ridge__hlo_add_memory(cx, view, &all);

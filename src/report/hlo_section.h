@@ -18,6 +18,11 @@ void ridge__hlo_add_work(ridge_ctx *cx, const ridge_hlo_view *view,
                          ridge_sections *out);
 void ridge__hlo_add_memory(ridge_ctx *cx, const ridge_hlo_view *view,
                            ridge_sections *out);
+/** How it was partitioned. */
+void ridge__hlo_add_partition(ridge_ctx *cx, const ridge_hlo_view *view,
+                              ridge_sections *out);
+void ridge__hlo_set_partition(ridge_ctx *cx, ridge_json *object,
+                              const ridge_hlo_partition *p);
 
 /** The whole report. */
 ridge_sections ridge__hlo_sections(ridge_ctx *cx, const ridge_hlo_view *view);

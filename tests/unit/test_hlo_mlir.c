@@ -2,9 +2,10 @@
  */
 #include "near.h"
 
-#include "ridge/profile_hlo_program.h"
+#include "ridge/profile_hlo_partition.h"
 #include "ridge/profile_hlo_study.h"
 
+#include <stdio.h>
 #include <string.h>
 
 typedef struct world {
@@ -189,51 +190,36 @@ static const char mlp[] =
     "(tensor<8x2048xbf16>, tensor<2048x512xbf16>) -> tensor<8x512xbf16>\n"
     "  return %2 : tensor<8x512xbf16>\n}\n";
 
-static const ridge_partition *partition(world *w, const ridge_hlo_module *m,
-                                        const ridge_mesh *mesh)
+static ridge_hlo_partition partition(world *w, const ridge_hlo_module *m,
+                                     const ridge_mesh *mesh)
 {
-    ridge_hlo_program p;
-    const ridge_partition *out = NULL;
-    if (ridge_hlo_program_build(w->cx, m, mesh, &p) != RIDGE_OK ||
-        ridge_partition_build(w->cx, p.program, &p.mesh, p.rules.rules, p.rules.n, NULL,
-                              NULL, &out) != RIDGE_OK)
+    ridge_hlo_partition p = {.n_steps = 0};
+    if (ridge_hlo_partition_build(w->cx, m, mesh, &p) != RIDGE_OK)
         fail_msg("%s", ridge_ctx_message(w->cx));
-    return out;
-}
-
-static int collectives_of(const ridge_partition *p, int *kind)
-{
-    int n = 0;
-    for (int k = 0; k < p->program->n_ops; k++) {
-        if (p->program->ops[k].code == RIDGE_OPCODE_COLLECTIVE) {
-            *kind = p->program->ops[k].collective;
-            n++;
-        }
-    }
-    return n;
+    return p;
 }
 
 /* Megatron's feed-forward: one all-reduce over the axis that cuts the width. */
-static void shardings_become_rules(void **state)
+static void shardings_become_collectives(void **state)
 {
     world *w = *state;
-    int kind = -1;
-    const ridge_partition *p = partition(w, read(w, mlp), NULL);
-    assert_int_equal(p->mesh.n, 2); /* axes of one device are left out */
-    assert_int_equal(collectives_of(p, &kind), 1);
-    assert_int_equal(kind, RIDGE_STEP_ALL_REDUCE);
+    const ridge_hlo_partition p = partition(w, read(w, mlp), NULL);
+    assert_int_equal(p.mesh.n, 2); /* axes of one device are left out */
+    assert_int_equal(p.n_steps, 1);
+    assert_int_equal(p.steps[0].kind, RIDGE_STEP_ALL_REDUCE);
+    assert_int_equal(ridge_mesh_size(&p.mesh), p.module->partitions);
 }
 
 static void meshes_of_other_sizes(void **state)
 {
     world *w = *state;
     ridge_mesh mesh;
-    ridge_hlo_program p;
+    ridge_hlo_partition p;
     assert_int_equal(ridge_mesh_parse(w->cx, "model=16", &mesh), RIDGE_OK);
-    const ridge_partition *q = partition(w, read(w, mlp), &mesh);
-    assert_int_equal(ridge_mesh_size(&q->mesh), 32);
+    p = partition(w, read(w, mlp), &mesh);
+    assert_int_equal(ridge_mesh_size(&p.mesh), 32);
     assert_int_equal(ridge_mesh_parse(w->cx, "q=16", &mesh), RIDGE_OK);
-    assert_int_equal(ridge_hlo_program_build(w->cx, &w->file.modules[0], &mesh, &p),
+    assert_int_equal(ridge_hlo_partition_build(w->cx, &w->file.modules[0], &mesh, &p),
                      RIDGE_E_ARG);
     assert_non_null(strstr(ridge_ctx_message(w->cx), "has no axis 'q'"));
 }
@@ -242,49 +228,67 @@ static void meshes_of_other_sizes(void **state)
 static void device_arrays_become_a_mesh(void **state)
 {
     world *w = *state;
-    int kind;
-    const ridge_hlo_module *m = read(
-        w, "HloModule m, num_partitions=8\nENTRY e {\n"
-           "  x = bf16[64,128] parameter(0), sharding={devices=[4,1,2]<=[2,4]T(1,0) "
-           "last_tile_dim_replicate}\n"
-           "  w = bf16[128,256] parameter(1), sharding={devices=[1,2,4]<=[8] "
-           "last_tile_dim_replicate}\n"
-           "  ROOT y = bf16[64,256] dot(x, w), lhs_contracting_dims={1}, "
-           "rhs_contracting_dims={0}\n}\n");
-    const ridge_partition *p = partition(w, m, NULL);
-    assert_int_equal(p->mesh.n, 2);
-    assert_int_equal(p->mesh.axes[0].size, 2);
-    assert_int_equal(p->mesh.axes[1].size, 4);
-    assert_int_equal(collectives_of(p, &kind),
-                     0); /* rows by one, columns by the other */
-    const int y = p->program->n_tensors - 1;
-    assert_near(ridge_partition_local_elements(p, y), 64.0 / 4 * 256 / 2, 0);
+    static const char *const shardings[] = {"[4,1,2]<=[2,4]T(1,0)",
+                                            "[4,1,2]0,4,1,5,2,6,3,7"};
+    for (int k = 0; k < 2; k++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 "HloModule m, num_partitions=8\nENTRY e {\n"
+                 "  x = bf16[64,128] parameter(0), sharding={devices=%s "
+                 "last_tile_dim_replicate}\n"
+                 "  w = bf16[128,256] parameter(1), sharding={devices=[1,2,4]<=[8] "
+                 "last_tile_dim_replicate}\n"
+                 "  ROOT y = bf16[64,256] dot(x, w), lhs_contracting_dims={1}, "
+                 "rhs_contracting_dims={0}\n}\n",
+                 shardings[k]);
+        const ridge_hlo_partition p = partition(w, read(w, text), NULL);
+        assert_int_equal(p.mesh.n, 2);
+        assert_int_equal(p.mesh.axes[0].size, 2);
+        assert_int_equal(p.mesh.axes[1].size, 4);
+        assert_int_equal(p.n_steps, 0); /* rows by one, columns by the other */
+        assert_string_equal(p.laid[2].local_shape, "bf16[16,128]");
+    }
 }
 
-static void what_programs_have_not_is_told(void **state)
+static void what_cannot_be_cut_is_told(void **state)
 {
     world *w = *state;
-    ridge_hlo_program p;
+    ridge_hlo_partition p;
     static const struct {
         const char *text, *message;
     } rows[] = {
-        {"e {\n  x = f32[4,4] parameter(0)\n  y = f32[16] reshape(x)\n  ROOT z = "
-         "f32[16] "
-         "negate(y)\n}",
-         "line 3: reshape splits or merges dims"},
-        {"e {\n  x = f32[4,8] parameter(0)\n  ROOT y = f32[4,4] dot(x, x), "
-         "lhs_contracting_dims={1}, rhs_contracting_dims={1}\n}",
-         "is not taken"},
-        {"e {\n  x = f32[4,8] parameter(0)\n  ROOT y = f32[4,8] sort(x), "
-         "dimensions={1}\n}",
-         "line 3: sort is not taken"},
+        {"e {\n  x = f32[4,4] parameter(0)\n  ROOT y = f32[4,4] negate(x)\n}",
+         "no value of the module says how it lies"},
+        {"e {\n  x = f32[4,8] parameter(0), sharding={devices=[2,1]<=[2]}\n  ROOT y = "
+         "f32[8,8] all-gather(x), replica_groups={{0,1}}, dimensions={0}\n}",
+         "line 3: the module has its collectives already (all-gather)"},
+        {"e {\n  x = f32[4,8] parameter(0), sharding={devices=[2,2]0,1,3,2}\n  ROOT y "
+         "= "
+         "f32[4,8] negate(x)\n}",
+         "an order of their own"},
     };
     for (size_t k = 0; k < RIDGE_COUNT_OF(rows); k++) {
         const ridge_hlo_module *m = read(w, rows[k].text);
-        assert_int_equal(ridge_hlo_program_build(w->cx, m, NULL, &p), RIDGE_E_ARG);
+        const ridge_status st = ridge_hlo_partition_build(w->cx, m, NULL, &p);
+        assert_true(st == RIDGE_E_ARG || st == RIDGE_E_PARSE);
         if (!strstr(ridge_ctx_message(w->cx), rows[k].message))
             fail_msg("'%s' is not in '%s'", rows[k].message, ridge_ctx_message(w->cx));
     }
+}
+
+/* A sort needs its dim entirely: that is done, and told. */
+static void what_is_gathered_is_told(void **state)
+{
+    world *w = *state;
+    const ridge_hlo_module *m =
+        read(w, "%less { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = "
+                "pred[] compare(a, b), direction=LT }\nENTRY e {\n  x = f32[4,8] "
+                "parameter(0), sharding={devices=[1,2]<=[2]}\n  ROOT y = f32[4,8] "
+                "sort(x), dimensions={1}, to_apply=%less\n}");
+    const ridge_hlo_partition p = partition(w, m, NULL);
+    assert_int_equal(p.n_gathered, 1);
+    assert_string_equal(p.gathered[0].what, "sort works along dim 1 of what it takes");
+    assert_int_equal(p.steps[0].kind, RIDGE_STEP_ALL_GATHER);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -299,10 +303,11 @@ int main(void)
         TEST(results_may_have_names_of_their_own),
         TEST(functions_are_modules_main_first),
         TEST(faults_name_their_place),
-        TEST(shardings_become_rules),
+        TEST(shardings_become_collectives),
         TEST(meshes_of_other_sizes),
         TEST(device_arrays_become_a_mesh),
-        TEST(what_programs_have_not_is_told),
+        TEST(what_cannot_be_cut_is_told),
+        TEST(what_is_gathered_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-enum { AXES_MOST = 16 };
+enum { AXES_MOST = 16, DEVICES_MOST = 1 << 20 };
 
 ridge_str hlo_sharding_text(const ridge_hlo_instruction *i)
 {
@@ -116,7 +116,6 @@ typedef struct device_array {
     int n_tile, n_sizes;
     int64_t tile[RIDGE_HLO_RANK_MAX], sizes[AXES_MOST];
     int order[AXES_MOST];
-    bool is_list; /* devices one by one, in order */
 } device_array;
 
 static ridge_status read_numbers(text_cursor *c, int64_t *out, int most, int *n)
@@ -131,31 +130,76 @@ static ridge_status read_numbers(text_cursor *c, int64_t *out, int most, int *n)
     return RIDGE_OK;
 }
 
+/* Devices one by one: runs of equal steps within runs of equal steps are a mesh that is
+ * read in another order. */
+static ridge_status find_steps(text_cursor *c, const int64_t *list, int64_t all,
+                               device_array *out)
+{
+    int64_t steps[AXES_MOST], sizes[AXES_MOST], inner = 1;
+    int n = 0;
+    while (inner < all && n < AXES_MOST) { /* from inside */
+        const int64_t step = list[inner] - list[0];
+        int64_t size = 1;
+        while (size * inner < all && list[size * inner] - list[0] == size * step)
+            size++;
+        while (size > 1 && all % (inner * size) != 0)
+            size--;
+        if (size < 2 || step < 1)
+            break;
+        steps[n] = step;
+        sizes[n++] = size;
+        inner *= size;
+    }
+    bool is_mesh = inner == all && list[0] == 0;
+    for (int64_t k = 0; is_mesh && k < all; k++) {
+        int64_t device = 0, rest = k;
+        for (int d = 0; d < n; d++) {
+            device += rest % sizes[d] * steps[d];
+            rest /= sizes[d];
+        }
+        is_mesh = device == list[k];
+    }
+    if (!is_mesh)
+        return ridge_fail(c->cx, RIDGE_E_ARG,
+                          "devices lie in an order of their own, which meshes have no "
+                          "words for");
+    out->n_sizes = n > 0 ? n : 1;
+    out->sizes[0] = 1;
+    for (int k = 0; k < n; k++) { /* dims of the row of devices, by their steps */
+        int place = 0;
+        for (int j = 0; j < n; j++)
+            place += steps[j] > steps[k];
+        out->sizes[place] = sizes[k];
+        out->order[n - 1 - k] = place;
+    }
+    return RIDGE_OK;
+}
+
+static ridge_status read_list(text_cursor *c, device_array *out)
+{
+    int64_t all = 1;
+    for (int d = 0; d < out->n_tile; d++) {
+        if (!ridge_mul_i64(all, out->tile[d], &all) || all > DEVICES_MOST)
+            return text_cursor_fail(c, "there are too many devices");
+    }
+    int64_t *list = ridge_new(ridge_ctx_scratch(c->cx), int64_t, (size_t)all);
+    if (list == NULL)
+        return ridge_fail_nomem(c->cx);
+    for (int64_t k = 0; k < all; k++) {
+        if (!text_cursor_number(c, &list[k]))
+            return text_cursor_fail(c, "%lld devices are wanted", (long long)all);
+        text_cursor_take(c, ",");
+    }
+    return find_steps(c, list, all, out);
+}
+
 /* The cursor stands behind "devices=". */
 static ridge_status read_array(text_cursor *c, device_array *out)
 {
     *out = (device_array){.n_tile = 0};
     RIDGE_TRY(read_numbers(c, out->tile, RIDGE_HLO_RANK_MAX, &out->n_tile));
-    out->is_list = !text_cursor_take(c, "<=");
-    if (out->is_list) {
-        int64_t all = 1, device;
-        for (int d = 0; d < out->n_tile; d++) {
-            if (!ridge_mul_i64(all, out->tile[d], &all))
-                return text_cursor_fail(c, "there are too many devices");
-        }
-        for (int64_t k = 0; k < all; k++) {
-            if (!text_cursor_number(c, &device))
-                return text_cursor_fail(c, "%lld devices are wanted", (long long)all);
-            if (device != k)
-                return ridge_fail(c->cx, RIDGE_E_ARG,
-                                  "devices lie in an order of their own, which meshes "
-                                  "have no words for");
-            text_cursor_take(c, ",");
-        }
-        out->n_sizes = 1;
-        out->sizes[0] = all;
-        return RIDGE_OK;
-    }
+    if (!text_cursor_take(c, "<="))
+        return read_list(c, out);
     RIDGE_TRY(read_numbers(c, out->sizes, AXES_MOST, &out->n_sizes));
     for (int d = 0; d < out->n_sizes; d++)
         out->order[d] = d;
@@ -259,30 +303,36 @@ ridge_status hlo_mesh_find(ridge_ctx *cx, const ridge_hlo_module *module, hlo_me
 /* ---- shardings --------------------------------------------------------------------
  */
 
-static ridge_status add_axis(text_cursor *c, const hlo_mesh *mesh, ridge_str name,
-                             ridge_dim_axes *out)
+/* "x":(2)4, the cursor behind the name. */
+static ridge_status take_part(text_cursor *c, hlo_axis_part *out)
 {
-    for (int a = 0; a < mesh->n; a++) {
-        if (!ridge_str_equal(mesh->names[a], name))
-            continue;
-        if (text_cursor_sees(c, ":("))
-            return ridge_fail(c->cx, RIDGE_E_ARG,
-                              "a part of axis \"%.*s\" cuts a dim: give the mesh an "
-                              "axis for it",
-                              (int)name.n, name.p);
-        if (mesh->sizes[a] == 1)
-            return RIDGE_OK;
-        if (out->n == RIDGE_MESH_AXIS_MAX)
-            return text_cursor_fail(c, "a dim is cut by too many axes");
-        out->axes[out->n++] = a;
+    if (!text_cursor_take(c, ":("))
         return RIDGE_OK;
-    }
-    return text_cursor_fail(c, "the mesh has no axis \"%.*s\"", (int)name.n, name.p);
+    if (!text_cursor_number(c, &out->before) || !text_cursor_take(c, ")") ||
+        !text_cursor_number(c, &out->size) || out->before < 1 || out->size < 1)
+        return text_cursor_fail(c, "a part of an axis such as \"x\":(1)2 is wanted");
+    return RIDGE_OK;
+}
+
+static ridge_status add_axis(text_cursor *c, const hlo_mesh *mesh, ridge_str name,
+                             hlo_laid *out)
+{
+    hlo_axis_part part = {.axis = 0};
+    while (part.axis < mesh->n && !ridge_str_equal(mesh->names[part.axis], name))
+        part.axis++;
+    if (part.axis == mesh->n)
+        return text_cursor_fail(c, "the mesh has no axis \"%.*s\"", (int)name.n,
+                                name.p);
+    RIDGE_TRY(take_part(c, &part));
+    if (out->dims[out->n_dims].n == RIDGE_MESH_AXIS_MAX)
+        return text_cursor_fail(c, "a dim is cut by too many axes");
+    out->dims[out->n_dims].parts[out->dims[out->n_dims].n++] = part;
+    return RIDGE_OK;
 }
 
 /* The cursor stands at "[{"x"}, {?}]". */
 static ridge_status read_dims(text_cursor *c, const hlo_mesh *mesh, int rank,
-                              ridge_sharding *out)
+                              hlo_laid *out)
 {
     RIDGE_TRY(text_cursor_want(c, "[", "before the dims of a sharding"));
     while (!text_cursor_take(c, "]")) {
@@ -296,11 +346,13 @@ static ridge_status read_dims(text_cursor *c, const hlo_mesh *mesh, int rank,
             ridge_str name;
             if (n > 0)
                 RIDGE_TRY(text_cursor_want(c, ",", "between axes"));
-            if (text_cursor_take(c, "?"))
+            if (text_cursor_take(c, "?")) {
+                out->open |= 1U << out->n_dims;
                 continue;
+            }
             if (!take_name(c, &name))
                 return text_cursor_fail(c, "the name of an axis is wanted");
-            RIDGE_TRY(add_axis(c, mesh, name, &out->dims[out->n_dims]));
+            RIDGE_TRY(add_axis(c, mesh, name, out));
         }
         if (text_cursor_take(c, "p")) { /* a priority */
             int64_t ignored;
@@ -313,7 +365,7 @@ static ridge_status read_dims(text_cursor *c, const hlo_mesh *mesh, int rank,
 
 /* Which axes of the mesh a device array's tiles are, from outside to inside. */
 static ridge_status assign(ridge_ctx *cx, const device_array *a, const hlo_mesh *mesh,
-                           int rank, ridge_sharding *out)
+                           int rank, hlo_laid *out)
 {
     int axes[AXES_MOST], n = 0, at = 0;
     for (int o = 0; o < a->n_sizes; o++) { /* dims of the array in the order read */
@@ -322,8 +374,8 @@ static ridge_status assign(ridge_ctx *cx, const device_array *a, const hlo_mesh 
             below *= a->sizes[d];
         for (int x = 0; x < mesh->n; x++) {
             stride /= mesh->sizes[x];
-            if (stride >= below && stride < below * a->sizes[a->order[o]] &&
-                n < AXES_MOST)
+            if (mesh->sizes[x] > 1 && stride >= below &&
+                stride < below * a->sizes[a->order[o]] && n < AXES_MOST)
                 axes[n++] = x;
         }
     }
@@ -332,7 +384,8 @@ static ridge_status assign(ridge_ctx *cx, const device_array *a, const hlo_mesh 
         while (ways < a->tile[d] && at < n) {
             ways *= mesh->sizes[axes[at]];
             if (d < rank && out->dims[d].n < RIDGE_MESH_AXIS_MAX)
-                out->dims[d].axes[out->dims[d].n++] = axes[at];
+                out->dims[d].parts[out->dims[d].n++] =
+                    (hlo_axis_part){.axis = axes[at]};
             at++;
         }
         if (ways != a->tile[d])
@@ -345,17 +398,43 @@ static ridge_status assign(ridge_ctx *cx, const device_array *a, const hlo_mesh 
     return RIDGE_OK;
 }
 
+/* Where the k-th of "[<@mesh, ..>, <@mesh, ..>]" begins; p NULL: there is none. */
+static ridge_str named_part(ridge_str text, int k)
+{
+    for (size_t at = 0; at + 1 < text.n; at++) {
+        if (text.p[at] == '<' && text.p[at + 1] == '@' && k-- == 0)
+            return (ridge_str){text.p + at, text.n - at};
+    }
+    return (ridge_str){NULL, 0};
+}
+
+ridge_str hlo_sharding_part(ridge_str text, int k)
+{
+    int depth = 0;
+    size_t from = 0;
+    if (hlo_text_has(text, "sharding_per_value<[")) {
+        const ridge_str part = named_part(text, k);
+        return part.p || k > 0 ? part : text;
+    }
+    if (text.n < 2 || text.p[0] != '{' ||
+        ridge_str_trim((ridge_str){text.p + 1, text.n - 1}).p[0] != '{')
+        return k == 0 ? text : (ridge_str){NULL, 0};
+    for (size_t at = 0; at < text.n; at++) { /* {{..}, {..}} */
+        depth += text.p[at] == '{';
+        if (text.p[at] == '{' && depth == 2)
+            from = at;
+        if (text.p[at] == '}' && depth-- == 2 && k-- == 0)
+            return (ridge_str){text.p + from, at + 1 - from};
+    }
+    return (ridge_str){NULL, 0};
+}
+
 ridge_status hlo_sharding_read(ridge_ctx *cx, ridge_str text, const hlo_mesh *mesh,
-                               int rank, ridge_sharding *out)
+                               int rank, hlo_laid *out)
 {
     text_cursor c = text_cursor_of(cx, text, "sharding");
     device_array a;
-    *out = (ridge_sharding){.n_dims = 0};
-    if (rank > RIDGE_TENSOR_DIM_MAX)
-        return ridge_fail(cx, RIDGE_E_ARG,
-                          "arrays of more than %d dims have no place "
-                          "in programs",
-                          RIDGE_TENSOR_DIM_MAX);
+    *out = (hlo_laid){.n_dims = 0};
     if (find_array(cx, text, &c)) {
         RIDGE_TRY(read_array(&c, &a));
         return assign(cx, &a, mesh, rank, out);

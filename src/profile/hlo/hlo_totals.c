@@ -2,7 +2,7 @@
 #include "hlo_pricing.h"
 
 #include "ridge/cost_range.h"
-#include "ridge/profile_hlo_program.h"
+#include "ridge/profile_hlo_partition.h"
 
 #include <math.h>
 #include <stdlib.h>
