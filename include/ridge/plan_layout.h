@@ -32,6 +32,8 @@ extern "C" {
     X(FP8, "fp8", "fp8 matmuls, otherwise as bf16", FP8, 2, 4, 4, 8, 4)                     \
     X(FP8_WEIGHTS, "fp8-weights", "as fp8, weights kept and gathered in fp8",              \
       FP8, 1, 4, 4, 8, 4)                                                                   \
+    X(FP8_ROWS, "fp8-rows", "fp8 matmuls, a scale for each row and column, otherwise as bf16", \
+      FP8, 2, 4, 4, 8, 4)                                                                   \
     X(MXFP8, "mxfp8", "fp8 matmuls, a scale for each 32 elements, otherwise as bf16",       \
       FP8, 2, 4, 4, 8, 4)                                                                   \
     X(FP4, "fp4", "fp4 matmuls, otherwise as bf16", FP4, 2, 4, 4, 8, 4)                     \
@@ -60,6 +62,7 @@ typedef struct ridge_policy {
     double master_bytes; /* 0: the compute copy is the master */
     double moment_bytes; /* both Adam moments */
     double reduce_bytes; /* a gradient on the network */
+    bool has_row_scales; /* of fp8: one for each row and column, not for a tensor */
 } ridge_policy;
 
 const ridge_policy *ridge_precision_policy(ridge_precision precision);
@@ -177,6 +180,32 @@ const char *ridge_cp_text(ridge_cp_exchange exchange);
 RIDGE_NODISCARD ridge_status ridge_cp_parse(ridge_ctx *cx, const char *text,
                                             ridge_cp_exchange *out);
 
+/* ---- experts --------------------------------------------------------------------- */
+
+/* How tokens reach their experts, and what the experts made comes back. */
+/* clang-format off */
+#define RIDGE_DISPATCH_LIST(X)                                                             \
+    X(COPIES, "copies", "a copy of a token for each of its experts, by an all-to-all")      \
+    X(ONCE, "once", "one copy to each node, spread there to each rank once (DeepEP, HybridEP)") \
+    X(ONCE_FP8, "once-fp8", "as once, sent out in fp8 and combined in bf16")
+/* clang-format on */
+
+typedef enum ridge_ep_dispatch {
+#define RIDGE_DISPATCH_ENUM(name, text, what) RIDGE_DISPATCH_##name,
+    RIDGE_DISPATCH_LIST(RIDGE_DISPATCH_ENUM)
+#undef RIDGE_DISPATCH_ENUM
+} ridge_ep_dispatch;
+
+#define RIDGE_DISPATCH_ONE(name, text, what) +1
+enum { RIDGE_DISPATCH_COUNT = 0 RIDGE_DISPATCH_LIST(RIDGE_DISPATCH_ONE) };
+#undef RIDGE_DISPATCH_ONE
+
+const char *ridge_ep_dispatch_text(ridge_ep_dispatch dispatch);
+const char *ridge_ep_dispatch_what(ridge_ep_dispatch dispatch);
+/** @errors E_ARG with the names */
+RIDGE_NODISCARD ridge_status ridge_ep_dispatch_parse(ridge_ctx *cx, const char *text,
+                                                     ridge_ep_dispatch *out);
+
 /* ---- layouts -------------------------------------------------------------------- */
 
 /** Layers of a first or last stage: as an even deal gives; or none, so that it holds
@@ -194,6 +223,7 @@ typedef struct ridge_layout {
     int zero_stage; /* 0 none, 1 optimizer, 2 and gradients, 3 and weights (FSDP) */
     bool has_sp;    /* activations between TP blocks are cut over tp */
     ridge_cp_exchange cp_exchange;
+    ridge_ep_dispatch ep_dispatch;
     ridge_schedule schedule;           /* 1F1B with vpp > 1 is interleaved */
     int64_t vpp;                       /* virtual stages a rank; 1: one */
     int64_t first_layers, last_layers; /* of those stages, or RIDGE_STAGE_* */
@@ -248,6 +278,7 @@ typedef struct ridge_knobs {
     int schedule;    /* ridge_schedule, RIDGE_KNOB_FREE or RIDGE_KNOB_ANY */
     int offload;     /* flags, RIDGE_KNOB_FREE or RIDGE_KNOB_ANY */
     int cp_exchange; /* or RIDGE_KNOB_FREE */
+    int ep_dispatch; /* or RIDGE_KNOB_FREE: as the stack has it, else copies */
     int overlap[RIDGE_OVERLAP_COUNT]; /* 0, 1 or RIDGE_FLAG_FREE */
     ridge_precision precision;
     ridge_optimizer optimizer;

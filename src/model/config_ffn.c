@@ -106,6 +106,27 @@ static ridge_status read_router(ridge__config *c, const ridge__choice *choice,
     return RIDGE_OK;
 }
 
+/* A token may choose its experts in some of their groups alone: those on few nodes. One
+ * group, or all of them, is no limit. */
+static ridge_status read_groups(ridge__config *c, ridge_ffn *f)
+{
+    int64_t groups, chosen;
+    RIDGE_TRY(ridge__config_get(c, RIDGE__F_EXPERT_GROUPS, 0, &groups));
+    RIDGE_TRY(ridge__config_get(c, RIDGE__F_GROUPS_PER_TOKEN, 0, &chosen));
+    if (groups <= 1 || chosen <= 0 || chosen == groups)
+        return RIDGE_OK;
+    if (chosen > groups || f->experts % groups != 0) {
+        return ridge_json_fail(c->cx, c->text,
+                               "%lld of %lld groups of %lld experts: groups are equal, "
+                               "and no more are chosen than there are",
+                               (long long)chosen, (long long)groups,
+                               (long long)f->experts);
+    }
+    f->expert_groups = groups;
+    f->groups_per_token = chosen;
+    return RIDGE_OK;
+}
+
 static ridge_status read_experts(ridge__config *c, const ridge__choice *choice,
                                  ridge_ffn *f)
 {
@@ -120,6 +141,7 @@ static ridge_status read_experts(ridge__config *c, const ridge__choice *choice,
     if (f->expert_d_ff == 0)
         RIDGE_TRY(read_width(c, choice, &f->expert_d_ff));
     RIDGE_TRY(ridge__config_get(c, RIDGE__F_LATENT_WIDTH, 0, &f->latent_width));
+    RIDGE_TRY(read_groups(c, f));
     RIDGE_TRY(read_shared(c, f));
     return read_router(c, choice, f);
 }

@@ -15,6 +15,7 @@ static void set_mesh(ridge_ctx *cx, const ridge_layout *l, ridge_json *o)
     ridge_json_set_text(o, "schedule", ridge_schedule_text(l->schedule));
     ridge_json_set_i64(o, "microbatch_seqs", l->microbatch_seqs);
     ridge_json_set_text(o, "cp_exchange", ridge_cp_text(l->cp_exchange));
+    ridge_json_set_text(o, "ep_dispatch", ridge_ep_dispatch_text(l->ep_dispatch));
     ridge_json_set_text(o, "precision", ridge_precision_policy(l->precision)->text);
     ridge_json_set_text(o, "optimizer", ridge_optimizer_text(l->optimizer));
 }

@@ -127,6 +127,9 @@ static const char *choices_note(ridge_ctx *cx, const ridge_train_price *p)
     if (l->tp > 1)
         ridge_buf_printf(&out, "%s%s", out.n == 0 ? "" : ", ",
                          l->has_sp ? "SP" : "no SP");
+    if (l->ep > 1 && l->ep_dispatch != RIDGE_DISPATCH_COPIES)
+        ridge_buf_printf(&out, "%stokens dispatched %s", out.n == 0 ? "" : ", ",
+                         ridge_ep_dispatch_text(l->ep_dispatch));
     if (l->offload != RIDGE_OFFLOAD_NONE)
         ridge_buf_printf(&out, "%s%s on the host (%s a chip)", out.n == 0 ? "" : ", ",
                          ridge_offload_text(l->offload),

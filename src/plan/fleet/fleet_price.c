@@ -4,6 +4,7 @@
  * slowest stage and the longest reduction are of all.
  */
 #include "fleet_price.h"
+#include "usual_choice.h"
 
 #include "fleet_deal.h"
 
@@ -56,21 +57,11 @@ fleet_sheet *fleet_sheet_open(fleet_case *fc)
 ridge_layout fleet_layout_local(const fleet_case *fc, const ridge_layout *common,
                                 const ridge_fleet_part *part)
 {
-    const int *wanted = fc->request->knobs.overlap;
-    const bool is_tpu = fc->slices[part->pool].chip->kind == RIDGE_CHIP_TPU;
     ridge_layout l = *common;
     l.pp = part->stages;
     l.remat = part->remat;
     l.placement = part->placement;
-    for (int i = 0; i < RIDGE_OVERLAP_COUNT; i++) {
-        const bool is_usual = i == RIDGE_OVERLAP_TP   ? is_tpu
-                              : i == RIDGE_OVERLAP_PP ? false
-                                                      : i != RIDGE_OVERLAP_EP;
-        ridge_layout_set_overlap(&l, (ridge_overlap_kind)i,
-                                 wanted[i] == RIDGE_FLAG_FREE ? is_usual
-                                                              : wanted[i] == 1);
-    }
-    l.has_tp_overlap = l.has_tp_overlap && l.tp > 1;
+    train_usual_overlaps(fc->request, fc->slices[part->pool].chip, &l);
     return l;
 }
 

@@ -10,6 +10,7 @@
 #include "fleet_price.h"
 #include "layout_placements.h"
 #include "pipeline_choice.h"
+#include "usual_choice.h"
 
 #include <math.h>
 
@@ -398,6 +399,7 @@ ridge_status fleet_task_run(ridge_ctx *cx, const ridge_train_request *request,
                               .ep = task->ep,
                               .has_sp = task->has_sp,
                               .cp_exchange = task->cp_exchange,
+                              .ep_dispatch = train_usual_dispatch(request),
                               .vpp = 1,
                               .schedule = k->schedule >= 0 ? (ridge_schedule)k->schedule
                                                            : RIDGE_SCHEDULE_1F1B,

@@ -100,6 +100,7 @@ static ridge_status precision_name(launch_draft *d, const char **out)
         return RIDGE_OK;
     case RIDGE_PRECISION_BF16_PURE:
     case RIDGE_PRECISION_FP8_WEIGHTS:
+    case RIDGE_PRECISION_FP8_ROWS:
     case RIDGE_PRECISION_FP4:
     case RIDGE_PRECISION_TF32:
     case RIDGE_PRECISION_FP32:

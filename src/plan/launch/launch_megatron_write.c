@@ -331,6 +331,7 @@ static ridge_status fill_precision(launch_draft *d)
         return RIDGE_OK;
     case RIDGE_PRECISION_BF16_PURE:
     case RIDGE_PRECISION_FP8_WEIGHTS:
+    case RIDGE_PRECISION_FP8_ROWS:
     case RIDGE_PRECISION_MXFP8:
     case RIDGE_PRECISION_TF32:
         break;

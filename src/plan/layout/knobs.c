@@ -14,6 +14,7 @@ ridge_knobs ridge_knobs_free(void)
                      .schedule = RIDGE_KNOB_FREE,
                      .offload = RIDGE_KNOB_FREE,
                      .cp_exchange = RIDGE_KNOB_FREE,
+                     .ep_dispatch = RIDGE_KNOB_FREE,
                      .precision = RIDGE_PRECISION_BF16,
                      .optimizer = RIDGE_OPTIMIZER_ADAMW};
     for (int i = 0; i < RIDGE_OVERLAP_COUNT; i++)
@@ -31,7 +32,8 @@ typedef enum knob_kind {
     KNOB_OPTIMIZER,
     KNOB_SCHEDULE,
     KNOB_OFFLOAD,
-    KNOB_CP
+    KNOB_CP,
+    KNOB_DISPATCH
 } knob_kind;
 
 typedef struct knob {
@@ -52,6 +54,7 @@ static const knob knobs_known[] = {
     {"zero", KNOB_ZERO, offsetof(ridge_knobs, zero_stage)},
     {"sp", KNOB_FLAG, offsetof(ridge_knobs, has_sp)},
     {"cp_exchange", KNOB_CP, offsetof(ridge_knobs, cp_exchange)},
+    {"ep_dispatch", KNOB_DISPATCH, offsetof(ridge_knobs, ep_dispatch)},
     {"schedule", KNOB_SCHEDULE, offsetof(ridge_knobs, schedule)},
     {"first_layers", KNOB_STAGE, offsetof(ridge_knobs, first_layers)},
     {"last_layers", KNOB_STAGE, offsetof(ridge_knobs, last_layers)},
@@ -149,6 +152,14 @@ static ridge_status set_cp(ridge_ctx *cx, int *field, const char *value)
     return RIDGE_OK;
 }
 
+static ridge_status set_dispatch(ridge_ctx *cx, int *field, const char *value)
+{
+    ridge_ep_dispatch dispatch;
+    RIDGE_TRY(ridge_ep_dispatch_parse(cx, value, &dispatch));
+    *field = (int)dispatch;
+    return RIDGE_OK;
+}
+
 static ridge_status set_knob(ridge_ctx *cx, ridge_knobs *knobs, const knob *k,
                              const char *value)
 {
@@ -173,9 +184,11 @@ static ridge_status set_knob(ridge_ctx *cx, ridge_knobs *knobs, const knob *k,
     case KNOB_OFFLOAD:
         return set_offload(cx, field, value);
     case KNOB_CP:
+        return set_cp(cx, field, value);
+    case KNOB_DISPATCH:
         break;
     }
-    return set_cp(cx, field, value);
+    return set_dispatch(cx, field, value);
 }
 
 ridge_status ridge_knobs_set(ridge_ctx *cx, ridge_knobs *knobs, const char *key,

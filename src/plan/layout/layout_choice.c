@@ -30,6 +30,12 @@ static const choice exchanges[] = {
 #undef EXCHANGE_ROW
 };
 
+static const choice dispatches[] = {
+#define DISPATCH_ROW(name, text, what) {text, what},
+    RIDGE_DISPATCH_LIST(DISPATCH_ROW)
+#undef DISPATCH_ROW
+};
+
 /* By flags. */
 static const char *const offloads[RIDGE_OFFLOAD_ALL + 1] = {
     "none",
@@ -145,6 +151,32 @@ ridge_status ridge_cp_parse(ridge_ctx *cx, const char *text, ridge_cp_exchange *
         }
     }
     return fail_choice(cx, "exchange of cp", text, names, RIDGE_CP_COUNT);
+}
+
+/* ---- experts --------------------------------------------------------------------- */
+
+const char *ridge_ep_dispatch_text(ridge_ep_dispatch dispatch)
+{
+    return dispatches[dispatch].text;
+}
+
+const char *ridge_ep_dispatch_what(ridge_ep_dispatch dispatch)
+{
+    return dispatches[dispatch].what;
+}
+
+ridge_status ridge_ep_dispatch_parse(ridge_ctx *cx, const char *text,
+                                     ridge_ep_dispatch *out)
+{
+    const char *names[RIDGE_DISPATCH_COUNT];
+    for (int i = 0; i < RIDGE_DISPATCH_COUNT; i++) {
+        names[i] = dispatches[i].text;
+        if (strcmp(text, names[i]) == 0) {
+            *out = (ridge_ep_dispatch)i;
+            return RIDGE_OK;
+        }
+    }
+    return fail_choice(cx, "dispatch of experts", text, names, RIDGE_DISPATCH_COUNT);
 }
 
 /* ---- overlap and schedule -------------------------------------------------------- */

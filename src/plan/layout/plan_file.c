@@ -8,7 +8,7 @@
  *     mesh                    {dp, fsdp, tp, cp, pp, ep}
  *     zero_stage, sp, vpp, microbatch_seqs, remat, precision, tp_overlap,
  *     placement_index
- *     schedule, first_layers, last_layers, cp_exchange, remat_layers, offload,
+ *     schedule, first_layers, last_layers, cp_exchange, ep_dispatch, remat_layers, offload,
  *     optimizer, fsdp_overlap, dp_overlap, pp_overlap, ep_overlap   plain when absent
  *     placement, shardings, predicted    written, not read
  */
@@ -90,6 +90,7 @@ static void set_layout(ridge_ctx *cx, ridge_json *o, const ridge_train_request *
     set_stage_layers(o, "first_layers", l->first_layers);
     set_stage_layers(o, "last_layers", l->last_layers);
     ridge_json_set_text(o, "cp_exchange", ridge_cp_text(l->cp_exchange));
+    ridge_json_set_text(o, "ep_dispatch", ridge_ep_dispatch_text(l->ep_dispatch));
     ridge_json_set_i64(o, "microbatch_seqs", l->microbatch_seqs);
     ridge_json_set_text(o, "remat", ridge_remat_text(l->remat));
     if (l->remat_layers > 0) {
@@ -296,6 +297,12 @@ static ridge_status read_choices(ridge_ctx *cx, const ridge_node *root, ridge_la
     if (!ridge_json_is_absent(n)) {
         RIDGE_TRY(ridge_json_want_text(cx, n, &text));
         if (ridge_cp_parse(cx, text, &l->cp_exchange) != RIDGE_OK)
+            return fail_name(cx, n);
+    }
+    n = ridge_json_get(root, "ep_dispatch");
+    if (!ridge_json_is_absent(n)) {
+        RIDGE_TRY(ridge_json_want_text(cx, n, &text));
+        if (ridge_ep_dispatch_parse(cx, text, &l->ep_dispatch) != RIDGE_OK)
             return fail_name(cx, n);
     }
     n = ridge_json_get(root, "offload");

@@ -6,7 +6,15 @@
 /* clang-format off */
 static const ridge_policy policies[] = {
 #define POLICY_ROW(name, text, what, compute, weight, gradient, master, moment, reduce) \
-    {text, what, RIDGE_DTYPE_##compute, weight, gradient, master, moment, reduce},
+    {text,                                                                             \
+     what,                                                                             \
+     RIDGE_DTYPE_##compute,                                                            \
+     weight,                                                                           \
+     gradient,                                                                         \
+     master,                                                                           \
+     moment,                                                                           \
+     reduce,                                                                           \
+     RIDGE_PRECISION_##name == RIDGE_PRECISION_FP8_ROWS},
     RIDGE_PRECISION_LIST(POLICY_ROW)
 #undef POLICY_ROW
 };

@@ -4,6 +4,7 @@
  * replicas, stages.
  */
 #include "network_time.h"
+#include "expert_dispatch.h"
 
 #include <math.h>
 
@@ -59,6 +60,7 @@ bool train_groups_place(const ridge_slice *slice, const ridge_layout *l, int pla
 {
     int order[RIDGE_AXIS_MAX];
     bool is_pp_inside = placement % 2 == 1;
+    out->dispatch = l->ep_dispatch;
     train_placement_order(slice, placement, order);
     train_ways w = train_layout_ways(l);
     int64_t dense[] = {l->tp, l->cp, w.shards / l->cp, w.replicas, l->pp};
@@ -142,38 +144,6 @@ shard_time train_shard_time(const train_case *tc, const train_groups *g,
     return t;
 }
 
-static bool is_between_nodes(const train_case *tc, const ridge_group *g)
-{
-    for (int i = 0; i < g->n_spans; i++) {
-        if (tc->slice->axes[g->spans[i].axis].kind == RIDGE_AXIS_FABRIC)
-            return true;
-    }
-    return false;
-}
-
-static double experts_per_token(const train_case *tc)
-{
-    double most = 1;
-    for (int k = 0; k < tc->n_kinds; k++) {
-        if (tc->kinds[k].ffn.kind == RIDGE_FFN_MOE)
-            most = fmax(most, (double)tc->kinds[k].ffn.experts_per_token);
-    }
-    return most;
-}
-
-/* Copies of a token that travel between nodes over those that are asked for: to each
- * node with any of its k experts one goes, and its copies spread there
- * (deepseek-v3-2024, section 3.2.2). Even routing: n (1 - (1 - 1/n)^k) nodes. */
-static double dispatched_share(const train_case *tc, const ridge_group *g)
-{
-    if (tc->stack == NULL || !tc->stack->dispatches_once || !is_between_nodes(tc, g))
-        return 1;
-    double k = experts_per_token(tc);
-    double nodes =
-        fmax(1, (double)g->ranks / (double)tc->slice->system->chips_per_node);
-    return fmin(1, nodes * (1 - pow(1 - 1 / nodes, k)) / k);
-}
-
 /* Experts: each all-to-all of the forward pass has one that takes gradients back; what
  * the program exchanges beyond that (kept rows, gradients not yet added up) is left
  * out. */
@@ -190,10 +160,9 @@ layer_exchange train_layer_exchange(const train_case *tc, const train_groups *g,
         ridge_time *sum = !x->is_backward ? &e.fwd[x->part]
                           : x->is_beside  ? &e.beside[x->part]
                                           : &e.bwd[x->part];
-        double bytes = x->bytes;
-        if (x->part == EXCHANGE_EP)
-            bytes *= dispatched_share(tc, groups[EXCHANGE_EP]);
-        ridge_time one = collective(tc, x->kind, bytes, groups[x->part]);
+        ridge_time one = x->part == EXCHANGE_EP && x->bytes > 0
+                             ? train_dispatch_time(tc, g, x->kind, x->bytes)
+                             : collective(tc, x->kind, x->bytes, groups[x->part]);
         sum->bound_s += x->count * one.bound_s;
         sum->expected_s += x->count * one.expected_s;
     }

@@ -10,6 +10,7 @@
 typedef struct train_groups {
     ridge_group tp, cp, shards, replicas, pp;
     ridge_group ep, expert_shards, expert_replicas;
+    ridge_ep_dispatch dispatch; /* how tokens go over ep */
 } train_groups;
 
 /** How many placements a slice offers: orders of its torus axes, times two orders of

@@ -119,6 +119,46 @@ static double product_factor(const train_case *tc, const ridge_partition *p,
                         bytes < 1 ? &stack->fp4_time : &stack->fp8_time, tc->chip);
 }
 
+/* Share of the rate of products whose operands have one scale that products with a scale
+ * for each row reach: 0.9 to 1. @source pytorch-147971 */
+static const double ROWS_RATE = 0.95;
+
+static double elements_of(const ridge_partition *p, int tensor)
+{
+    return ridge_partition_local_elements(p, tensor);
+}
+
+/* Scales of rows are not those of columns: an operand is read for each of its two uses,
+ * gathered weights too, and products of the backward pass, which run with one scale,
+ * are read and written again to have theirs. @source torchao-2184 */
+static double rows_bytes(const ridge_partition *p, const ridge_operation *o)
+{
+    const ridge_tensor *tensors = p->program->tensors;
+    const bool has_weight = weight_of(p->program, o) >= 0;
+    double bytes = 0;
+    if (o->is_backward)
+        bytes += 2 * 2 * elements_of(p, o->outputs[0]);
+    for (int i = 0; i < o->n_inputs; i++) {
+        const bool is_weight = tensors[o->inputs[i]].role == RIDGE_ROLE_WEIGHT;
+        if (is_weight)
+            bytes += 3 * elements_of(p, o->inputs[i]); /* read wide, written narrow */
+        else if (has_weight && !o->is_backward)
+            bytes += 2 * elements_of(p, o->inputs[i]);
+    }
+    return bytes;
+}
+
+static double rows_time_s(const train_case *tc, const ridge_partition *p,
+                          const ridge_operation *o, double product_s)
+{
+    const bool is_kept = o->is_head || o->part == RIDGE_PART_ROUTER;
+    if (!tc->policy->has_row_scales || o->code != RIDGE_OPCODE_EINSUM ||
+        o->n_inputs < 2 || is_kept)
+        return product_s;
+    return product_s / ROWS_RATE +
+           ridge_stream_cost(tc->chip, 0, rows_bytes(p, o)).expected_s;
+}
+
 ridge_operation_time stack_operation_time(const train_case *tc,
                                           const ridge_partition *partition, int op,
                                           const ridge_operation_time *tuned)
@@ -126,6 +166,7 @@ ridge_operation_time stack_operation_time(const train_case *tc,
     const ridge_operation *o = &partition->program->ops[op];
     const ridge_stack *stack = tc->stack;
     ridge_operation_time t = *tuned;
+    t.expected_s = rows_time_s(tc, partition, o, t.expected_s);
     if (stack == NULL)
         return t;
     switch (o->code) {

@@ -1,4 +1,5 @@
 /* Derivations of the parts of a step that move data, and of memory. */
+#include "expert_dispatch.h"
 #include "explain_story.h"
 
 #define SECONDS(x) ridge_format_seconds(x).s
@@ -86,6 +87,30 @@ void explain_cp(story *s, int depth)
     tell_exchanges(s, depth + 1, EXCHANGE_CP, &s->groups.cp);
 }
 
+/* Copies over each network, and the slower of the two. */
+static void tell_dispatches(story *s, int depth)
+{
+    const dispatch_copies copies = train_dispatch_copies(s->tc, &s->groups);
+    story_add(s, depth, "copies", "nodes and ranks with any of a token's experts", "",
+              "%.2f between nodes, %.2f to ranks within them; %s", copies.nodes,
+              copies.ranks, ridge_ep_dispatch_text(s->price->layout.ep_dispatch));
+    for (int k = 0; k < s->tc->n_kinds && k < 4; k++) {
+        const layer_time *t = &s->layers[k];
+        for (int i = 0; i < t->n_exchanges; i++) {
+            const layer_exchange_item *x = &t->exchanges[i];
+            if (x->part != EXCHANGE_EP || x->is_backward)
+                continue;
+            const ridge_time one =
+                train_dispatch_time(s->tc, &s->groups, x->kind, x->bytes);
+            story_add(s, depth + 1, "exchange", "the slower of both networks",
+                      SECONDS(one.expected_s),
+                      "%d a layer and pass; %s of copies a rank if each were sent",
+                      x->count,
+                      ridge_format_bytes(x->bytes / (double)s->groups.ep.ranks).s);
+        }
+    }
+}
+
 void explain_ep(story *s, int depth)
 {
     const ridge_layout *l = &s->price->layout;
@@ -94,7 +119,11 @@ void explain_ep(story *s, int depth)
                                 : "dispatch and combine, and the same way back",
               SECONDS(s->price->parts.ep_s), "ep %lld, balanced experts",
               (long long)l->ep);
-    tell_exchanges(s, depth + 1, EXCHANGE_EP, &s->groups.ep);
+    if (l->ep_dispatch == RIDGE_DISPATCH_COPIES) {
+        tell_exchanges(s, depth + 1, EXCHANGE_EP, &s->groups.ep);
+    } else {
+        tell_dispatches(s, depth + 1);
+    }
 }
 
 void explain_imbalance(story *s, int depth)

@@ -169,6 +169,12 @@ static void add_choices(relaxer *r)
         r->best->layout.ep > 1 &&
         (v = add(r, "ep_overlap=1", "all-to-alls behind another microbatch")) != NULL)
         v->request.knobs.overlap[RIDGE_OVERLAP_EP] = 1;
+    if (k->ep_dispatch == RIDGE_KNOB_FREE && r->best != NULL &&
+        r->best->layout.ep > 1 &&
+        r->best->layout.ep_dispatch == RIDGE_DISPATCH_COPIES &&
+        (v = add(r, "ep_dispatch=once", "a token sent once to each node and rank")) !=
+            NULL)
+        v->request.knobs.ep_dispatch = RIDGE_DISPATCH_ONCE;
     if (k->optimizer == RIDGE_OPTIMIZER_ADAMW &&
         (v = add(r, "optimizer=adamw-8bit", "moments in 8 bits")) != NULL)
         v->request.knobs.optimizer = RIDGE_OPTIMIZER_ADAMW_8BIT;

@@ -16,6 +16,7 @@
 #include "pipeline_choice.h"
 #include "search_memory.h"
 #include "step_program.h"
+#include "usual_choice.h"
 
 #include <math.h>
 #include <string.h>
@@ -380,28 +381,18 @@ static bool clear(search_desk *d)
     return train_case_forget(&d->tc);
 }
 
-static bool has_overlap(const search_desk *d, ridge_overlap_kind kind, bool usual)
-{
-    int wanted = d->knobs->overlap[kind];
-    return wanted == RIDGE_FLAG_FREE ? usual : wanted == 1;
-}
-
 static void start_layout(const search_desk *d, const search_task *task, ridge_layout *l)
 {
-    bool is_tpu = d->tc.chip->kind == RIDGE_CHIP_TPU;
     *l = (ridge_layout){.tp = task->tp,
                         .cp = task->cp,
                         .ep = task->ep,
                         .has_sp = task->has_sp,
                         .cp_exchange = task->cp_exchange,
+                        .ep_dispatch = train_usual_dispatch(d->tc.request),
                         .vpp = 1,
                         .precision = d->knobs->precision,
                         .optimizer = d->knobs->optimizer};
-    l->has_tp_overlap = l->tp > 1 && has_overlap(d, RIDGE_OVERLAP_TP, is_tpu);
-    l->is_fsdp_exposed = !has_overlap(d, RIDGE_OVERLAP_FSDP, true);
-    l->is_dp_exposed = !has_overlap(d, RIDGE_OVERLAP_DP, true);
-    l->has_pp_overlap = has_overlap(d, RIDGE_OVERLAP_PP, false);
-    l->has_ep_overlap = has_overlap(d, RIDGE_OVERLAP_EP, false);
+    train_usual_overlaps(d->tc.request, d->tc.chip, l);
 }
 
 void search_desk_run(search_desk *d, const search_task *task, layer_book *book,

@@ -49,8 +49,6 @@ ridge_status measured_stack(ridge_ctx *cx, const ridge_catalog *catalog,
     if (r->stack == NULL)
         return RIDGE_OK;
     follow_practice(&r->stack->practice, r);
-    if (r->stack->has_tp_overlap && r->knobs.overlap[RIDGE_OVERLAP_TP] < 0)
-        r->knobs.overlap[RIDGE_OVERLAP_TP] = 1;
     if (r->stack->has_half_gradients && r->knobs.precision == RIDGE_PRECISION_BF16)
         r->knobs.precision = RIDGE_PRECISION_BF16_REDUCE;
     return RIDGE_OK;

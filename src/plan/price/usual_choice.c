@@ -1,0 +1,30 @@
+/* Choices that a search leaves as software has them: the stack's, where one is named. */
+#include "usual_choice.h"
+
+ridge_ep_dispatch train_usual_dispatch(const ridge_train_request *request)
+{
+    if (request->knobs.ep_dispatch != RIDGE_KNOB_FREE)
+        return (ridge_ep_dispatch)request->knobs.ep_dispatch;
+    return request->stack != NULL && request->stack->dispatches_once
+               ? RIDGE_DISPATCH_ONCE
+               : RIDGE_DISPATCH_COPIES;
+}
+
+static bool is_on(const ridge_train_request *request, ridge_overlap_kind kind,
+                  bool usual)
+{
+    const int wanted = request->knobs.overlap[kind];
+    return wanted == RIDGE_FLAG_FREE ? usual : wanted == 1;
+}
+
+void train_usual_overlaps(const ridge_train_request *request, const ridge_chip *chip,
+                          ridge_layout *l)
+{
+    const bool is_collective = chip->kind == RIDGE_CHIP_TPU ||
+                               (request->stack != NULL && request->stack->has_tp_overlap);
+    l->has_tp_overlap = l->tp > 1 && is_on(request, RIDGE_OVERLAP_TP, is_collective);
+    l->is_fsdp_exposed = !is_on(request, RIDGE_OVERLAP_FSDP, true);
+    l->is_dp_exposed = !is_on(request, RIDGE_OVERLAP_DP, true);
+    l->has_pp_overlap = is_on(request, RIDGE_OVERLAP_PP, false);
+    l->has_ep_overlap = is_on(request, RIDGE_OVERLAP_EP, false);
+}
