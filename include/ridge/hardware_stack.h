@@ -55,6 +55,8 @@ typedef struct ridge_stack {
                                * it does the attention again */
     bool has_half_gradients;  /* gradients kept and reduced in 16 bits */
     bool dispatches_once;     /* a token travels to each node of its experts once */
+    bool broadcasts_updates;  /* ZeRO-1 and 2: each rank sends what it updated to all
+                               * others by itself, and all wait */
     bool has_two_gradients;   /* 16-bit ones beside those kept in fp32 */
     bool gathers_stage;       /* ZeRO-3: stages of a pipeline stay gathered */
     double kept_passes;       /* activations kept over those that gradients need */

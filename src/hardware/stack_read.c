@@ -5,7 +5,7 @@
  * given again; factors are merged chip by chip, aliases and runs are not inherited);
  * aliases; runs (words of titles of sources whose runs used it); attention (flash,
  * unfused); practice {sp, zero, remat}; the flags has_tp_overlap, has_half_gradients,
- * dispatches_once, has_two_gradients, gathers_stage; facts range_low, range_high,
+ * dispatches_once, broadcasts_updates, has_two_gradients, gathers_stage; facts range_low, range_high,
  * range_rows, stream_passes, gated_passes, kept_passes, logit_bytes, selective_matmuls,
  * experts_half_width; factors matmul_time, fp8_time, fp4_time, attention_time {chip:
  * fact}. An unknown member is an error.
@@ -26,6 +26,7 @@ static const char *const members[] = {"name",
                                       "has_tp_overlap",
                                       "has_half_gradients",
                                       "dispatches_once",
+                                      "broadcasts_updates",
                                       "has_two_gradients",
                                       "gathers_stage",
                                       "gated_passes",
@@ -67,6 +68,7 @@ static const struct {
     {"has_two_gradients", offsetof(ridge_stack, has_two_gradients)},
     {"gathers_stage", offsetof(ridge_stack, gathers_stage)},
     {"dispatches_once", offsetof(ridge_stack, dispatches_once)},
+    {"broadcasts_updates", offsetof(ridge_stack, broadcasts_updates)},
 };
 
 static const struct {

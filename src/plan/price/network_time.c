@@ -185,6 +185,15 @@ ridge_time train_send_time(const train_case *tc, const train_groups *g,
     return collective(tc, RIDGE_COLLECTIVE_SEND_RECV, train_send_bytes(tc, l), &g->pp);
 }
 
+/* One broadcast after the other, of what each rank updated. @source internevo-2023 */
+static ridge_time broadcast_shards(const train_case *tc, const ridge_group *group,
+                                   double bytes)
+{
+    const double ranks = (double)group->ranks;
+    ridge_time one = collective(tc, RIDGE_COLLECTIVE_BROADCAST, bytes / ranks, group);
+    return (ridge_time){ranks * one.bound_s, ranks * one.expected_s};
+}
+
 step_sync train_step_sync(const train_case *tc, const train_groups *g,
                           const ridge_layout *layout, double dense_params,
                           double expert_params)
@@ -198,12 +207,19 @@ step_sync train_step_sync(const train_case *tc, const train_groups *g,
         add(collective(tc, ar, dense, &g->replicas),
             collective(tc, ar, expert, &g->expert_replicas)),
         none(),
+        false,
     };
     if (layout->zero_stage != 1 && layout->zero_stage != 2)
         return sync;
     train_params all = {dense_params, expert_params};
     shard_time shards = train_shard_time(tc, g, &all);
     sync.gather = shards.gather;
+    if (tc->stack != NULL && tc->stack->broadcasts_updates) {
+        sync.is_gather_waited = true;
+        sync.gather = add(
+            broadcast_shards(tc, &g->shards, dense_params * p->weight_bytes),
+            broadcast_shards(tc, &g->expert_shards, expert_params * p->weight_bytes));
+    }
     if (layout->zero_stage == 1) /* ZeRO-2 scatters after each microbatch instead */
         sync.reduce = add(sync.reduce, shards.scatter);
     return sync;

@@ -55,6 +55,7 @@ ridge_time train_send_time(const train_case *tc, const train_groups *g,
 /** Gradients of a stage reduced once a step, and weights gathered after the update. */
 typedef struct step_sync {
     ridge_time reduce, gather;
+    bool is_gather_waited; /* nothing runs beside it */
 } step_sync;
 
 step_sync train_step_sync(const train_case *tc, const train_groups *g,

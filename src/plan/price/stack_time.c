@@ -23,6 +23,27 @@ static double local_length(const ridge_partition *p, int tensor, int dim)
     return 1;
 }
 
+/* Rows of 16 bytes are what matrix units load: batched products over heads whose size
+ * is no multiple of them run on the vector units, as such libraries' do.
+ * @source nvidia-matmul-guide, section 4 */
+static const double UNIT_ROW_BYTES = 16;
+
+static double head_product_s(const ridge_chip *chip, const ridge_matmul *m,
+                             double head_dim)
+{
+    const double expected_s = ridge_matmul_cost(chip, m, RIDGE_MEMORY_HBM).expected_s;
+    const bool is_aligned =
+        fmod(head_dim * ridge_dtype_bytes(m->activation), UNIT_ROW_BYTES) == 0;
+    if (chip->kind != RIDGE_CHIP_GPU || is_aligned)
+        return expected_s;
+    const double peak = ridge_chip_peak(chip, RIDGE_DTYPE_BF16, NULL);
+    const double share = expected_s > 0 ? 2 * m->batch * m->m * m->k * m->n /
+                                              (expected_s * peak)
+                                        : 1;
+    return fmax(expected_s, 2 * m->batch * m->m * m->k * m->n /
+                                (chip->vector_flops_per_s * fmin(share, 1)));
+}
+
 /* Queries by keys, whole squares: a mask hides scores, but does not save them. */
 static double unfused_attention_s(const train_case *tc, const ridge_partition *p,
                                   const ridge_operation *o,
@@ -46,9 +67,8 @@ static double unfused_attention_s(const train_case *tc, const ridge_partition *p
     ridge_matmul values = scores;
     values.k = s;
     values.n = local_length(p, v, shape->hv);
-    const double products_s =
-        ridge_matmul_cost(tc->chip, &scores, RIDGE_MEMORY_HBM).expected_s +
-        ridge_matmul_cost(tc->chip, &values, RIDGE_MEMORY_HBM).expected_s;
+    const double products_s = head_product_s(tc->chip, &scores, scores.k) +
+                              head_product_s(tc->chip, &values, values.n);
     const double bytes =
         batch * t * s * (o->is_backward ? SCORE_BYTES_BWD : SCORE_BYTES_FWD);
     const ridge_op_cost streams = ridge_stream_cost(tc->chip, 0, bytes);

@@ -37,7 +37,7 @@ static void add_step_sync(const train_case *tc, const train_terms *x,
     double reduce_s = sync->reduce.expected_s;
     double gather_s = sync->gather.expected_s;
     double bwd_s = l->is_dp_exposed ? 0 : s->bwd_s;
-    double fwd_s = l->is_dp_exposed ? 0 : s->fwd_s;
+    double fwd_s = l->is_dp_exposed || sync->is_gather_waited ? 0 : s->fwd_s;
     e->reduce_exposed_s = fmax(reduce_s / layers, reduce_s - bwd_s);
     e->gather_exposed_s = fmax(gather_s / layers, gather_s - fwd_s);
     e->reduce_hidden_s = positive(reduce_s - e->reduce_exposed_s);

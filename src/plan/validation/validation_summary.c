@@ -151,31 +151,62 @@ static bool is_ranked_with(const ridge_validation_row *a, const ridge_validation
            strcmp(a->model, b->model) == 0;
 }
 
+/* By how much two runs of one plan differ on average where a source ran it twice; 0: it
+ * did not. */
+static double repeats_differ(const ridge_validation *v, const char *source)
+{
+    double sum = 0;
+    int n = 0;
+    for (int i = 0; i < v->n_rows; i++) {
+        const ridge_validation_row *a = &v->rows[i];
+        if (!is_in(a, SET_ALL) || strcmp(a->source, source) != 0)
+            continue;
+        for (int j = 0; j < i; j++) {
+            const ridge_validation_row *b = &v->rows[j];
+            if (!is_in(b, SET_ALL) || !is_sibling(a, b) ||
+                a->predicted_step_s != b->predicted_step_s)
+                continue;
+            sum += fabs(log(a->chip_s_per_token / b->chip_s_per_token));
+            n++;
+        }
+    }
+    return n > 0 ? exp(sum / n) - 1 : 0;
+}
+
 /* Kendall's tau of chip-seconds a token over the rows that go with row first; pairs
- * that were measured alike do not count. */
-static ridge_ranking rank_rows(const ridge_validation *v, int first)
+ * that were measured within tie of each other do not count. */
+static double tau_of(const ridge_validation *v, int first, double tie, int *pairs)
 {
     const ridge_validation_row *a = &v->rows[first];
-    ridge_ranking ranking = {.source = a->source, .model = a->model};
-    int64_t agreeing = 0;
+    int agreeing = 0;
+    *pairs = 0;
     for (int i = first; i < v->n_rows; i++) {
-        if (!is_ranked_with(a, &v->rows[i]))
-            continue;
-        ranking.rows++;
-        for (int j = first; j < i; j++) {
+        for (int j = first; j < i && is_ranked_with(a, &v->rows[i]); j++) {
             if (!is_ranked_with(a, &v->rows[j]))
                 continue;
             const double x = v->rows[i].chip_s_per_token;
             const double y = v->rows[j].chip_s_per_token;
             const double order =
                 predicted_rank(&v->rows[i]) - predicted_rank(&v->rows[j]);
-            if (fabs(x - y) <= TIE_SHARE * fmin(x, y))
+            if (fabs(x - y) <= tie * fmin(x, y))
                 continue;
-            ranking.pairs++;
+            ++*pairs;
             agreeing += order == 0 ? 0 : (x > y) == (order > 0) ? 1 : -1;
         }
     }
-    ranking.tau = ranking.pairs > 0 ? (double)agreeing / (double)ranking.pairs : 0;
+    return *pairs > 0 ? (double)agreeing / (double)*pairs : 0;
+}
+
+static ridge_ranking rank_rows(const ridge_validation *v, int first)
+{
+    const ridge_validation_row *a = &v->rows[first];
+    ridge_ranking ranking = {.source = a->source, .model = a->model};
+    for (int i = first; i < v->n_rows; i++)
+        ranking.rows += is_ranked_with(a, &v->rows[i]) ? 1 : 0;
+    ranking.tau = tau_of(v, first, TIE_SHARE, &ranking.pairs);
+    ranking.repeats_differ = repeats_differ(v, a->source);
+    ranking.tau_beyond = tau_of(v, first, fmax(TIE_SHARE, ranking.repeats_differ),
+                                &ranking.pairs_beyond);
     return ranking;
 }
 
