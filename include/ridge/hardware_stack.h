@@ -32,6 +32,7 @@ typedef struct ridge_stack_practice {
     int has_sp;
     int zero_stage;
     int remat; /* a ridge_remat, as a number */
+    const char *precision; /* as ridge_precision_parse takes it; NULL: no habit */
 } ridge_stack_practice;
 
 typedef struct ridge_stack_factors {

@@ -4,7 +4,7 @@
  * Members: name, full_name; base (optional: another stack, whose members hold unless
  * given again; factors are merged chip by chip, aliases and runs are not inherited);
  * aliases; runs (words of titles of sources whose runs used it); attention (flash,
- * unfused); practice {sp, zero, remat}; the flags has_tp_overlap, has_half_gradients,
+ * unfused); practice {sp, zero, remat, precision}; the flags has_tp_overlap, has_half_gradients,
  * dispatches_once, broadcasts_updates, has_two_gradients, gathers_stage; facts range_low, range_high,
  * range_rows, stream_passes, gated_passes, kept_passes, logit_bytes, selective_matmuls,
  * experts_half_width; factors matmul_time, fp8_time, fp4_time, attention_time {chip:
@@ -145,13 +145,16 @@ static ridge_status read_numbers(ridge_ctx *cx, const ridge_node *root,
 static ridge_status read_practice(ridge_ctx *cx, ridge_node node,
                                   ridge_stack_practice *out)
 {
-    static const char *const known[] = {"sp", "zero", "remat"};
+    static const char *const known[] = {"sp", "zero", "remat", "precision"};
     int *const fields[] = {&out->has_sp, &out->zero_stage, &out->remat};
     static const int64_t most[] = {1, 3, 3};
     if (ridge_json_is_absent(node))
         return RIDGE_OK;
     RIDGE_TRY(ridge_json_only(cx, node, known, RIDGE_COUNT_OF(known)));
-    for (size_t i = 0; i < RIDGE_COUNT_OF(known); i++) {
+    const ridge_node precision = ridge_json_get(&node, "precision");
+    if (!ridge_json_is_absent(precision))
+        RIDGE_TRY(ridge_json_want_text(cx, precision, &out->precision));
+    for (size_t i = 0; i < RIDGE_COUNT_OF(fields); i++) {
         const ridge_node value = ridge_json_get(&node, known[i]);
         int64_t v;
         if (ridge_json_is_absent(value))
@@ -189,7 +192,7 @@ ridge_status ridge__stack_read(ridge_ctx *cx, ridge_node root, const ridge_stack
     if (s == NULL)
         return ridge_fail_nomem(cx);
     *s = base != NULL ? *base
-                      : (ridge_stack){.practice = {-1, -1, -1},
+                      : (ridge_stack){.practice = {-1, -1, -1, NULL},
                                       .stream_passes = 1,
                                       .kept_passes = 1};
     if (ridge_json_kind_of(root) != RIDGE_JSON_OBJECT)

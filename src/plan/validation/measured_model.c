@@ -85,8 +85,9 @@ static int64_t usual_heads(int64_t d_model, int64_t tp)
     return middle;
 }
 
-/* What a row leaves out of the dimensions and what is usual then: heads of 128, a
- * feed-forward of 4 D, the vocabulary of GPT-2. */
+/* What a row leaves out of the dimensions and what is usual then: the heads that its
+ * source gives the same model elsewhere, or heads of 128; a feed-forward of 4 D, the
+ * vocabulary of GPT-2. */
 static void assume_dimensions(const measured_row *row, measured_gaps *gaps,
                               ridge_json *config)
 {
@@ -104,7 +105,9 @@ static void assume_dimensions(const measured_row *row, measured_gaps *gaps,
     if (!measured_count(&row->model, "n_heads", &v)) {
         int64_t tp = 1;
         measured_count(&row->plan, "tp", &tp);
-        set_count(config, "num_attention_heads", usual_heads(d_model, tp));
+        set_count(config, "num_attention_heads",
+                  row->heads_elsewhere > 0 ? row->heads_elsewhere
+                                           : usual_heads(d_model, tp));
         measured_assume(gaps, "heads");
     }
     if (!measured_count(&row->model, "vocab", &v)) {

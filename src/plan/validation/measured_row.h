@@ -17,6 +17,8 @@ typedef struct measured_row {
     ridge_node plan;
     ridge_node measured;
     ridge_node root;
+    int64_t heads_elsewhere; /* of the same model in the last row of its source that
+                              * states them; 0: none does */
 } measured_row;
 
 /** @param out  must stay where it is: its nodes point into it

@@ -3,6 +3,15 @@
 
 /* Where a row is silent, the habit of its software; with a single rank of data there is
  * nothing to shard. */
+static ridge_status follow_precision(ridge_ctx *cx, const measured_row *row,
+                                     const ridge_stack_practice *practice,
+                                     ridge_train_request *r)
+{
+    if (practice->precision == NULL || measured_text(&row->plan, "precision") != NULL)
+        return RIDGE_OK;
+    return ridge_precision_parse(cx, practice->precision, &r->knobs.precision);
+}
+
 static void follow_practice(const ridge_stack_practice *practice,
                             ridge_train_request *r)
 {
@@ -48,6 +57,7 @@ ridge_status measured_stack(ridge_ctx *cx, const ridge_catalog *catalog,
     }
     if (r->stack == NULL)
         return RIDGE_OK;
+    RIDGE_TRY(follow_precision(cx, row, &r->stack->practice, r));
     follow_practice(&r->stack->practice, r);
     if (r->stack->has_half_gradients && r->knobs.precision == RIDGE_PRECISION_BF16)
         r->knobs.precision = RIDGE_PRECISION_BF16_REDUCE;

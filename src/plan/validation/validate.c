@@ -132,17 +132,48 @@ static ridge_status predict_apart(ridge_ctx *cx, const ridge_catalog *catalog,
     return st == RIDGE_E_NOMEM ? ridge_fail_nomem(cx) : RIDGE_OK;
 }
 
-static ridge_status validate_row(ridge_ctx *cx, const ridge_catalog *catalog,
-                                 const ridge_library *library, ridge_str line,
-                                 const char *path, int number,
-                                 ridge_validation_row *out)
+/* Heads of a model as rows before this one state them. */
+typedef struct stated_heads {
+    const char *source, *model;
+    int64_t n_layers, d_model, heads;
+} stated_heads;
+
+typedef struct row_reader {
+    const ridge_catalog *catalog;
+    const ridge_library *library;
+    const char *path;
+    stated_heads *stated; /* room for each row */
+    int n_stated;
+} row_reader;
+
+static void know_heads(row_reader *reader, measured_row *row)
+{
+    stated_heads own = {.source = row->source, .model = row->model_name};
+    if (!measured_count(&row->model, "n_layers", &own.n_layers) ||
+        !measured_count(&row->model, "d_model", &own.d_model))
+        return;
+    if (measured_count(&row->model, "n_heads", &own.heads)) {
+        reader->stated[reader->n_stated++] = own;
+        return;
+    }
+    for (int i = reader->n_stated - 1; i >= 0 && row->heads_elsewhere == 0; i--) {
+        const stated_heads *s = &reader->stated[i];
+        if (s->n_layers == own.n_layers && s->d_model == own.d_model &&
+            strcmp(s->source, own.source) == 0 && strcmp(s->model, own.model) == 0)
+            row->heads_elsewhere = s->heads;
+    }
+}
+
+static ridge_status validate_row(ridge_ctx *cx, row_reader *reader, ridge_str line,
+                                 int number, ridge_validation_row *out)
 {
     measured_row *row = ridge_new(ridge_ctx_arena(cx), measured_row, 1);
     measured_gaps gaps;
     ridge_buf_init(&gaps.text, ridge_ctx_arena(cx));
     if (row == NULL)
         return ridge_fail_nomem(cx);
-    RIDGE_TRY(measured_row_read(cx, line, path, number, row));
+    RIDGE_TRY(measured_row_read(cx, line, reader->path, number, row));
+    know_heads(reader, row);
     *out = (ridge_validation_row){.id = row->id,
                                   .source = row->source,
                                   .chip = row->chip,
@@ -152,7 +183,7 @@ static ridge_status validate_row(ridge_ctx *cx, const ridge_catalog *catalog,
                                   .line = number};
     if (out->plan_words == NULL)
         return ridge_fail_nomem(cx);
-    return predict_apart(cx, catalog, library, row, &gaps, out);
+    return predict_apart(cx, reader->catalog, reader->library, row, &gaps, out);
 }
 
 /* ---- the file -------------------------------------------------------------------- */
@@ -172,9 +203,13 @@ ridge_status ridge_validate_training(ridge_ctx *cx, const ridge_catalog *catalog
     ridge_str text;
     ridge_validation v = {0};
     RIDGE_TRY(ridge_file_read(cx, path, FILE_BYTES_MOST, &text));
-    v.rows =
-        ridge_new(ridge_ctx_arena(cx), ridge_validation_row, (size_t)count_lines(text));
-    if (v.rows == NULL)
+    const size_t lines = (size_t)count_lines(text);
+    row_reader reader = {.catalog = catalog,
+                         .library = library,
+                         .path = path,
+                         .stated = ridge_new(ridge_ctx_arena(cx), stated_heads, lines)};
+    v.rows = ridge_new(ridge_ctx_arena(cx), ridge_validation_row, lines);
+    if (v.rows == NULL || reader.stated == NULL)
         return ridge_fail_nomem(cx);
     int number = 0;
     while (text.p != NULL && number < ROWS_MOST) {
@@ -184,8 +219,7 @@ ridge_status ridge_validate_training(ridge_ctx *cx, const ridge_catalog *catalog
             continue;
         if (ridge_ctx_is_cancelled(cx))
             return ridge_fail(cx, RIDGE_E_CANCELLED, "cancelled at line %d", number);
-        RIDGE_TRY(
-            validate_row(cx, catalog, library, line, path, number, &v.rows[v.n_rows]));
+        RIDGE_TRY(validate_row(cx, &reader, line, number, &v.rows[v.n_rows]));
         v.n_rows++;
     }
     if (v.n_rows == 0) {
