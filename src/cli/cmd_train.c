@@ -274,6 +274,7 @@ const cli_verb cli_verb_train = {
         "checked on every stage. A knob fixes one choice:\n"
         "  dp= fsdp= tp= cp= pp= ep=    degrees\n"
         "  zero=0..3  sp=0|1  cp_exchange=ring|gather|all-to-all\n"
+        "  ep_dispatch=copies|once|once-fp8  how tokens reach their experts\n"
         "  microbatch=  vpp=  schedule=gpipe|1f1b|interleaved|zb-h1|zb-h2|zb-v|any\n"
         "  first_layers=  last_layers=  layers of those stages; 0: none\n"
         "  remat=none|elementwise|selective|matmuls|ffn|full  remat_layers=  of a "

@@ -101,7 +101,7 @@ static ridge_attention attention_of(const ridge__pricing *x, const ridge_operati
 /* Linear scans over chunks of 256 tokens run as five kernels with states of chunks
  * between them. On A100, with states of 64, they take as long as FlashAttention-2 over
  * 2,048 tokens: 27 ps a channel and token, where their operands alone would stream in
- * 2.5. @source dao2024-mamba2, figure 10; flash-attention-2-2023, figure 5 */
+ * 2.5. @source dao2024-mamba2, figure 10; dao2023, figure 5 */
 static const double SCAN_STREAMS = 11;
 static const double SCAN_CHUNK_TOKENS = 256;
 

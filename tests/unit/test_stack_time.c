@@ -4,7 +4,7 @@
 #include "ridge/hardware_stack.h"
 
 static const ridge_stack tuned = {
-    .practice = {-1, -1, -1}, .stream_passes = 1, .kept_passes = 1};
+    .practice = {-1, -1, -1, NULL}, .stream_passes = 1, .kept_passes = 1};
 
 static ridge_train_price price_with(ridge_ctx *cx, const ridge_model *model,
                                     const ridge_stack *stack, ridge_remat remat)
@@ -61,6 +61,64 @@ static void attention_that_is_not_fused_streams_its_scores(void **state)
     const double scores = 4 * 16 * 2048.0 * 2048 * 64 / 8;
     const ridge_chip *chip = train_slice(cx, "h100:1x8")->chip;
     assert_true(price.parts.attention_s > 20 * scores / chip->hbm_bytes_per_s);
+}
+
+/* Heads of 66 are no whole rows of 16 bytes: their products run on the vector units,
+ * for all else that heads of 64 take. */
+static void heads_that_units_cannot_load_are_slow(void **state)
+{
+    ridge_ctx *cx = *state;
+    double scores_s[2];
+    ridge_stack stack = tuned;
+    stack.attention = RIDGE_ATTENTION_UNFUSED;
+    for (int i = 0; i < 2; i++) {
+        const ridge_model *model = fixture_model(
+            cx,
+            "{'model_type': 'llama', 'hidden_size': 1024, 'num_hidden_layers': 4, "
+            "'num_attention_heads': 16, 'num_key_value_heads': 16, 'head_dim': %d, "
+            "'intermediate_size': 4096, 'vocab_size': 32000}",
+            i == 0 ? 64 : 66);
+        scores_s[i] = price_with(cx, model, &stack, RIDGE_REMAT_NONE).parts.attention_s;
+    }
+    assert_true(scores_s[1] > 1.5 * scores_s[0] && scores_s[1] < 20 * scores_s[0]);
+}
+
+/* Scales of rows: products slower by a twentieth, and their operands read twice. */
+static void scales_of_rows_cost_reading(void **state)
+{
+    ridge_ctx *cx = *state;
+    const ridge_slice *slice = train_slice(cx, "h100:1x8");
+    const ridge_train_request request =
+        train_request(train_dense_model(cx), slice, 64, 2048);
+    ridge_layout layout = train_layout(1, 8, 1, 1, 1);
+    layout.precision = RIDGE_PRECISION_FP8;
+    const ridge_train_price one = train_price_of(cx, &request, &layout);
+    layout.precision = RIDGE_PRECISION_FP8_ROWS;
+    const ridge_train_price rows = train_price_of(cx, &request, &layout);
+    assert_true(rows.parts.matmul_s > one.parts.matmul_s / 0.95);
+    assert_true(rows.parts.matmul_s < 2 * one.parts.matmul_s);
+    assert_near(rows.parts.attention_s, one.parts.attention_s, 1e-12);
+    assert_near(rows.peak_memory_bytes, one.peak_memory_bytes, 1e-12);
+}
+
+/* Eight ranks hand on their eighths one after the other, and all wait. */
+static void updates_that_are_broadcast_are_waited_for(void **state)
+{
+    ridge_ctx *cx = *state;
+    ridge_train_request request =
+        train_request(train_dense_model(cx), train_slice(cx, "a100:2x8"), 64, 2048);
+    ridge_layout layout = train_layout(1, 16, 1, 1, 1);
+    ridge_stack stack = tuned;
+    layout.zero_stage = 1;
+    request.stack = &stack;
+    const double gathered_s = train_price_of(cx, &request, &layout).parts.dp_s;
+    stack.broadcasts_updates = true;
+    const double broadcast_s = train_price_of(cx, &request, &layout).parts.dp_s;
+    assert_true(broadcast_s > gathered_s);
+    layout.zero_stage = 3; /* nothing is updated elsewhere */
+    const double sharded_s = train_price_of(cx, &request, &layout).step_time_s;
+    stack.broadcasts_updates = false;
+    assert_near(train_price_of(cx, &request, &layout).step_time_s, sharded_s, 1e-12);
 }
 
 static void selective_remat_is_what_the_stack_says(void **state)
@@ -145,6 +203,9 @@ int main(void)
         cmocka_unit_test(attention_that_is_not_fused_streams_its_scores),
         cmocka_unit_test(selective_remat_is_what_the_stack_says),
         cmocka_unit_test(small_experts_are_slow),
+        cmocka_unit_test(heads_that_units_cannot_load_are_slow),
+        cmocka_unit_test(scales_of_rows_cost_reading),
+        cmocka_unit_test(updates_that_are_broadcast_are_waited_for),
         cmocka_unit_test(memory_is_what_the_stack_keeps),
     };
     return cmocka_run_group_tests(tests, open_ctx, close_ctx);
