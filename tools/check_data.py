@@ -363,7 +363,7 @@ def check_law(check, path, item):
 
 
 STACK_TEXTS = {"name", "full_name", "base", "aliases", "runs", "attention", "practice",
-               "has_tp_overlap", "has_half_gradients", "dispatches_once",
+               "has_tp_overlap", "has_half_gradients", "dispatches_once", "broadcasts_updates",
                "has_two_gradients", "gathers_stage"}
 STACK_NUMBERS = {"stream_passes": (0.1, 100), "gated_passes": (0.1, 100),
                  "range_low": (0.01, 100),

@@ -31,7 +31,7 @@ enum { RIDGE_STACK_CHIPS_MAX = 16 };
 typedef struct ridge_stack_practice {
     int has_sp;
     int zero_stage;
-    int remat; /* a ridge_remat, as a number */
+    int remat;             /* a ridge_remat, as a number */
     const char *precision; /* as ridge_precision_parse takes it; NULL: no habit */
 } ridge_stack_practice;
 

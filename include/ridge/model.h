@@ -80,8 +80,8 @@ typedef struct ridge_ffn {
     int64_t d_ff;    /* dense width; with MOE: width of a dense branch beside it */
     int64_t experts; /* E routed experts */
     int64_t experts_per_token; /* k */
-    int64_t expert_groups;    /* tokens choose groups of experts first; 0: no groups */
-    int64_t groups_per_token; /* of them, in which all k experts lie */
+    int64_t expert_groups;     /* tokens choose groups of experts first; 0: no groups */
+    int64_t groups_per_token;  /* of them, in which all k experts lie */
     int64_t expert_d_ff;
     int64_t shared_experts; /* always active; 0: none */
     int64_t shared_d_ff;    /* width of all shared experts together */

@@ -52,9 +52,10 @@ typedef struct ridge_ranking {
     const char *source, *model;
     int rows, pairs; /* pairs that were measured apart */
     double tau;      /* Kendall's, of chip-seconds a token: 1 the same order */
-    double repeats_differ; /* by that share two runs of one plan, 0: none was repeated */
-    int pairs_beyond;      /* pairs that differ by more */
-    double tau_beyond;     /* tau over them */
+    double
+        repeats_differ; /* by that share two runs of one plan, 0: none was repeated */
+    int pairs_beyond;   /* pairs that differ by more */
+    double tau_beyond;  /* tau over them */
 } ridge_ranking;
 
 typedef struct ridge_validation {

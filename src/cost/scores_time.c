@@ -141,8 +141,7 @@ static ridge_operation_time scan_time(const ridge__pricing *x, int op)
         t.bound_s = flops / peak;
         t.bound_by = RIDGE_BOUND_COMPUTE;
     }
-    t.expected_s =
-        fmax(t.expected_s * scan_streams(x, o), flops / (peak * rate));
+    t.expected_s = fmax(t.expected_s * scan_streams(x, o), flops / (peak * rate));
     if (o->is_backward)
         t.expected_s *= ATTENTION_BWD_OVER_FWD / ATTENTION_BWD_FLOPS;
     return t;

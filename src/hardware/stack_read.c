@@ -4,11 +4,11 @@
  * Members: name, full_name; base (optional: another stack, whose members hold unless
  * given again; factors are merged chip by chip, aliases and runs are not inherited);
  * aliases; runs (words of titles of sources whose runs used it); attention (flash,
- * unfused); practice {sp, zero, remat, precision}; the flags has_tp_overlap, has_half_gradients,
- * dispatches_once, broadcasts_updates, has_two_gradients, gathers_stage; facts range_low, range_high,
- * range_rows, stream_passes, gated_passes, kept_passes, logit_bytes, selective_matmuls,
- * experts_half_width; factors matmul_time, fp8_time, fp4_time, attention_time {chip:
- * fact}. An unknown member is an error.
+ * unfused); practice {sp, zero, remat, precision}; the flags has_tp_overlap,
+ * has_half_gradients, dispatches_once, broadcasts_updates, has_two_gradients,
+ * gathers_stage; facts range_low, range_high, range_rows, stream_passes, gated_passes,
+ * kept_passes, logit_bytes, selective_matmuls, experts_half_width; factors matmul_time,
+ * fp8_time, fp4_time, attention_time {chip: fact}. An unknown member is an error.
  */
 #include "stack_read.h"
 

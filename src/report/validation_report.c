@@ -45,17 +45,16 @@ static void add_rankings(ridge_ctx *cx, const ridge_validation *v, ridge_section
 {
     if (v->n_rankings == 0)
         return;
-    ridge_table *t =
-        ridge__section_add(cx, s, "Order of layouts", "source|model|>layouts|>tau|>repeats|>beyond|>tau");
+    ridge_table *t = ridge__section_add(
+        cx, s, "Order of layouts", "source|model|>layouts|>tau|>repeats|>beyond|>tau");
     for (int i = 0; i < v->n_rankings; i++) {
         const ridge_ranking *r = &v->rankings[i];
         ridge_table_cell(t, r->source);
         ridge_table_cell(t, r->model);
         ridge_table_cellf(t, "%d", r->rows);
         ridge_table_cellf(t, "%.2f", r->tau);
-        ridge_table_cell(t, r->repeats_differ > 0
-                                ? ridge_format_percent(r->repeats_differ).s
-                                : "-");
+        ridge_table_cell(
+            t, r->repeats_differ > 0 ? ridge_format_percent(r->repeats_differ).s : "-");
         ridge_table_cellf(t, "%d", r->pairs_beyond);
         ridge_table_cellf(t, "%.2f", r->tau_beyond);
     }

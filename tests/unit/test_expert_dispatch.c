@@ -91,8 +91,8 @@ static void the_stack_dispatches_unless_a_knob_does(void **state)
                               .stream_passes = 1,
                               .kept_passes = 1,
                               .dispatches_once = true};
-    ridge_train_request request = train_request(mixture(cx, 64, 8, 1, 1),
-                                                train_slice(cx, "h100:1x8"), 64, 2048);
+    ridge_train_request request =
+        train_request(mixture(cx, 64, 8, 1, 1), train_slice(cx, "h100:1x8"), 64, 2048);
     ridge_train_result result;
     request.knobs.ep = 8;
     assert_int_equal(ridge_train_search(cx, &request, &result), RIDGE_OK);

@@ -80,8 +80,8 @@ static void layouts_in_the_measured_order_have_a_tau_of_one(void **state)
 static void order_within_repeats_is_told_apart(void **state)
 {
     const case_row rows[] = {
-        {"a", "A paper", "M", 16, 5.0, 0},  {"b", "A paper", "M", 16, 5.2, 0},
-        {"c", "A paper", "M", 8, 5.1, 0}, {"d", "A paper", "M", 4, 5.9, 0},
+        {"a", "A paper", "M", 16, 5.0, 0}, {"b", "A paper", "M", 16, 5.2, 0},
+        {"c", "A paper", "M", 8, 5.1, 0},  {"d", "A paper", "M", 4, 5.9, 0},
         {"e", "A paper", "M", 2, 6.4, 0},
     };
     const ridge_validation *v = validate(*state, rows, RIDGE_COUNT_OF(rows));

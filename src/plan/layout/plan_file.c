@@ -8,9 +8,9 @@
  *     mesh                    {dp, fsdp, tp, cp, pp, ep}
  *     zero_stage, sp, vpp, microbatch_seqs, remat, precision, tp_overlap,
  *     placement_index
- *     schedule, first_layers, last_layers, cp_exchange, ep_dispatch, remat_layers, offload,
- *     optimizer, fsdp_overlap, dp_overlap, pp_overlap, ep_overlap   plain when absent
- *     placement, shardings, predicted    written, not read
+ *     schedule, first_layers, last_layers, cp_exchange, ep_dispatch, remat_layers,
+ * offload, optimizer, fsdp_overlap, dp_overlap, pp_overlap, ep_overlap   plain when
+ * absent placement, shardings, predicted    written, not read
  */
 #include "ridge/cost_range.h"
 #include "ridge/plan.h"

@@ -37,9 +37,8 @@ static double head_product_s(const ridge_chip *chip, const ridge_matmul *m,
     if (chip->kind != RIDGE_CHIP_GPU || is_aligned)
         return expected_s;
     const double peak = ridge_chip_peak(chip, RIDGE_DTYPE_BF16, NULL);
-    const double share = expected_s > 0 ? 2 * m->batch * m->m * m->k * m->n /
-                                              (expected_s * peak)
-                                        : 1;
+    const double share =
+        expected_s > 0 ? 2 * m->batch * m->m * m->k * m->n / (expected_s * peak) : 1;
     return fmax(expected_s, 2 * m->batch * m->m * m->k * m->n /
                                 (chip->vector_flops_per_s * fmin(share, 1)));
 }
@@ -139,8 +138,8 @@ static double product_factor(const train_case *tc, const ridge_partition *p,
                         bytes < 1 ? &stack->fp4_time : &stack->fp8_time, tc->chip);
 }
 
-/* Share of the rate of products whose operands have one scale that products with a scale
- * for each row reach: 0.9 to 1. @source pytorch-147971 */
+/* Share of the rate of products whose operands have one scale that products with a
+ * scale for each row reach: 0.9 to 1. @source pytorch-147971 */
 static const double ROWS_RATE = 0.95;
 
 static double elements_of(const ridge_partition *p, int tensor)

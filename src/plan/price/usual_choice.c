@@ -1,4 +1,5 @@
-/* Choices that a search leaves as software has them: the stack's, where one is named. */
+/* Choices that a search leaves as software has them: the stack's, where one is named.
+ */
 #include "usual_choice.h"
 
 ridge_ep_dispatch train_usual_dispatch(const ridge_train_request *request)
@@ -20,8 +21,9 @@ static bool is_on(const ridge_train_request *request, ridge_overlap_kind kind,
 void train_usual_overlaps(const ridge_train_request *request, const ridge_chip *chip,
                           ridge_layout *l)
 {
-    const bool is_collective = chip->kind == RIDGE_CHIP_TPU ||
-                               (request->stack != NULL && request->stack->has_tp_overlap);
+    const bool is_collective =
+        chip->kind == RIDGE_CHIP_TPU ||
+        (request->stack != NULL && request->stack->has_tp_overlap);
     l->has_tp_overlap = l->tp > 1 && is_on(request, RIDGE_OVERLAP_TP, is_collective);
     l->is_fsdp_exposed = !is_on(request, RIDGE_OVERLAP_FSDP, true);
     l->is_dp_exposed = !is_on(request, RIDGE_OVERLAP_DP, true);

@@ -12,13 +12,18 @@ typedef struct word_value {
 
 /* The first word that occurs decides. */
 static const word_value precisions[] = {
-    {"nvfp4", RIDGE_PRECISION_FP4},      {"fp4", RIDGE_PRECISION_FP4},
+    {"nvfp4", RIDGE_PRECISION_FP4},
+    {"fp4", RIDGE_PRECISION_FP4},
     {"rowwise", RIDGE_PRECISION_FP8_ROWS},
     {"float8 all-gather", RIDGE_PRECISION_FP8_WEIGHTS},
-    {"mxfp8", RIDGE_PRECISION_MXFP8},    {"fp8-mx", RIDGE_PRECISION_MXFP8},
-    {"fp8", RIDGE_PRECISION_FP8},        {"float8", RIDGE_PRECISION_FP8},
-    {"PURE", RIDGE_PRECISION_BF16_PURE}, {"fp16", RIDGE_PRECISION_FP16},
-    {"bf16", RIDGE_PRECISION_BF16},      {"tf32", RIDGE_PRECISION_TF32},
+    {"mxfp8", RIDGE_PRECISION_MXFP8},
+    {"fp8-mx", RIDGE_PRECISION_MXFP8},
+    {"fp8", RIDGE_PRECISION_FP8},
+    {"float8", RIDGE_PRECISION_FP8},
+    {"PURE", RIDGE_PRECISION_BF16_PURE},
+    {"fp16", RIDGE_PRECISION_FP16},
+    {"bf16", RIDGE_PRECISION_BF16},
+    {"tf32", RIDGE_PRECISION_TF32},
     {"fp32", RIDGE_PRECISION_FP32},
 };
 
