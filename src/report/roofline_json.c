@@ -116,6 +116,7 @@ static void set_formats(ridge_ctx *cx, const ridge_roofline *r, ridge_json *obje
     ridge_json_set_text(dtypes, "weights", ridge_dtype_text(f->weight));
     ridge_json_set_text(dtypes, "output", ridge_dtype_text(f->output));
     ridge_json_set_text(dtypes, "compute", ridge_dtype_text(r->compute));
+    ridge_json_set_text(dtypes, "compute_asked", ridge_dtype_text(f->compute));
 }
 
 void ridge_roofline_write_json(ridge_ctx *cx, const ridge_roofline_view *view,
@@ -128,6 +129,7 @@ void ridge_roofline_write_json(ridge_ctx *cx, const ridge_roofline_view *view,
     ridge_json_set_text(object, "slice", view->slice->text);
     ridge_json_set_i64(object, "chips_used", 1);
     ridge_json_set_text(object, "memory", ridge_memory_text(r->op.memory));
+    ridge_json_set_bool(object, "fits_hbm", r->cost.bytes <= r->chip->hbm_bytes);
     set_formats(cx, r, object);
     ridge_json_set_double(object, "flops", r->flops);
     ridge_json_set_double(object, "vector_flops", c->vector_flops);

@@ -134,6 +134,28 @@ static const char *sizes_text(ridge_ctx *cx, const ridge_op *op)
     return b.n ? ridge_buf_text(&b) : NULL;
 }
 
+/* What a reader would take for granted and is not so. */
+static void add_caveats(ridge_ctx *cx, const ridge_roofline *r, ridge_sections *out)
+{
+    ridge_arena *arena = ridge_ctx_arena(cx);
+    const ridge_dtype wanted = r->op.formats.compute;
+    if (r->is_matmul && wanted != r->compute) {
+        ridge__section_note(out, ridge_sprintf(arena,
+                                               "%s has no arithmetic in %s: it is "
+                                               "computed in %s.",
+                                               r->chip->name, ridge_dtype_text(wanted),
+                                               ridge_dtype_text(r->compute)));
+    }
+    if (r->op.memory == RIDGE_MEMORY_HBM && r->cost.bytes > r->chip->hbm_bytes) {
+        ridge__section_note(
+            out,
+            ridge_sprintf(arena,
+                          "More than one %s holds (%s): the times are as if it did, "
+                          "shard it.",
+                          r->chip->name, ridge_format_bytes(r->chip->hbm_bytes).s));
+    }
+}
+
 static void add_work(ridge_ctx *cx, const ridge_roofline *r, ridge_sections *out)
 {
     ridge_arena *arena = ridge_ctx_arena(cx);
@@ -157,6 +179,7 @@ static void add_work(ridge_ctx *cx, const ridge_roofline *r, ridge_sections *out
     ridge__table_pair(
         t, "ridge of the chip",
         ridge_sprintf(arena, "%s FLOP/B", ratio_text(r->ridge_flops_per_byte).s));
+    add_caveats(cx, r, out);
 }
 
 static void add_times(ridge_ctx *cx, const ridge_roofline *r, ridge_sections *out)
