@@ -3,6 +3,8 @@
 #include "bound.h"
 #include "measured_rate.h"
 
+#include <math.h>
+
 /* nvfp4 has scales of blocks and one of the tensor: two passes, as one scale of a
  * tensor needs. @source nvfp4-2025 */
 static bool has_two_scales(const ridge_matmul *op, ridge_dtype used)
@@ -46,6 +48,29 @@ static double quantise_s(const ridge_chip *chip, const ridge_matmul *op,
     return call_s + ridge__beside_stream_s(chip, quantise_bytes(op, used));
 }
 
+/* ---- few rows -------------------------------------------------------------------- */
+
+/* Most rows for which libraries have kernels without matrix units, and operations of a
+ * vector lane that each weight takes beside its multiplications: it is widened, and
+ * what was multiplied is summed up. @source llama-cpp-2025 */
+enum { VECTOR_ROWS = 8, WIDEN_OPS = 2 };
+
+/* Each weight is met by so few rows that the vector units keep up with the memory;
+ * tiles of matrix units would be all but empty. Products of floats that scale as they
+ * go have no such kernel, integers do. */
+static double few_rows_s(const ridge_chip *chip, const ridge_matmul *op)
+{
+    const bool is_scaled =
+        op->scaling != RIDGE_SCALING_NONE && op->compute != RIDGE_DTYPE_INT8;
+    if (chip->kind != RIDGE_CHIP_GPU || op->m > VECTOR_ROWS ||
+        chip->vector_flops_per_s <= 0 || is_scaled)
+        return HUGE_VAL;
+    return 2 * op->batch * op->k * op->n * (op->m + WIDEN_OPS) /
+           chip->vector_flops_per_s;
+}
+
+/* ---- cost ------------------------------------------------------------------------ */
+
 /*
  * FLOPs 2 b m k n; bytes of each operand once, in its own format:
  *
@@ -75,12 +100,13 @@ ridge_op_cost ridge_matmul_cost(const ridge_chip *chip, const ridge_matmul *op,
         op->batch * (op->m * op->k * ridge_dtype_bytes(moved) + op->k * op->n * weight +
                      op->m * op->n * ridge_dtype_bytes(op->output));
     const double rate = ridge__measured_matmul(chip, op, used);
+    const double tiles_s = flops / (rate > 0 ? rate : peak * share * kernel);
     const op_load load = {
         .matmul_flops = flops,
         .bytes = bytes,
         .matmul_flops_per_s = peak,
         .bytes_per_s = bytes_per_s,
-        .expected_matmul_s = flops / (rate > 0 ? rate : peak * share * kernel),
+        .expected_matmul_s = rate > 0 ? tiles_s : fmin(tiles_s, few_rows_s(chip, op)),
         .expected_memory_s = rate > 0 ? 0 : ridge__stream_s(chip, memory, bytes),
         .is_prefetched = chip->kind != RIDGE_CHIP_GPU,
         .launch_s = chip->achievable.launch_s,

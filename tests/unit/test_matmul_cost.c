@@ -51,6 +51,23 @@ static void few_rows_are_bound_by_memory_and_many_by_compute(void **state)
                      RIDGE_BOUND_COMPUTE);
 }
 
+/* A card with little matrix rate: a tile of 128 rows for one takes longer than weights
+ * take to come, vector units do not. */
+static void few_rows_of_integers_need_no_tiles(void **state)
+{
+    (void)state;
+    ridge_chip chip = plain_gpu();
+    chip.peak_flops_per_s[RIDGE_DTYPE_BF16] = 30e12;
+    chip.hbm_bytes_per_s = 1e12;
+    ridge_matmul op = bf16_matmul(1, 8192, 8192);
+    op.weight = RIDGE_DTYPE_INT4;
+    const double memory_s = 8192.0 * 8192 / 2 / 1e12;
+    const double one_s = ridge_matmul_cost(&chip, &op, RIDGE_MEMORY_HBM).expected_s;
+    assert_true(one_s < 1.4 * memory_s + chip.achievable.launch_s);
+    op.m = 9;
+    assert_true(ridge_matmul_cost(&chip, &op, RIDGE_MEMORY_HBM).expected_s > 2 * one_s);
+}
+
 static void a_tiny_product_is_expected_to_wait_for_its_launch(void **state)
 {
     (void)state;
@@ -109,6 +126,7 @@ int main(void)
         cmocka_unit_test(each_operand_moves_once_in_its_own_format),
         cmocka_unit_test(a_batch_is_so_many_products),
         cmocka_unit_test(few_rows_are_bound_by_memory_and_many_by_compute),
+        cmocka_unit_test(few_rows_of_integers_need_no_tiles),
         cmocka_unit_test(a_tiny_product_is_expected_to_wait_for_its_launch),
         cmocka_unit_test(a_large_product_reaches_the_achievable_share),
         cmocka_unit_test(arithmetic_runs_at_the_peak_of_its_own_format),
