@@ -257,6 +257,7 @@ static void add_kernel(serving_kernel *list, int *n, const serving_kernel *k)
 typedef struct place {
     int block;
     bool has_mixer_stream; /* a stream of the mixer since the last product */
+    bool has_norm_sum;     /* squares of queries and keys were summed over tp */
 } place;
 
 static ridge_serving_part part_of(const ridge_kernel *k)
@@ -284,6 +285,15 @@ static bool joins_mixer(const ridge_kernel *k, place *at)
     return joins;
 }
 
+/* Once a layer, for queries and keys. */
+static bool sum_squares(place *at, serving_kernel *k)
+{
+    const bool is_first = !at->has_norm_sum;
+    at->has_norm_sum = true;
+    serving_norm_set(k);
+    return is_first;
+}
+
 static void read_kernel(const cutting *c, int i, place *at)
 {
     const ridge_kernel *one = &c->one[i], *two = &c->two[i];
@@ -303,6 +313,9 @@ static void read_kernel(const cutting *c, int i, place *at)
         read_product(one, two, &k);
     } else if (one->kind == RIDGE_KERNEL_EXCHANGE) {
         read_exchange(c, one, two, &k);
+        if (serving_norm_is_gather(c->partition->program, op_of(c, one)) &&
+            !sum_squares(at, &k))
+            return;
     } else {
         read_stream(one, two, &k);
     }

@@ -66,6 +66,12 @@ typedef struct serving_mixer {
     double class_window; /* of the class of caches in tables; 0: the whole context */
 } serving_mixer;
 
+/** Whether an exchange gathers an array so that it can be normalised. */
+bool serving_norm_is_gather(const ridge_program *program, const ridge_operation *op);
+/** It becomes what engines do: each rank normalises its own heads by sums of squares of
+ *  a row that all of tp add up. @source vllm-source-2025 */
+void serving_norm_set(serving_kernel *k);
+
 /** Whether it works on a state of one size: scans, and attention to a source. */
 bool serving_mixer_is_state(const serving_mixer *m);
 
