@@ -5,3 +5,4 @@ ridge_test(property serving_laws LAYER plan SOURCES ${serving_fixture} TIMEOUT 1
 ridge_test(unit serving_memory LAYER plan SOURCES ${serving_fixture})
 ridge_test(property serving_layouts LAYER plan SOURCES ${serving_fixture} TIMEOUT 120)
 ridge_test(unit serving_step LAYER plan SOURCES ${serving_fixture})
+ridge_test(unit serving_kernels LAYER plan SOURCES ${serving_fixture})

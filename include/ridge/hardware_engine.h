@@ -80,6 +80,9 @@ typedef struct ridge_engine {
                               them: vLLM */
     bool is_hybrid;        /* layers with windows give pages back; else all keep as
                               much as those without */
+    bool splits_layers;    /* chips hold layers one after another, whatever degree is
+                              asked for: llama.cpp */
+    bool overlaps_shared;  /* shared experts run beside the routed ones */
     int64_t prompts;       /* most in an iteration; 0: any */
     int64_t block_tokens;  /* of a page of the cache */
     int64_t budget_tokens; /* of an iteration: max_num_batched_tokens */
@@ -121,10 +124,27 @@ typedef struct ridge_engine {
                                refused */
     double request_s;       /* of a request: tokenising, queue, answer's first byte */
     bool is_host_hidden;    /* the host prepares the next iteration behind the chip */
+    double handoff_s;       /* more of one whose cache goes to another pool: two more
+                               servers answer before its first token is sent */
     double experts_share;   /* of the rate of experts' products that its kernels reach
                                where arithmetic binds; 0: all of it */
-    double layer_s;         /* of a layer, whatever is in the iteration: kernels of the
-                               engine's own beside those of the model's operations */
+    double experts_share_fp8, experts_share_fp4; /* in 8 and 4 bits; 0: as the former */
+    double experts_fp8_s; /* of a layer's experts in 8 bits, whatever the rows: kernels
+                             that scale and lay them out */
+    double matmul_share; /* of the rate of dense products that its kernels reach on more
+                            than a few rows; 0: all of it */
+    double cycle_bytes;  /* of weights that a core draws a cycle where few rows meet
+                            them; 0: all that the memory gives */
+    double unpack_cycle_weights; /* narrow weights that a core writes out in 16 bits a
+                                    cycle, before more than a few rows meet them; 0:
+                                    they multiply as they are */
+    double stream_bytes; /* more that a row moves for each element of its width and of
+                            its feed-forward's: kernels that are not fused */
+    double score_bytes;  /* that a score moves: attention that stores them */
+    double layer_s;      /* of a layer, whatever is in the iteration: kernels of the
+                            engine's own beside those of the model's operations */
+    double peer_layer_s; /* more of a layer for each further chip of tp: copies that
+                            the host starts */
     double graph_sequences; /* largest batch of decoding captured as one graph; 0: each
                                kernel is launched */
     double launch_s;        /* of its host for a kernel that is not captured; 0: none */

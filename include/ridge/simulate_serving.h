@@ -80,6 +80,7 @@ typedef struct ridge_serving_speed {
     double host_s, host_sequence_s;
     bool is_host_hidden;
     double request_s;        /* of a request before it queues */
+    double handoff_s;        /* more where its cache goes to another pool */
     int64_t attention_ranks; /* 1: all chips of the replica share each sequence */
     int64_t stages;          /* of a pipeline; 1: none */
     int64_t blocks;          /* pages of the cache of an attention rank */

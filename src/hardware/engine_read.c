@@ -7,10 +7,10 @@
  * (recompute, swap, reserve), victim (latest, shortest), memory (all, static, free);
  * the flags is_chunked, has_prefix_cache, keeps_order, pads_prompts, is_slotted,
  * is_hybrid, cuts_sequences, cuts_tokens, gathers_weights, lacks_stages,
- * deals_over_all, is_host_hidden; facts of the
- * other fields of ridge_engine under their names; limits (an array of {chips,
- * below_bytes, budget_tokens, sequences}); cache_line; rules {source, date, note}:
- * where the choices and flags are written. An unknown member is an error.
+ * deals_over_all, is_host_hidden, splits_layers, overlaps_shared;
+ * facts of the other fields of ridge_engine under their names; limits (an array of
+ * {chips, below_bytes, budget_tokens, sequences}); cache_line; rules {source, date,
+ * note}: where the choices and flags are written. An unknown member is an error.
  */
 #include "engine_read.h"
 
@@ -29,7 +29,10 @@ static const char *const members[] = {
     "draft_s", "draft_pass_s", "draft_token_s",
     "request_s", "graph_sequences", "launch_s", "is_hybrid", "retract_steps",
     "cuts_sequences", "cuts_tokens", "gathers_weights", "group_bytes", "lacks_stages",
-    "deals_over_all", "layer_s", "experts_share", "ttft_low", "ttft_high", "tpot_low",
+    "deals_over_all", "layer_s", "peer_layer_s", "experts_share", "experts_share_fp8",
+    "experts_share_fp4", "experts_fp8_s", "handoff_s", "matmul_share", "cycle_bytes",
+    "stream_bytes", "score_bytes", "splits_layers", "unpack_cycle_weights",
+    "overlaps_shared", "ttft_low", "ttft_high", "tpot_low",
     "tpot_high", "range_rows"};
 /* clang-format on */
 
@@ -52,6 +55,16 @@ static const struct {
     {{"draft_token_s", 0, 1e-2}, offsetof(ridge_engine, draft_token_s)},
     {{"request_s", 0, 10}, offsetof(ridge_engine, request_s)},
     {{"experts_share", 0.05, 1}, offsetof(ridge_engine, experts_share)},
+    {{"peer_layer_s", 0, 1e-2}, offsetof(ridge_engine, peer_layer_s)},
+    {{"experts_share_fp8", 0.05, 1}, offsetof(ridge_engine, experts_share_fp8)},
+    {{"experts_share_fp4", 0.05, 1}, offsetof(ridge_engine, experts_share_fp4)},
+    {{"experts_fp8_s", 0, 1e-2}, offsetof(ridge_engine, experts_fp8_s)},
+    {{"handoff_s", 0, 10}, offsetof(ridge_engine, handoff_s)},
+    {{"matmul_share", 0.05, 1}, offsetof(ridge_engine, matmul_share)},
+    {{"cycle_bytes", 0, 1e4}, offsetof(ridge_engine, cycle_bytes)},
+    {{"unpack_cycle_weights", 0, 1e4}, offsetof(ridge_engine, unpack_cycle_weights)},
+    {{"stream_bytes", 0, 1e4}, offsetof(ridge_engine, stream_bytes)},
+    {{"score_bytes", 0, 1e4}, offsetof(ridge_engine, score_bytes)},
     {{"layer_s", 0, 1e-2}, offsetof(ridge_engine, layer_s)},
     {{"graph_sequences", 0, 1e6}, offsetof(ridge_engine, graph_sequences)},
     {{"launch_s", 0, 1e-3}, offsetof(ridge_engine, launch_s)},
@@ -90,6 +103,8 @@ static const struct {
     {"lacks_stages", offsetof(ridge_engine, lacks_stages)},
     {"deals_over_all", offsetof(ridge_engine, deals_over_all)},
     {"is_host_hidden", offsetof(ridge_engine, is_host_hidden)},
+    {"splits_layers", offsetof(ridge_engine, splits_layers)},
+    {"overlaps_shared", offsetof(ridge_engine, overlaps_shared)},
 };
 
 static const char *const batching_texts[] = {"mixed", "prefill", "static"};

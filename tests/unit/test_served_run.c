@@ -182,6 +182,49 @@ static void practice_is_that_of_the_bench(void **state)
     assert_near(practice.shortest_share, 1, 0);
 }
 
+static void a_publisher_tells_the_release_that_ran(void **state)
+{
+    ridge_ctx *cx = *state;
+    served_practice practice;
+    served_run run = read_json(cx, "\"mode\": \"prefill\"", "");
+    run.source = "GPU-Benchmarks-on-LLM-Inference (llama.cpp, May 2024)";
+    run.framework = "llama.cpp";
+    assert_ok(cx, served_practice_find(cx, &run, "llama-3-8b", "rtx-3090", &practice));
+    assert_string_equal(practice.engine, "llama-cpp-2024");
+    run.source = "llama.cpp benches: DGX Spark (Nov 2025)";
+    assert_ok(cx, served_practice_find(cx, &run, "gpt-oss-20b", "gb10", &practice));
+    assert_null(practice.engine);
+    assert_int_equal(practice.budget_tokens, 2048);
+    assert_true(practice.expert_skew > 0);
+}
+
+/* 4 prompts of 500 tokens at 1000 a second, then 4 tokens an iteration. */
+static void batches_time_prompts_and_generation_apart(void **state)
+{
+    ridge_ctx *cx = *state;
+    const char *config = "\"mode\": \"static batch\", \"batch\": 4, "
+                         "\"input_len\": 500, \"output_len\": 32";
+    const char *both = "\"prefill_tokens_per_s\": 1000, \"decode_tokens_per_s\": 90";
+    const served_run run = read_json(cx, config, both);
+    assert_true(run.is_decode_rate);
+    assert_near(run.measured[RIDGE_SERVING_METRIC_TTFT], 2, 1e-12);
+    assert_near(run.measured[RIDGE_SERVING_METRIC_THROUGHPUT], 90, 0);
+    assert_false(read_json(cx, config, "\"output_tokens_per_s\": 9").is_decode_rate);
+}
+
+static void files_of_llama_cpp_narrow_every_matrix(void **state)
+{
+    ridge_ctx *cx = *state;
+    const ridge_model *plain = train_moe_model(cx);
+    const ridge_model *model = plain;
+    assert_ok(cx, served_repack(cx, "bf16", &model));
+    assert_ptr_equal(model, plain);
+    assert_ok(cx, served_repack(cx, "MXFP4", &model));
+    assert_near(model->quant_bits[RIDGE_QUANT_EXPERTS], 4.25, 0);
+    assert_near(model->quant_bits[RIDGE_QUANT_HEAD], 8.5, 0);
+    assert_null(plain->quant_method);
+}
+
 static void malformed_rows_name_their_line(void **state)
 {
     ridge_ctx *cx = *state;
@@ -241,6 +284,9 @@ int main(void)
         SERVED_TEST(chips_follow_from_degrees),
         SERVED_TEST(engines_are_found_by_version),
         SERVED_TEST(practice_is_that_of_the_bench),
+        SERVED_TEST(a_publisher_tells_the_release_that_ran),
+        SERVED_TEST(batches_time_prompts_and_generation_apart),
+        SERVED_TEST(files_of_llama_cpp_narrow_every_matrix),
         SERVED_TEST(malformed_rows_name_their_line),
         SERVED_TEST(rows_much_quicker_than_their_twins_drafted),
     };

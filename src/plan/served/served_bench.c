@@ -1,12 +1,15 @@
 /*
  * Files of data/benches: name, full_name, source, date, note; publishers (titles of the
  * sources that print its results); shapes (pairs of prompt and output tokens, by which
- * its rows are told); shortest_share (lengths are uniform from this share of the stated
- * one to it); requests_per_client; recipes: an array of what holds where, each with
+ * its rows are told; absent: all rows of the publishers); shortest_share (lengths are
+ * uniform from this share of the stated one to it; absent: fixed); requests_per_client;
+ * expert_skew (loads of experts fall as rank^-skew); recipes: an array of what holds
+ * where, each with
  *
- *     engine, models, formats, chips    beginnings of their names; absent: any
+ *     engine, models, formats, chips, notes    beginnings of their names; absent: any
  *     input_tokens, output_tokens, clients_least, clients_below, tp_below
- *     cache, budget_tokens, memory_share, wait_iterations, is_async    settings
+ *     cache, budget_tokens, memory_share, wait_iterations, is_async, sequences,
+ *     expert_skew, runs (the engine of the catalogue), system    settings
  *     note                              their names in the recipe
  *
  * wait_iterations: of decoding, for which a request waits before it is admitted.
@@ -17,14 +20,16 @@
 
 extern const ridge_embedded_set ridge_bench_data;
 
-static const char *const members[] = {"name",   "full_name",      "source",
-                                      "date",   "note",           "publishers",
-                                      "shapes", "shortest_share", "requests_per_client",
-                                      "recipes"};
+/* clang-format off */
+static const char *const members[] = {
+    "name", "full_name", "source", "date", "note", "publishers", "shapes",
+    "shortest_share", "requests_per_client", "expert_skew", "recipes"};
 static const char *const recipe_members[] = {
-    "engine",        "models",        "formats",         "chips",    "input_tokens",
-    "output_tokens", "clients_least", "clients_below",   "tp_below", "cache",
-    "budget_tokens", "memory_share",  "wait_iterations", "is_async", "note"};
+    "engine", "models", "formats", "chips", "notes", "input_tokens", "output_tokens",
+    "clients_least", "clients_below", "tp_below", "cache", "budget_tokens",
+    "memory_share", "wait_iterations", "is_async", "sequences", "expert_skew", "runs",
+    "system", "note"};
+/* clang-format on */
 
 enum { RECIPES_MOST = 256, NAMES_MOST = 64 };
 
@@ -54,6 +59,14 @@ static ridge_status want_number(ridge_ctx *cx, const ridge_node *o, const char *
                                       : ridge_json_want_double(cx, node, low, high, &v);
 }
 
+static ridge_status want_text(ridge_ctx *cx, const ridge_node *o, const char *key)
+{
+    const char *text;
+    const ridge_node node = ridge_json_get(o, key);
+    return ridge_json_is_absent(node) ? RIDGE_OK
+                                      : ridge_json_want_text(cx, node, &text);
+}
+
 static ridge_status check_recipe(ridge_ctx *cx, ridge_node recipe)
 {
     static const struct {
@@ -64,6 +77,7 @@ static ridge_status check_recipe(ridge_ctx *cx, ridge_node recipe)
         {"clients_least", 1, 1e9}, {"clients_below", 1, 1e9},
         {"tp_below", 1, 1e6},      {"budget_tokens", 1, 1e9},
         {"memory_share", 0.05, 1}, {"wait_iterations", 0, 1e4},
+        {"sequences", 1, 1e6},     {"expert_skew", 0, 4},
     };
     const char *text;
     ridge_dtype cache;
@@ -73,6 +87,9 @@ static ridge_status check_recipe(ridge_ctx *cx, ridge_node recipe)
     RIDGE_TRY(want_names(cx, ridge_json_get(&recipe, "models")));
     RIDGE_TRY(want_names(cx, ridge_json_get(&recipe, "formats")));
     RIDGE_TRY(want_names(cx, ridge_json_get(&recipe, "chips")));
+    RIDGE_TRY(want_names(cx, ridge_json_get(&recipe, "notes")));
+    RIDGE_TRY(want_text(cx, &recipe, "runs"));
+    RIDGE_TRY(want_text(cx, &recipe, "system"));
     for (size_t i = 0; i < RIDGE_COUNT_OF(numbers); i++)
         RIDGE_TRY(
             want_number(cx, &recipe, numbers[i].key, numbers[i].low, numbers[i].high));
@@ -86,17 +103,15 @@ static ridge_status check_recipe(ridge_ctx *cx, ridge_node recipe)
 ridge_status served_bench_check(ridge_ctx *cx, ridge_node root)
 {
     const char *text;
-    double v;
     if (ridge_json_kind_of(root) != RIDGE_JSON_OBJECT)
         return ridge_json_fail(cx, root, "a bench is an object");
     RIDGE_TRY(ridge_json_only(cx, root, members, RIDGE_COUNT_OF(members)));
     RIDGE_TRY(ridge_json_want_text(cx, ridge_json_get(&root, "name"), &text));
     RIDGE_TRY(ridge_json_want_text(cx, ridge_json_get(&root, "source"), &text));
     RIDGE_TRY(want_names(cx, ridge_json_get(&root, "publishers")));
-    RIDGE_TRY(ridge_json_want_double(cx, ridge_json_get(&root, "shortest_share"), 0.01,
-                                     1, &v));
-    RIDGE_TRY(ridge_json_want_double(cx, ridge_json_get(&root, "requests_per_client"),
-                                     1, 1e6, &v));
+    RIDGE_TRY(want_number(cx, &root, "shortest_share", 0.01, 1));
+    RIDGE_TRY(want_number(cx, &root, "requests_per_client", 1, 1e6));
+    RIDGE_TRY(want_number(cx, &root, "expert_skew", 0, 4));
     const ridge_node recipes = ridge_json_get(&root, "recipes");
     const size_t n = ridge_json_size(recipes);
     if (n > RECIPES_MOST)
@@ -130,6 +145,8 @@ static bool is_published(const ridge_node *root, const served_run *run)
 static bool has_shape(const ridge_node *root, const served_run *run)
 {
     const ridge_node shapes = ridge_json_get(root, "shapes");
+    if (ridge_json_is_absent(shapes))
+        return true;
     for (size_t i = 0; i < ridge_json_size(shapes); i++) {
         const ridge_node pair = ridge_json_at(&shapes, i);
         double input, output;
@@ -183,7 +200,7 @@ static bool holds(const ridge_node *recipe, const served_run *run, const char *m
     ridge_json_text(ridge_json_get(recipe, "engine"), &engine);
     return begins(run->framework, engine) && is_listed(recipe, "models", model) &&
            is_listed(recipe, "formats", format_of(run)) &&
-           is_listed(recipe, "chips", chip) &&
+           is_listed(recipe, "chips", chip) && is_listed(recipe, "notes", run->note) &&
            number_of(recipe, "input_tokens", run->input_tokens) == run->input_tokens &&
            number_of(recipe, "output_tokens", run->output_tokens) ==
                run->output_tokens &&
@@ -202,7 +219,11 @@ static ridge_status apply(ridge_ctx *cx, const ridge_node *recipe, served_practi
         (int64_t)number_of(recipe, "budget_tokens", (double)out->budget_tokens);
     out->memory_share = number_of(recipe, "memory_share", out->memory_share);
     out->wait_iterations = number_of(recipe, "wait_iterations", out->wait_iterations);
+    out->sequences = (int64_t)number_of(recipe, "sequences", (double)out->sequences);
+    out->expert_skew = number_of(recipe, "expert_skew", out->expert_skew);
     ridge_json_bool(ridge_json_get(recipe, "is_async"), &out->is_async);
+    ridge_json_text(ridge_json_get(recipe, "runs"), &out->engine);
+    ridge_json_text(ridge_json_get(recipe, "system"), &out->system);
     if (!ridge_json_text(ridge_json_get(recipe, "cache"), &cache))
         return RIDGE_OK;
     out->has_cache = true;
@@ -216,6 +237,7 @@ static ridge_status apply_all(ridge_ctx *cx, const ridge_node *root,
     const ridge_node recipes = ridge_json_get(root, "recipes");
     *out = (served_practice){.is_known = true,
                              .shortest_share = number_of(root, "shortest_share", 1),
+                             .expert_skew = number_of(root, "expert_skew", 0),
                              .requests_per_client =
                                  number_of(root, "requests_per_client", 0)};
     for (size_t i = 0; i < ridge_json_size(recipes); i++) {

@@ -13,6 +13,17 @@ void served_assume(served_gaps *gaps, const char *what)
     ridge_buf_printf(&gaps->text, "%s%s", gaps->text.n == 0 ? "" : ", ", what);
 }
 
+/* What all parts of a deployment have in common. */
+typedef struct common {
+    const ridge_catalog *catalog;
+    const served_run *run;
+    const ridge_system *system;
+    const ridge_model *model;
+    const ridge_engine *engine;
+    const served_practice *practice;
+    served_gaps *gaps;
+} common;
+
 /* ---- the model --------------------------------------------------------------------
  */
 
@@ -47,6 +58,13 @@ static ridge_status find_model(ridge_ctx *cx, const ridge_library *library,
     return RIDGE_OK;
 }
 
+/* Engines with files of their own narrow every matrix. */
+static ridge_status repack_model(ridge_ctx *cx, common *c)
+{
+    return c->engine->splits_layers ? served_repack(cx, c->run->dtype, &c->model)
+                                    : RIDGE_OK;
+}
+
 /* ---- chips ------------------------------------------------------------------------
  */
 
@@ -64,11 +82,14 @@ static ridge_status find_chip(ridge_ctx *cx, const ridge_catalog *catalog,
                       run->chip);
 }
 
-/* The chip's default system, or one with the row's chips in a node. */
-static ridge_status find_system(ridge_ctx *cx, const ridge_catalog *catalog,
-                                const served_run *run, const ridge_chip *chip,
+/* The practice's system, the chip's default, or one with the row's chips in a node. */
+static ridge_status find_system(ridge_ctx *cx, const common *c, const ridge_chip *chip,
                                 const ridge_system **out)
 {
+    const ridge_catalog *catalog = c->catalog;
+    const served_run *run = c->run;
+    if (c->practice->system != NULL)
+        return ridge_system_find(cx, catalog, c->practice->system, out);
     RIDGE_TRY(ridge_system_find(cx, catalog, chip->default_system, out));
     const bool is_rack = (*out)->chips_per_node > 8;
     if (run->chips_per_node == 0 || run->chips_per_node == (*out)->chips_per_node ||
@@ -87,6 +108,13 @@ static ridge_status find_system(ridge_ctx *cx, const ridge_catalog *catalog,
 /* ---- the engine -------------------------------------------------------------------
  */
 
+static void set_sequences(int64_t sequences, ridge_engine *engine)
+{
+    engine->sequences = sequences;
+    for (int i = 0; i < engine->n_limits; i++)
+        engine->limits[i].sequences = sequences;
+}
+
 /* The engine as the practice sets it. */
 static ridge_status adjust_engine(ridge_ctx *cx, const ridge_catalog *catalog,
                                   const served_practice *practice,
@@ -99,30 +127,22 @@ static ridge_status adjust_engine(ridge_ctx *cx, const ridge_catalog *catalog,
             return ridge_fail_nomem(cx);
         RIDGE_TRY(ridge_engine_find(cx, catalog, name, engine));
     }
-    if (practice->memory_share <= 0)
+    if (practice->memory_share <= 0 && practice->sequences <= 0)
         return RIDGE_OK;
     ridge_engine *own = ridge_new(ridge_ctx_arena(cx), ridge_engine, 1);
     if (own == NULL)
         return ridge_fail_nomem(cx);
     *own = **engine;
-    own->memory_share = practice->memory_share;
+    if (practice->memory_share > 0)
+        own->memory_share = practice->memory_share;
+    if (practice->sequences > 0)
+        set_sequences(practice->sequences, own);
     *engine = own;
     return RIDGE_OK;
 }
 
 /* ---- parts ------------------------------------------------------------------------
  */
-
-/* What all parts of a deployment have in common. */
-typedef struct common {
-    const ridge_catalog *catalog;
-    const served_run *run;
-    const ridge_system *system;
-    const ridge_model *model;
-    const ridge_engine *engine;
-    const served_practice *practice;
-    served_gaps *gaps;
-} common;
 
 static double longest_of(const served_run *run)
 {
@@ -147,14 +167,24 @@ static void follow_practice(const common *c, ridge_serving_layout *layout)
         layout->budget_tokens = c->practice->budget_tokens;
 }
 
+/* A degree that a row calls tp is that of the stages where an engine knows no other. */
+static void split_layers(ridge_serving_layout *layout)
+{
+    layout->pp *= layout->tp;
+    layout->tp = 1;
+}
+
 static ridge_status find_part(ridge_ctx *cx, const common *c, const served_pool *pool,
                               served_part *out)
 {
     const served_run *run = c->run;
     *out = (served_part){.about = {.model = c->model,
                                    .engine = c->engine,
-                                   .longest_tokens = longest_of(run)}};
+                                   .longest_tokens = longest_of(run),
+                                   .expert_skew = c->practice->expert_skew}};
     RIDGE_TRY(served_layout(cx, run, pool, c->model, &out->layout));
+    if (c->engine->splits_layers)
+        split_layers(&out->layout);
     RIDGE_TRY(served_formats(cx, run, c->model, c->system->chip, &out->layout.formats));
     if (out->layout.ep > 1 && pool->ep <= 1)
         served_assume(c->gaps, "experts dealt out: they cannot be cut so");
@@ -200,13 +230,17 @@ ridge_status served_deployment_find(ridge_ctx *cx, const ridge_catalog *catalog,
     common c = {.catalog = catalog, .run = run, .gaps = gaps};
     RIDGE_TRY(find_chip(cx, catalog, run, gaps, &chip));
     RIDGE_TRY(find_model(cx, library, run, &c.model));
-    RIDGE_TRY(served_engine_find(cx, catalog, run, &c.engine));
-    RIDGE_TRY(find_system(cx, catalog, run, chip, &c.system));
     *out = (served_deployment){.n = run->is_split ? 2 : 1,
-                               .engine_name = c.engine->name,
                                .drafting = drafting_of(run, c.model)};
     RIDGE_TRY(served_practice_find(cx, run, c.model->name, chip->name, &out->practice));
     c.practice = &out->practice;
+    if (c.practice->engine != NULL)
+        RIDGE_TRY(ridge_engine_find(cx, catalog, c.practice->engine, &c.engine));
+    else
+        RIDGE_TRY(served_engine_find(cx, catalog, run, &c.engine));
+    out->engine_name = c.engine->name;
+    RIDGE_TRY(repack_model(cx, &c));
+    RIDGE_TRY(find_system(cx, &c, chip, &c.system));
     if (run->is_unsquared)
         served_assume(gaps, "degrees that are multiplied with themselves count once");
     RIDGE_TRY(adjust_engine(cx, catalog, &out->practice, &c.engine));

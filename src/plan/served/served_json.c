@@ -143,6 +143,11 @@ typedef struct unit_name {
     double unit;
 } unit_name;
 
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 static double first_of(const ridge_node *measured, const unit_name *names, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -173,6 +178,19 @@ static double rate_of(const ridge_node *measured, const served_run *run)
     return rate < 1e15 ? rate : 0;
 }
 
+/* Benches of static batches time prompts and generation apart. */
+static void fill_batch(const ridge_node *m, served_run *out)
+{
+    const double read = number_of(m, "prefill_tokens_per_s");
+    double *first_s = &out->measured[RIDGE_SERVING_METRIC_TTFT];
+    if (out->mode != SERVED_BATCH)
+        return;
+    out->is_decode_rate = number_of(m, "output_tokens_per_s") <= 0 &&
+                          number_of(m, "decode_tokens_per_s") > 0;
+    if (*first_s <= 0 && read > 0)
+        *first_s = larger(out->requests, 1) * out->input_tokens / read;
+}
+
 static void fill_measured(const ridge_node *m, served_run *out)
 {
     static const unit_name ttft[] = {{"ttft_ms", 1e-3}, {"ttft_ms_mean", 1e-3}};
@@ -186,6 +204,7 @@ static void fill_measured(const ridge_node *m, served_run *out)
     v[RIDGE_SERVING_METRIC_TPOT] = first_of(m, tpot, RIDGE_COUNT_OF(tpot));
     v[RIDGE_SERVING_METRIC_LATENCY] = first_of(m, latency, RIDGE_COUNT_OF(latency));
     v[RIDGE_SERVING_METRIC_THROUGHPUT] = rate_of(m, out);
+    fill_batch(m, out);
     if (out->mode == SERVED_BATCH && v[RIDGE_SERVING_METRIC_THROUGHPUT] <= 0 &&
         v[RIDGE_SERVING_METRIC_LATENCY] <= 0)
         v[RIDGE_SERVING_METRIC_LATENCY] = first_of(m, elapsed, 1);
@@ -193,11 +212,6 @@ static void fill_measured(const ridge_node *m, served_run *out)
 
 /* ---- the row ----------------------------------------------------------------------
  */
-
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
-}
 
 static void fill_load(const ridge_node *config, served_run *out)
 {

@@ -59,7 +59,8 @@ static ridge_status predict_batch(ridge_ctx *cx, const served_run *run,
     set(out, RIDGE_SERVING_METRIC_TPOT, out->decode.expected_s);
     set(out, RIDGE_SERVING_METRIC_LATENCY, last);
     set(out, RIDGE_SERVING_METRIC_THROUGHPUT,
-        run->requests * run->output_tokens / last);
+        run->is_decode_rate ? run->requests / out->decode.expected_s
+                            : run->requests * run->output_tokens / last);
     return RIDGE_OK;
 }
 

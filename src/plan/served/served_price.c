@@ -11,7 +11,11 @@ static double per_rank(const priced_part *p, double sequences)
  * that decode. */
 static void make_room(const served_part *part, ridge_serving_layout *layout)
 {
-    const int64_t least = part->prompt_tokens + layout->sequences;
+    const ridge_model *m = part->about.model;
+    int64_t least = part->prompt_tokens + layout->sequences;
+    if (part->about.engine->batching == RIDGE_BATCHING_PREFILL &&
+        m->max_positions > least)
+        least = m->max_positions; /* max_num_batched_tokens is max_model_len */
     if (!part->about.engine->is_chunked && layout->budget_tokens < least &&
         part->batch_tokens == 0)
         layout->budget_tokens = least;

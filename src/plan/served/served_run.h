@@ -42,6 +42,7 @@ typedef struct served_run {
     double budget_tokens;
     int64_t drafted;     /* tokens beyond the first; 0: none named */
     double weight_bytes; /* of the file of weights; 0: not stated */
+    bool is_decode_rate; /* tokens/s of a batch are those of generation alone */
     double measured[RIDGE_SERVING_METRIC_COUNT]; /* 0: not */
 } served_run;
 
@@ -78,6 +79,10 @@ typedef struct served_practice {
     double memory_share;    /* 0: the engine's */
     double wait_iterations; /* of decoding, before a request is admitted */
     bool is_async;          /* the engine's form that hides its host */
+    int64_t sequences;      /* at once; 0: the engine's */
+    double expert_skew;     /* loads of experts fall as rank^-skew */
+    const char *engine;     /* of the catalogue; NULL: that which the row names */
+    const char *system;     /* of the catalogue; NULL: the chip's own */
 } served_practice;
 
 /** One group of chips that works alike: all of them, or those of prompts or of
@@ -103,6 +108,12 @@ RIDGE_NODISCARD ridge_status served_formats(ridge_ctx *cx, const served_run *run
                                             const ridge_model *model,
                                             const ridge_chip *chip,
                                             ridge_serving_formats *out);
+
+/** A model as a file of llama.cpp's in a format of its own has it: every matrix narrow,
+ *  each part with its own bits. Other formats leave it as it is.
+ *  @owner cx. @errors E_NOMEM */
+RIDGE_NODISCARD ridge_status served_repack(ridge_ctx *cx, const char *format,
+                                           const ridge_model **model);
 
 /** What the catalogue calls a checkpoint in the row's format, behind the model's name:
  *  "-fp8"; "": as the model. Static. */

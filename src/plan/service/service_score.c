@@ -42,7 +42,7 @@ void service_server_transfers(const ridge_serving_speed *speed, service_server *
     const double pages = ceil(tokens / (double)speed->block_tokens);
     out->transfer_bytes = pages * speed->block_bytes;
     out->transfer_bytes_per_s = speed->transfer_bytes_per_s;
-    out->transfer_s = speed->transfer_s;
+    out->transfer_s = speed->transfer_s + speed->handoff_s;
 }
 
 bool service_server_run(const service_server *s, double batch, steady_shape *shape,

@@ -63,6 +63,15 @@ typedef struct serving_rows {
 /** @param rows  of all attention ranks together */
 serving_rows serving_rows_price(const serving_bench *b, double rows);
 
+/** Of a rate of products, what the engine's own kernels reach of it. */
+double serving_own_share(const serving_bench *b, double rows);
+/** A product by the engine's kernels. */
+double serving_product_s(const serving_bench *b, const ridge_matmul *p);
+/** What kernels that are not fused add to all layers. @param rows  of a chip */
+double serving_unfused_s(const serving_bench *b, double rows);
+/** What attention that stores its scores adds to a chunk. */
+double serving_stored_scores_s(const serving_bench *b, const ridge_attention *a);
+
 /** Their sum, with what launches add. */
 double serving_rows_total_s(const serving_bench *b, double rows);
 

@@ -41,7 +41,13 @@ double serving_rate_share(double share, double rows)
 static double rate_share(const serving_bench *b, double rows)
 {
     const double loaded = b->desk->chip->achievable.loaded;
-    const double own = b->desk->about.engine->experts_share;
+    const ridge_engine *e = b->desk->about.engine;
+    const double bytes = ridge_dtype_bytes(b->formats.of[RIDGE_QUANT_EXPERTS].compute);
+    double own = e->experts_share;
+    if (bytes < 1 && e->experts_share_fp4 > 0)
+        own = e->experts_share_fp4;
+    else if (bytes >= 1 && bytes < 2 && e->experts_share_fp8 > 0)
+        own = e->experts_share_fp8;
     return serving_rate_share((loaded > 0 ? loaded : 1) * (own > 0 ? own : 1), rows);
 }
 
@@ -72,9 +78,13 @@ ridge_op_cost serving_experts_cost(const serving_bench *b, const ridge_ffn *ffn,
 static serving_price price_of(const serving_bench *b, double rows)
 {
     serving_price p = {{0}};
+    const double bytes = ridge_dtype_bytes(b->formats.of[RIDGE_QUANT_EXPERTS].compute);
+    const double own_s =
+        bytes >= 1 && bytes < 2 ? b->desk->about.engine->experts_fp8_s : 0;
     for (int i = 0; i < b->cut->n_moe; i++) {
         const serving_moe *moe = &b->cut->moe[i];
-        p.of[0] += moe->count * serving_experts_cost(b, moe->ffn, rows).expected_s;
+        p.of[0] +=
+            moe->count * (serving_experts_cost(b, moe->ffn, rows).expected_s + own_s);
         p.of[1] += moe->count * (EXPERT_KERNELS + (b->ranks > 1 ? 2 : 0));
     }
     return p;

@@ -61,8 +61,10 @@ static serving_format part_format(const ridge_model *model, ridge_quant_part par
     const double bits = model->quant_bits[part];
     if (is_own && bits <= 0)
         return wide(model);
-    if (is_own && ridge_dtype_bytes(weight) < 1 && bits >= 8) /* a part in 8 bits */
-        weight = compute = RIDGE_DTYPE_FP8;
+    if (is_own && ridge_dtype_bytes(weight) < 1 && bits >= 8) { /* a part in 8 bits */
+        weight = compute == RIDGE_DTYPE_INT8 ? RIDGE_DTYPE_INT8 : RIDGE_DTYPE_FP8;
+        compute = weight;
+    }
     const int64_t block = is_own && group == 0 ? model->quant_block : group;
     serving_format f = {
         .weight = weight, .compute = compute, .scaling = scaling_of(compute, block)};
@@ -109,6 +111,8 @@ static ridge_dtype compute_of(const ridge_model *model, const ridge_chip *chip,
                               ridge_dtype weight)
 {
     const char *m = model->quant_method != NULL ? model->quant_method : "";
+    if (strstr(m, "gguf") != NULL && chip->has_peak[RIDGE_DTYPE_INT8])
+        return RIDGE_DTYPE_INT8; /* activations are brought to 8 bits too */
     if (ridge_dtype_bytes(weight) >= 2 || is_weight_only(model, weight) ||
         !chip->has_peak[weight])
         return ridge_dtype_bytes(weight) > 2 ? weight : RIDGE_DTYPE_BF16;

@@ -23,7 +23,8 @@ static ridge_matmul product_of(const serving_bench *b, const serving_kernel *k,
     p.scaling = f->scaling;
     p.scale_bytes = f->scale_bytes;
     p.comes_quantised = f->comes_quantised;
-    p.rate_share = serving_rate_share(b->desk->chip->achievable.loaded, p.m);
+    p.rate_share = serving_rate_share(b->desk->chip->achievable.loaded, p.m) *
+                   serving_own_share(b, p.m);
     serving_stationary_set(b, k->format, &p);
     return p;
 }
@@ -52,7 +53,19 @@ static double kernel_s(const serving_bench *b, const serving_kernel *k, double r
     if (k->kind == RIDGE_KERNEL_STREAM)
         return stream_s(b, k, rows);
     const ridge_matmul p = product_of(b, k, rows);
-    return ridge_matmul_cost(b->desk->chip, &p, RIDGE_MEMORY_HBM).expected_s;
+    return serving_product_s(b, &p);
+}
+
+/* A product that runs beside others. */
+static double beside_s(const serving_bench *b, const serving_kernel *k, double rows)
+{
+    const ridge_matmul p = product_of(b, k, rows);
+    const ridge_chip *chip = b->desk->chip;
+    const ridge_op_cost c = ridge_matmul_cost(chip, &p, RIDGE_MEMORY_HBM);
+    const ridge_achievable *a = &chip->achievable;
+    const double memory_s = c.memory_s / (a->memory > 0 ? a->memory : 1);
+    const double rate = a->matmul[p.compute] > 0 ? a->matmul[p.compute] : 1;
+    return fmin(c.expected_s, fmax(memory_s, c.compute_s / rate));
 }
 
 /* ---- weights that come to the rows ----------------------------------------------- */
@@ -106,6 +119,14 @@ typedef struct local_rows {
     double dense_s, vector_s, router_s, kernels;
 } local_rows;
 
+/* Shared experts beside the routed ones: what they ask of the chip stays, what their
+ * calls cost is hidden. */
+static bool is_beside(const serving_bench *b, const serving_kernel *k)
+{
+    return b->desk->about.engine->overlaps_shared && k->format == RIDGE_QUANT_SHARED &&
+           k->kind == RIDGE_KERNEL_PRODUCT && b->cut->n_moe > 0;
+}
+
 static local_rows price_local(const serving_bench *b, double rows)
 {
     local_rows r = {0};
@@ -114,7 +135,8 @@ static local_rows price_local(const serving_bench *b, double rows)
         r.kernels += k->is_joined ? 0 : k->count;
         if (k->kind == RIDGE_KERNEL_EXCHANGE)
             continue;
-        const double s = k->count * kernel_s(b, k, rows);
+        const double s =
+            k->count * (is_beside(b, k) ? beside_s(b, k, rows) : kernel_s(b, k, rows));
         if (k->part == RIDGE_SERVING_PART_DENSE)
             r.dense_s += s;
         else if (k->part == RIDGE_SERVING_PART_EXPERTS)
@@ -176,6 +198,14 @@ static double exchanges_of(const serving_bench *b, double rows)
     return price.of[0];
 }
 
+/* What layers take whatever their rows. */
+static double layers_s(const serving_bench *b)
+{
+    const ridge_engine *e = b->desk->about.engine;
+    const double peers = (double)b->layout->tp - 1;
+    return (e->layer_s + peers * e->peer_layer_s) * (double)b->desk->model->layer_count;
+}
+
 serving_rows serving_rows_price(const serving_bench *b, double rows)
 {
     serving_rows out = {0};
@@ -186,8 +216,8 @@ serving_rows serving_rows_price(const serving_bench *b, double rows)
     const local_rows local = local_of(b, rank / b->row_ways);
     double kernels;
     out.dense_s = local.dense_s;
-    out.vector_s = local.vector_s +
-                   b->desk->about.engine->layer_s * (double)b->desk->model->layer_count;
+    out.vector_s =
+        local.vector_s + serving_unfused_s(b, rank / b->row_ways) + layers_s(b);
     out.experts_s =
         local.router_s + serving_experts_price(b, rows, &out.ep_s, &kernels);
     out.tp_s = is_gathered ? gather_s(b, &out) : exchanges_of(b, rank);

@@ -304,7 +304,9 @@ static double chunk_attention_s(const serving_bench *b, const serving_mixer *m,
         a.is_causal = false;
         a.context_tokens = fmax(1, serving_met_tokens(mixer, context / 2 + before / 2));
     }
-    const double whole = m->n_expand > 0 ? expanded_s(b, m, &a) : beside_call_s(b, &a);
+    const double whole =
+        (m->n_expand > 0 ? expanded_s(b, m, &a) : beside_call_s(b, &a)) +
+        serving_stored_scores_s(b, &a);
     if (mixer->compress_ratio > 0)
         return whole + index_s(b, mixer, 1, tokens, context);
     if (mixer->index_topk > 0 && context > (double)mixer->index_topk)

@@ -254,7 +254,9 @@ static ridge_status arrive(serving_play *p)
 static double next_arrival(const serving_play *p)
 {
     const double at = p->source->peek_s(p->source->self);
-    return fmax(at + p->units[0].speed->request_s, p->now_s);
+    const play_unit *u = &p->units[0];
+    const double handoff_s = u->makes_prompts_only ? u->speed->handoff_s : 0;
+    return fmax(at + u->speed->request_s + handoff_s, p->now_s);
 }
 
 static ridge_status end_lane(serving_play *p, play_lane *lane)

@@ -1,0 +1,52 @@
+/*
+ * Models in files of llama.cpp's: which part of them is held in how many bits. Mixes
+ * give the matrices that matter more, half of the values and of the maps down, and the
+ * head, wider blocks than the rest.
+ * @source llama-cpp-2025
+ */
+#include "served_run.h"
+
+#include <string.h>
+
+/* Bits of a weight, scales of its block included. */
+typedef struct file_format {
+    const char *name;
+    ridge_dtype dtype;
+    double attention, dense, experts, head;
+} file_format;
+
+/* Q4_K 4.5, Q5_K 5.5, Q6_K 6.5625, Q8_0 8.5, MXFP4 4.25 bits a weight */
+static const file_format formats[] = {
+    {"Q4_K_M", RIDGE_DTYPE_INT4, 4.75, 4.85, 4.85, 6.5625},
+    {"Q5_K_M", RIDGE_DTYPE_INT4, 5.6, 5.7, 5.7, 6.5625},
+    {"Q4_0", RIDGE_DTYPE_INT4, 4.5, 4.5, 4.5, 6.5625},
+    {"Q8_0", RIDGE_DTYPE_INT8, 8.5, 8.5, 8.5, 8.5},
+    {"MXFP4", RIDGE_DTYPE_FP4, 8.5, 8.5, 4.25, 8.5},
+};
+
+static void set_bits(const file_format *f, ridge_model *m)
+{
+    m->quant_method = "gguf";
+    m->weight_dtype = f->dtype;
+    m->quant_block = 0; /* each row of activations has scales of its own */
+    m->quant_bits[RIDGE_QUANT_ATTENTION] = f->attention;
+    m->quant_bits[RIDGE_QUANT_DENSE] = f->dense;
+    m->quant_bits[RIDGE_QUANT_SHARED] = f->dense;
+    m->quant_bits[RIDGE_QUANT_EXPERTS] = f->experts;
+    m->quant_bits[RIDGE_QUANT_HEAD] = f->head;
+}
+
+ridge_status served_repack(ridge_ctx *cx, const char *format, const ridge_model **model)
+{
+    for (size_t i = 0; i < RIDGE_COUNT_OF(formats); i++) {
+        if (strcmp(format, formats[i].name) != 0)
+            continue;
+        ridge_model *own = ridge_new(ridge_ctx_arena(cx), ridge_model, 1);
+        if (own == NULL)
+            return ridge_fail_nomem(cx);
+        *own = **model;
+        set_bits(&formats[i], own);
+        *model = own;
+    }
+    return RIDGE_OK;
+}
