@@ -118,16 +118,16 @@ typedef struct ridge_engine {
     double host_s;          /* of an iteration, whatever is in it */
     double host_sequence_s; /* more for each sequence in it */
     /* What drafting takes beside its kernels, and nothing hides; 0: not known. */
-    double draft_s;         /* of an iteration: its host, in the open while it drafts */
-    double draft_pass_s;    /* of each pass: launched one behind the other */
-    double draft_token_s;   /* of each drafted token: inputs, acceptance, what was
-                               refused */
-    double request_s;       /* of a request: tokenising, queue, answer's first byte */
-    bool is_host_hidden;    /* the host prepares the next iteration behind the chip */
-    double handoff_s;       /* more of one whose cache goes to another pool: two more
-                               servers answer before its first token is sent */
-    double experts_share;   /* of the rate of experts' products that its kernels reach
-                               where arithmetic binds; 0: all of it */
+    double draft_s;       /* of an iteration: its host, in the open while it drafts */
+    double draft_pass_s;  /* of each pass: launched one behind the other */
+    double draft_token_s; /* of each drafted token: inputs, acceptance, what was
+                             refused */
+    double request_s;     /* of a request: tokenising, queue, answer's first byte */
+    bool is_host_hidden;  /* the host prepares the next iteration behind the chip */
+    double handoff_s;     /* more of one whose cache goes to another pool: two more
+                             servers answer before its first token is sent */
+    double experts_share; /* of the rate of experts' products that its kernels reach
+                             where arithmetic binds; 0: all of it */
     double experts_share_fp8, experts_share_fp4; /* in 8 and 4 bits; 0: as the former */
     double experts_fp8_s; /* of a layer's experts in 8 bits, whatever the rows: kernels
                              that scale and lay them out */
