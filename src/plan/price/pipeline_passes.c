@@ -4,6 +4,7 @@
  * see docs/design/simulation.md.
  */
 #include "pipeline_passes.h"
+#include "larger.h"
 
 #include <math.h>
 
@@ -29,11 +30,6 @@ static double total_s(const stage_pass *s)
     return s->forward_s + s->backward_s;
 }
 
-static double positive(double v)
-{
-    return v > 0 ? v : 0;
-}
-
 /*
  * Where messages go beside compute, microbatches cannot follow each other faster than a
  * message comes back. Of 1F1B, from a rank down to any other and up again, passes on
@@ -45,14 +41,14 @@ static double positive(double v)
 static double rounds_s(const pipe_walk *p, int64_t rank)
 {
     const stage_pass *own = pass_of(p, rank);
-    const double pass_s = fmax(own->forward_s, own->backward_s);
+    const double pass_s = larger(own->forward_s, own->backward_s);
     double most_s = 0;
     double passes_s = 0;
     for (int64_t r = rank; r < p->stages->cut.pp; r++) {
         const double hops = (double)(r - rank);
         passes_s += total_s(pass_of(p, r));
         const double period_s = (passes_s + 2 * hops * p->send_s) / (hops + 1);
-        most_s = fmax(most_s, p->m * period_s + hops * pass_s);
+        most_s = larger(most_s, p->m * period_s + hops * pass_s);
     }
     return most_s;
 }
@@ -93,10 +89,10 @@ static double one_by_one_s(const pipe_walk *p)
         const double fill_s = before_s / p->v + 2 * (double)r * p->send_s;
         const double wait_s = positive(behind_s - w * s->forward_s) +
                               positive(behind_s - w * s->backward_s);
-        most_s = fmax(most_s, fill_s + p->m * total_s(s) + wait_s / p->v);
+        most_s = larger(most_s, fill_s + p->m * total_s(s) + wait_s / p->v);
         if (p->send_s > 0)
-            most_s = fmax(most_s,
-                          fill_s + (p->v > 1 ? chunk_rounds_s(p, r) : rounds_s(p, r)));
+            most_s = larger(
+                most_s, fill_s + (p->v > 1 ? chunk_rounds_s(p, r) : rounds_s(p, r)));
         before_s += total_s(s);
     }
     return most_s;
@@ -109,8 +105,8 @@ static double all_then_all_s(const pipe_walk *p)
     double forward_s = 0;
     double backward_s = 0;
     for (int i = 0; i < p->stages->n; i++) {
-        forward_s = fmax(forward_s, p->passes[i].forward_s);
-        backward_s = fmax(backward_s, p->passes[i].backward_s);
+        forward_s = larger(forward_s, p->passes[i].forward_s);
+        backward_s = larger(backward_s, p->passes[i].backward_s);
     }
     return p->sum_s + (p->m - 1) * (forward_s + backward_s) +
            2 * (double)(p->stages->cut.pp - 1) * p->send_s;
@@ -125,8 +121,8 @@ static double interleaved_s(const pipe_walk *p)
     for (int i = 0; i < p->stages->n; i++) {
         const stage_pass *s = &p->passes[i];
         const double share_s = (total_s(s) - s->head_s) / p->v;
-        chunk_s = fmax(chunk_s, share_s);
-        last_s = fmax(last_s, share_s + s->head_s);
+        chunk_s = larger(chunk_s, share_s);
+        last_s = larger(last_s, share_s + s->head_s);
     }
     const double period_s = (p->v - 1) * chunk_s + last_s;
     return one_by_one_s(p) + p->m * positive(period_s - p->most_s);
@@ -154,12 +150,12 @@ static double late_weights_s(const pipe_walk *p, double depth)
             p->sum_s - p->late_s - before_s - input_s + 2 * w * p->send_s;
         const double round_s =
             p->send_s > 0 ? p->m * (input_s + behind_s) / (depth * w + 1) : 0;
-        const double own_s = fmax(
+        const double own_s = larger(
             round_s, p->m * total_s(s) + positive(behind_s - depth * w * s->forward_s) +
                          positive(behind_s - depth * w * s->backward_s));
         const double off_s = (depth * (double)r + 1) * s->weight_s;
         const double fill_s = before_s + 2 * (double)r * p->send_s;
-        most_s = fmax(most_s, own_s + positive(fill_s - off_s + first->weight_s));
+        most_s = larger(most_s, own_s + positive(fill_s - off_s + first->weight_s));
         before_s += input_s;
     }
     return most_s;
@@ -186,7 +182,7 @@ static double folded_s(const pipe_walk *p)
     const double back_s = i_others - n * fmin(w, (f + w) / 2);
     const double down_s = f_others - n * fmin(w, (i + w) / 2);
     const double late_s = (w_others - n * f) / 2;
-    return p->m * p->most_s + positive(fmax(fmax(back_s, down_s), late_s));
+    return p->m * p->most_s + positive(larger(larger(back_s, down_s), late_s));
 }
 
 /* DualPipe, where a forward pass and the backward pass beside it are one that waits for
@@ -244,7 +240,7 @@ double pipeline_passes_s(const ridge_layout *l, const train_stages *stages,
         p.sum_s += stages->stages[i].count * total_s(&passes[i]);
         p.forward_s += stages->stages[i].count * passes[i].forward_s;
         p.late_s += stages->stages[i].count * passes[i].weight_s;
-        p.most_s = fmax(p.most_s, total_s(&passes[i]));
+        p.most_s = larger(p.most_s, total_s(&passes[i]));
     }
     if (l->pp == 1)
         return p.m * p.most_s;

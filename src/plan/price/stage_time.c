@@ -4,6 +4,7 @@
  * matmuls (wang2023), where all but the first of tp chunks can hide. What moves between
  * chip and host goes on behind the compute of its layer.
  */
+#include "larger.h"
 #include "pipeline_passes.h"
 #include "train_price.h"
 
@@ -14,11 +15,6 @@
 /* Half of a backward product's FLOPs are the weight's gradient, and with it waits as
  * much of what the backward pass exposes beside its products. */
 static const double WEIGHT_SHARE = 0.5;
-
-static double positive(double v)
-{
-    return v > 0 ? v : 0;
-}
 
 static bool has_tp_overlap(const ridge_layout *l)
 {
@@ -234,7 +230,7 @@ static void add_offload(const train_case *tc, const train_terms *x,
         kept = train_tokens(tc, l) * x->load->activation_bytes[run->kind][run->remat];
     if (l->offload & RIDGE_OFFLOAD_WEIGHTS)
         weights = train_held_weight_bytes(tc, x->load, l, run->kind);
-    double out_fwd_s = fmax(kept, weights) / rate;
+    double out_fwd_s = larger(kept, weights) / rate;
     double in_bwd_s = (kept + weights) / rate;
     double exposed_fwd_s = positive(out_fwd_s - fwd_s);
     double exposed_bwd_s = positive(in_bwd_s - bwd_s);
@@ -357,7 +353,7 @@ stage_time train_stage_time(const train_case *tc, const train_terms *x,
 
 double stage_time_bound_s(const stage_time *s)
 {
-    double network_s = fmax(fmax(s->bound_tp_s, s->bound_cp_s),
-                            fmax(s->bound_shards_s, s->bound_ep_s));
-    return fmax(fmax(s->bound_compute_s, s->bound_host_s), network_s);
+    double network_s = larger(larger(s->bound_tp_s, s->bound_cp_s),
+                              larger(s->bound_shards_s, s->bound_ep_s));
+    return larger(larger(s->bound_compute_s, s->bound_host_s), network_s);
 }

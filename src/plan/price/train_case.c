@@ -184,15 +184,22 @@ double train_host_bytes_per_s(const ridge_chip *chip)
 
 int64_t train_expert_width(int64_t tp, int64_t ep)
 {
-    return ep % tp == 0 ? 1 : tp;
+    return ep == 1 ? tp : ep % tp == 0 ? 1 : tp;
 }
 
+/* Called for each layout that is priced: without experts it divides nothing. */
 train_ways train_layout_ways(const ridge_layout *l)
 {
-    int64_t data = l->fsdp * l->dp * l->cp;
-    train_ways w = {.shards = l->zero_stage > 0 ? l->fsdp * l->cp : 1};
-    w.replicas = data / w.shards;
+    const int64_t data = l->fsdp * l->dp * l->cp;
+    const bool is_sharded = l->zero_stage > 0;
+    train_ways w = {.shards = is_sharded ? l->fsdp * l->cp : 1,
+                    .replicas = is_sharded ? l->dp : data};
     w.expert_width = train_expert_width(l->tp, l->ep);
+    if (l->ep == 1) {
+        w.expert_shards = w.shards;
+        w.expert_replicas = w.replicas;
+        return w;
+    }
     int64_t dealt = l->ep * w.expert_width;
     int64_t expert_ranks = l->tp * data / dealt;
     int64_t shards = l->tp * w.shards / dealt;

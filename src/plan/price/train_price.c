@@ -8,6 +8,7 @@
  * the longest counts, so that one that is spared here is not slower there. Stages are
  * stage_time.c's; chips whose software overlaps nothing are step_program.c's.
  */
+#include "larger.h"
 #include "muon_step.h"
 #include "pipeline_passes.h"
 #include "step_program.h"
@@ -15,11 +16,6 @@
 #include "ridge/cost_program.h"
 
 #include <math.h>
-
-static double positive(double v)
-{
-    return v > 0 ? v : 0;
-}
 
 static double end_total_s(const ridge_step_end *e)
 {
@@ -33,13 +29,13 @@ static void add_step_sync(const train_case *tc, const train_terms *x,
                           const ridge_layout *l, const step_sync *sync,
                           const stage_time *s, ridge_step_end *e)
 {
-    double layers = fmax(x->stages->layers_most, 1);
+    double layers = larger(x->stages->layers_most, 1);
     double reduce_s = sync->reduce.expected_s;
     double gather_s = sync->gather.expected_s;
     double bwd_s = l->is_dp_exposed ? 0 : s->bwd_s;
     double fwd_s = l->is_dp_exposed || sync->is_gather_waited ? 0 : s->fwd_s;
-    e->reduce_exposed_s = fmax(reduce_s / layers, reduce_s - bwd_s);
-    e->gather_exposed_s = fmax(gather_s / layers, gather_s - fwd_s);
+    e->reduce_exposed_s = larger(reduce_s / layers, reduce_s - bwd_s);
+    e->gather_exposed_s = larger(gather_s / layers, gather_s - fwd_s);
     e->reduce_hidden_s = positive(reduce_s - e->reduce_exposed_s);
     e->gather_hidden_s = positive(gather_s - e->gather_exposed_s);
     e->slowdown_s =
@@ -73,7 +69,7 @@ static void add_optimizer(const train_case *tc, const train_terms *x,
     if (l->offload & RIDGE_OFFLOAD_OPTIMIZER) {
         double host_s = params * state_bytes / train_host_bytes_per_s(tc->chip);
         e->offload_s = positive(host_s - e->optimizer_s);
-        e->bound_update_s = fmax(e->bound_update_s, host_s);
+        e->bound_update_s = larger(e->bound_update_s, host_s);
     }
 }
 
@@ -145,12 +141,12 @@ static pipe time_pipe(const train_case *tc, const train_terms *x, const ridge_la
         double count = stages->stages[i].count;
         stages->passes[i] = train_stage_pass(l, &stages->stages[i], &s);
         p.bound_sum_s += count * bound_s;
-        p.bound_most_s = fmax(p.bound_most_s, bound_s);
+        p.bound_most_s = larger(p.bound_most_s, bound_s);
         if (i == 0 || stage_time_total_s(&s) > stage_time_total_s(&p.worst))
             p.worst = s;
         ridge_step_end end = end_of(tc, x, l, i, &s);
-        p.bound_sync_s = fmax(p.bound_sync_s, end.bound_sync_s);
-        p.bound_update_s = fmax(p.bound_update_s, end.bound_update_s);
+        p.bound_sync_s = larger(p.bound_sync_s, end.bound_sync_s);
+        p.bound_update_s = larger(p.bound_update_s, end.bound_update_s);
         if (i == 0 || end_total_s(&end) > end_total_s(&p.end))
             p.end = end;
     }
@@ -188,7 +184,7 @@ void train_price_time(const train_case *tc, const train_terms *x, const ridge_la
     price->hidden_communication_s =
         m * p.worst.hidden_s + p.end.reduce_hidden_s + p.end.gather_hidden_s;
     double passes_s = m * p.bound_most_s + bound_bubble_s(l, &p);
-    price->bound_step_time_s = fmax(passes_s, p.bound_sync_s) + p.bound_update_s;
+    price->bound_step_time_s = larger(passes_s, p.bound_sync_s) + p.bound_update_s;
     price->step_time_s = ridge_step_total_s(&price->parts);
 }
 
