@@ -440,6 +440,7 @@ def train(
     checked on every stage. A knob fixes one choice:
       dp= fsdp= tp= cp= pp= ep=    degrees
       zero=0..3  sp=0|1  cp_exchange=ring|gather|all-to-all
+      ep_dispatch=copies|once|once-fp8  how tokens reach their experts
       microbatch=  vpp=  schedule=gpipe|1f1b|interleaved|zb-h1|zb-h2|zb-v|any
       first_layers=  last_layers=  layers of those stages; 0: none
       remat=none|elementwise|selective|matmuls|ffn|full  remat_layers=  of a stage
@@ -696,7 +697,7 @@ def serve(
 
 
 def explain(
-    plan: Any,
+    plan_or_model: Any,
     quantity: Any = None,
     *,
     price: Any = None,
@@ -711,6 +712,7 @@ def explain(
     watts: Any = None,
     pue: Any = None,
     kwh_price: Any = None,
+    seq: Any = None,
 ) -> results.Derivation:
     """A number's derivation, formula and values; what limits it; what if.
 
@@ -723,6 +725,13 @@ def explain(
     usd, blocks, memory, batch, or a part of an iteration: dense, experts, head,
     prefill_attention, decode_attention, vector, tp, ep, kv, pp, draft, launch,
     host.
+
+    Of a MODEL, a name of the catalogue, a config.json or its folder: parameters
+    (default), active, flops, flops_train, conventions, weights, training,
+    activations, kv, or a part: attention, mlp, router, experts, embedding,
+    unembedding, norm, mtp, vision, flops_attention_projections,
+    flops_attention_scores, flops_mlp, flops_router, flops_experts,
+    flops_unembedding.
 
     Each line says what the quantity is made of, with its numbers, down to sourced
     facts of the chip and the network. Below stands by how much the step would
@@ -741,12 +750,13 @@ def explain(
     :param watts: a chip draws, host and network among it (the data's)
     :param pue: energy at the meter over that of the machines (the site's)
     :param kwh_price: dollars a kilowatt-hour, for the cost of the energy
+    :param seq: of a model: tokens of a sequence (4096, or its context if shorter)
 
     On the command line: ``ridge explain examples/plan.json step_time``
     """
     held: Any = None
     words: List[str] = ["explain"]
-    words.append(word(plan))
+    words.append(word(plan_or_model))
     if quantity is not None:
         words.append(word(quantity))
     words += option_words({
@@ -762,6 +772,7 @@ def explain(
         "watts": watts,
         "pue": pue,
         "kwh_price": kwh_price,
+        "seq": seq,
     })
     return answer(results.Derivation, words, held)
 

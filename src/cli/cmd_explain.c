@@ -2,6 +2,7 @@
  * ridge explain: how a number of a plan comes about, down to the facts of the chip.
  */
 #include "cli.h"
+#include "explain_model.h"
 #include "explain_service.h"
 #include "money_options.h"
 #include "plan_request.h"
@@ -66,8 +67,30 @@ static ridge_status explain(cli_run *run, const char *quantity, explained *e)
                                    &e->n_sensitivity);
 }
 
+int cli_explain_show(cli_run *run, const ridge_explain_view *view)
+{
+    ridge_buf text;
+    ridge_buf_init(&text, ridge_ctx_arena(run->cx));
+    if (run->html_path) {
+        ridge_explain_write_html(run->cx, view, &text);
+        int code = cli_emit_html(run, &text);
+        if (code)
+            return code;
+        ridge_buf_init(&text, ridge_ctx_arena(run->cx));
+    }
+    if (run->is_json) {
+        ridge_json *object = cli_json_begin(run);
+        ridge_explain_write_json(run->cx, view, object);
+        return cli_emit_json(run, object);
+    }
+    ridge_explain_write_text(run->cx, view, run->has_colour, &text);
+    return cli_emit_text(run, &text);
+}
+
 static int run_explain(cli_run *run)
 {
+    if (explain_model_is_asked(run))
+        return explain_model_run(run);
     bool is_service = false;
     if (cli_plan_is_service(run, run->args[0], &is_service) != RIDGE_OK)
         return cli_fail(run);
@@ -82,30 +105,18 @@ static int run_explain(cli_run *run)
                       e->request.model->name, e->request.slice->text);
     ridge_explain_view view = {title ? title : quantity, &e->explanation,
                                e->sensitivity, e->n_sensitivity};
-    ridge_buf text;
-    ridge_buf_init(&text, ridge_ctx_arena(run->cx));
-    if (run->html_path) {
-        ridge_explain_write_html(run->cx, &view, &text);
-        int code = cli_emit_html(run, &text);
-        if (code)
-            return code;
-        ridge_buf_init(&text, ridge_ctx_arena(run->cx));
-    }
-    if (run->is_json) {
-        ridge_json *object = cli_json_begin(run);
-        ridge_explain_write_json(run->cx, &view, object);
-        return cli_emit_json(run, object);
-    }
-    ridge_explain_write_text(run->cx, &view, run->has_colour, &text);
-    return cli_emit_text(run, &text);
+    return cli_explain_show(run, &view);
 }
 
-static const cli_option options[] = {CLI_MONEY_OPTIONS, {NULL, NULL, NULL}};
+static const cli_option options[] = {
+    CLI_MONEY_OPTIONS,
+    {"seq", "T", "of a model: tokens of a sequence (4096, or its context if shorter)"},
+    {NULL, NULL, NULL}};
 
 const cli_verb cli_verb_explain = {
     .name = "explain",
     .summary = "a number's derivation, formula and values; what limits it; what if",
-    .synopsis = "PLAN [QUANTITY]",
+    .synopsis = "PLAN|MODEL [QUANTITY]",
     .detail =
         "PLAN is a file written by `ridge train ... --plan FILE`. QUANTITY is "
         "step_time\n"
@@ -119,6 +130,13 @@ const cli_verb cli_verb_explain = {
         "usd, blocks, memory, batch, or a part of an iteration: dense, experts, head,\n"
         "prefill_attention, decode_attention, vector, tp, ep, kv, pp, draft, launch,\n"
         "host.\n"
+        "\n"
+        "Of a MODEL, a name of the catalogue, a config.json or its folder: parameters\n"
+        "(default), active, flops, flops_train, conventions, weights, training,\n"
+        "activations, kv, or a part: attention, mlp, router, experts, embedding,\n"
+        "unembedding, norm, mtp, vision, flops_attention_projections,\n"
+        "flops_attention_scores, flops_mlp, flops_router, flops_experts,\n"
+        "flops_unembedding.\n"
         "\n"
         "Each line says what the quantity is made of, with its numbers, down to "
         "sourced\n"

@@ -28,6 +28,8 @@ const PAGES: Record<string, { title: string; Page: FunctionComponent<{ route: Ro
 };
 
 function Bar(props: { page: string }) {
+  /* on a phone the pages are a row that slides */
+  useEffect(() => document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' }), [props.page]);
   return (
     <header>
       <a class="skip" href="#main" onClick={(event) => { event.preventDefault(); document.getElementById('main')?.focus(); }}>

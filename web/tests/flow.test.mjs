@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { after, before, test } from 'node:test';
-import { openBrowser, openTab } from './browser.mjs';
+import { accessFaults, openBrowser, openTab } from './browser.mjs';
 
 const EXAMPLES = resolve(import.meta.dirname ?? new URL('.', import.meta.url).pathname, '../../examples');
 const TRAINING = '#/training?model=llama-3-8b&on=h100:4x8&batch=1M';
@@ -61,6 +61,33 @@ for (const [name, text] of [['no JSON', '{ "hidden_size": '], ['no model', '{"a"
     await tab.getByText('8,030,261,248').waitFor();
   });
 }
+
+flow('a number of a model opens its derivation', '#/model?model=llama-3-8b', async (tab) => {
+  await tab.getByTitle('How flops_mlp comes about').click();
+  await tab.getByRole('dialog').getByText('2 x 4,096 x 14,336 x 32 layers').first().waitFor();
+  assert.match(tab.url(), /explain=flops_mlp/);
+  await tab.goBack();
+  await tab.getByRole('dialog').waitFor({ state: 'detached' });
+  await tab.goForward();
+  await tab.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
+  await tab.getByRole('dialog').waitFor({ state: 'detached' });
+});
+
+flow('a model is explained by its name', '#/explain', async (tab) => {
+  await tab.getByLabel('of a model, by its name').fill('qwen3-32b');
+  await tab.keyboard.press('Enter');
+  await tab.getByRole('heading', { name: 'parameters of qwen3-32b' }).waitFor();
+  await tab.getByLabel('Quantity').selectOption('kv');
+  await tab.getByText('8 x (128 + 128) x 2 x 64 layers').waitFor();
+});
+
+flow('a chart is read as a table, by the keyboard', '#/hardware?chips=h100&size=64', async (tab) => {
+  const summary = tab.getByText('The chart as a table');
+  await summary.focus();
+  await tab.keyboard.press('Enter');
+  await tab.getByRole('region', { name: /Roofline of h100.*as a table/ }).getByRole('row').nth(5).waitFor();
+  assert.deepEqual(await accessFaults(tab), []);
+});
 
 flow('an unknown model is answered with the nearest', '#/model?model=llama-3-7b', async (tab) => {
   await tab.getByRole('alert').filter({ hasText: 'did you mean' }).waitFor();
@@ -150,9 +177,22 @@ flow('a slider of the serving page answers', SERVING, async (tab) => {
 
 flow('a deployment of the front is chosen', SERVING, async (tab) => {
   await isDone(tab);
-  await tab.getByRole('radio').nth(2).check();
+  await tab.getByRole('region', { name: 'The front: choose one' }).getByRole('radio').nth(2).check();
   await tab.getByRole('heading', { name: /^Chosen deployment/ }).waitFor();
   assert.match(tab.url(), /layout=front3/);
+});
+
+flow('goals and a rate are set by sliders, and the rate takes the place of the batch', `${SERVING}&batch=16`, async (tab) => {
+  await isDone(tab);
+  await tab.getByRole('slider', { name: /Requests/ }).focus();
+  await tab.keyboard.press('ArrowRight');
+  await tab.getByRole('slider', { name: /each token/ }).focus();
+  await tab.keyboard.press('End');
+  await tab.getByText('within 200ms').waitFor();
+  await isDone(tab);
+  assert.match(tab.url(), /rate=0.5/);
+  assert.match(tab.url(), /tpot=200ms/);
+  assert.doesNotMatch(tab.url(), /batch=/);
 });
 
 flow('goals that nothing keeps are told', `${SERVING}&ttft=1ms&tpot=0.1ms`, async (tab) => {
@@ -173,7 +213,7 @@ flow('a bad file of requests is answered in words', SERVING, async (tab) => {
 
 flow('a number of a deployment opens its derivation', SERVING, async (tab) => {
   await isDone(tab);
-  await tab.getByTitle('How ttft comes about').click();
+  await tab.getByTitle('How ttft comes about').first().click();
   await tab.getByRole('dialog').getByText('fact of the engine').waitFor();
 });
 
@@ -197,6 +237,29 @@ const TRACE = JSON.stringify({ traceEvents: [
 flow('a trace is dropped and read', '#/profile', async (tab) => {
   await tab.getByLabel(/Drop a trace/).setInputFiles(file('own.trace.json', TRACE));
   await tab.getByRole('heading', { name: 'Where a step goes' }).waitFor();
+});
+
+flow('the examples of the profile page are read', '#/profile', async (tab) => {
+  await tab.getByRole('button', { name: /a step of PyTorch/ }).click();
+  await tab.getByRole('heading', { name: 'Where a step goes' }).waitFor();
+  await tab.getByRole('button', { name: /an HLO module/ }).click();
+  await tab.getByRole('heading', { name: 'jit_mlp' }).waitFor();
+});
+
+flow('a trace stands beside its plan, and a plan that is none is told', '#/profile', async (tab) => {
+  await tab.getByLabel(/Drop a trace/).setInputFiles(resolve(EXAMPLES, 'trace.json'));
+  await tab.getByLabel(/and its plan/).setInputFiles(file('plan.json', '{"format": "something"}'));
+  await tab.getByRole('alert').filter({ hasText: 'plan.json' }).waitFor();
+});
+
+flow('a bad module is answered in words', '#/profile', async (tab) => {
+  await tab.getByLabel(/Drop a trace/).setInputFiles(file('own.hlo', 'HloModule broken {'));
+  await tab.getByRole('alert').filter({ hasText: 'own.hlo' }).waitFor();
+});
+
+flow('a bad plan is answered in words', '#/explain', async (tab) => {
+  await tab.getByLabel(/drop a plan/).setInputFiles(file('plan.json', '{"format": "ridge-plan", "version": 99}'));
+  await tab.getByRole('alert').filter({ hasText: 'plan.json' }).waitFor();
 });
 
 flow('a bad trace is answered in words', '#/profile', async (tab) => {

@@ -1,8 +1,8 @@
 /* Which quantities of a service can be explained, and the frame of their derivations.
  */
+#include "reason.h"
 #include "service_story.h"
 
-#include <stdarg.h>
 #include <string.h>
 
 typedef struct explained {
@@ -42,18 +42,10 @@ void service_story_add(service_story *s, int depth, const char *name,
                        const char *formula, const char *result, const char *values_fmt,
                        ...)
 {
-    if (s->out->n_reasons == RIDGE_REASON_MAX)
-        return;
-    char values[512];
-    va_list args;
-    va_start(args, values_fmt);
-    vsnprintf(values, sizeof values, values_fmt, args);
-    va_end(args);
-    ridge_arena *arena = ridge_ctx_arena(s->cx);
-    s->out->reasons[s->out->n_reasons++] =
-        (ridge_reason){depth, or_empty(ridge_str_dup(arena, ridge_str_of(name))),
-                       formula, or_empty(ridge_str_dup(arena, ridge_str_of(values))),
-                       or_empty(ridge_str_dup(arena, ridge_str_of(result)))};
+    va_list values;
+    va_start(values, values_fmt);
+    reason_add(s->cx, s->out, depth, name, formula, result, values_fmt, values);
+    va_end(values);
 }
 
 static const ridge_fact *find_fact(const ridge_fact *facts, size_t n, const char *key)

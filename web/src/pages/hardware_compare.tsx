@@ -61,7 +61,7 @@ export function HardwareCompare(props: { chips: string[] }) {
       <Answered answer={answer}>
         {({ chips }) => (
           <>
-            <div class="table-frame" tabIndex={0} role="region" aria-label="Chips side by side">
+            <div class="table-frame compare" tabIndex={0} role="region" aria-label="Chips side by side">
               <table>
                 <caption class="unseen">Chips side by side</caption>
                 <thead>

@@ -3,6 +3,7 @@ import type { ModelAnswer, ModelsAnswer } from '../engine/answers';
 import type { Formats } from '../parts/format';
 import { useFormats } from '../parts/format';
 import { BarStack } from '../parts/bar_stack';
+import { DerivationDialog, Explained } from '../parts/explained';
 import { FileField, TextField } from '../parts/field';
 import { Answered, Facts, SameLine } from '../parts/notice';
 import { Table } from '../parts/table';
@@ -18,21 +19,26 @@ function words(name: string): string {
   return name.replace(/_/g, ' ');
 }
 
+function told(quantity: string, text: string) {
+  return <Explained quantity={quantity}>{text}</Explained>;
+}
+
 function factsOf(model: ModelAnswer, f: Formats) {
   const p = model.parameters;
   return [
-    { name: 'Parameters', value: f.count(p['total']), note: f.exact(p['total']) },
-    ...(p['active'] !== p['total'] ? [{ name: 'Active per token', value: f.count(p['active']) }] : []),
-    { name: 'Weights in bf16', value: f.bytes(model.weight_bytes) },
-    { name: 'FLOPs per token, forward', value: f.unit(model.flops_per_token.forward, 'FLOPs') },
-    { name: 'FLOPs per token, training', value: f.unit(model.flops_per_token.train, 'FLOPs') },
-    { name: 'KV cache per token', value: f.bytes(model.kv_bytes_per_token), note: 'bf16' },
+    { name: 'Parameters', value: told('parameters', f.count(p['total'])), note: f.exact(p['total']) },
+    ...(p['active'] !== p['total'] ? [{ name: 'Active per token', value: told('active', f.count(p['active'])) }] : []),
+    { name: 'Weights, as in the checkpoint', value: told('weights', f.bytes(model.weight_bytes)) },
+    { name: 'FLOPs per token, forward', value: told('flops', f.unit(model.flops_per_token.forward, 'FLOPs')) },
+    { name: 'FLOPs per token, training', value: told('flops_train', f.unit(model.flops_per_token.train, 'FLOPs')) },
+    { name: 'KV cache per token', value: told('kv', f.bytes(model.kv_bytes_per_token)), note: 'bf16' },
     { name: 'Layers', value: String(model.layers), note: `width ${f.exact(model.d_model)}, vocabulary ${f.exact(model.vocab)}` },
   ];
 }
 
-function Parts(props: { title: string; parts: Record<string, number>; text(value: number): string; names?: string[] }) {
-  const entries = (props.names ?? Object.keys(props.parts)).map((name) => ({ name: words(name), value: props.parts[name] ?? 0, text: props.text(props.parts[name] ?? 0) }));
+/** @param prefix  of the quantities that explain the parts */
+function Parts(props: { title: string; parts: Record<string, number>; text(value: number): string; names?: string[]; prefix?: string }) {
+  const entries = (props.names ?? Object.keys(props.parts)).map((name) => ({ name: words(name), value: props.parts[name] ?? 0, text: props.text(props.parts[name] ?? 0), quantity: `${props.prefix ?? ''}${name}` }));
   return (
     <section>
       <h2>{props.title}</h2>
@@ -41,7 +47,7 @@ function Parts(props: { title: string; parts: Record<string, number>; text(value
   );
 }
 
-function ByFormat(props: { caption: string; bytes: Record<string, number>; f: Formats }) {
+function ByFormat(props: { caption: string; bytes: Record<string, number>; f: Formats; quantity: string }) {
   return (
     <Table
       caption={props.caption}
@@ -49,7 +55,7 @@ function ByFormat(props: { caption: string; bytes: Record<string, number>; f: Fo
       rowKey={([name]) => name}
       columns={[
         { key: 'name', head: 'format', isText: true, cell: ([name]) => name, sort: ([name]) => name },
-        { key: 'bytes', head: 'bytes', cell: ([, bytes]) => props.f.bytes(bytes), sort: ([, bytes]) => bytes },
+        { key: 'bytes', head: 'bytes', cell: ([, bytes]) => told(props.quantity, props.f.bytes(bytes)), sort: ([, bytes]) => bytes },
       ]}
     />
   );
@@ -62,7 +68,7 @@ function ModelAnswered(props: { model: ModelAnswer }) {
     <>
       <Facts facts={factsOf(model, f)} />
       <Parts title="Parameters by part" parts={model.parameters} names={PARTS} text={f.count} />
-      <Parts title={`FLOPs of a token by part, forward, at ${f.exact(model.seq_tokens)} tokens`} parts={model.flops_per_token.forward_parts} text={(v) => f.unit(v, 'FLOPs')} />
+      <Parts title={`FLOPs of a token by part, forward, at ${f.exact(model.seq_tokens)} tokens`} parts={model.flops_per_token.forward_parts} text={(v) => f.unit(v, 'FLOPs')} prefix="flops_" />
       <section>
         <h2>Layers</h2>
         <ul>
@@ -76,15 +82,15 @@ function ModelAnswered(props: { model: ModelAnswer }) {
         <p>Heads divide by a tensor-parallel degree of {model.legal_tp.join(', ')}.</p>
       </section>
       <div class="columns">
-        <ByFormat caption="Weights by format" bytes={model.weight_bytes_by_dtype} f={f} />
-        <ByFormat caption="Training state by precision policy" bytes={model.training_state_bytes} f={f} />
+        <ByFormat caption="Weights by format" bytes={model.weight_bytes_by_dtype} f={f} quantity="weights" />
+        <ByFormat caption="Training state by precision policy" bytes={model.training_state_bytes} f={f} quantity="training" />
         <Table
           caption="FLOPs of a token in training, as each convention counts them"
           rows={Object.entries(model.conventions)}
           rowKey={([name]) => name}
           columns={[
             { key: 'name', head: 'convention', isText: true, cell: ([name]) => name, sort: ([name]) => name },
-            { key: 'flops', head: 'FLOPs', cell: ([, flops]) => f.unit(flops, 'FLOPs'), sort: ([, flops]) => flops },
+            { key: 'flops', head: 'FLOPs', cell: ([, flops]) => told('conventions', f.unit(flops, 'FLOPs')), sort: ([, flops]) => flops },
           ]}
         />
         <Table
@@ -93,7 +99,7 @@ function ModelAnswered(props: { model: ModelAnswer }) {
           rowKey={([name]) => name}
           columns={[
             { key: 'name', head: 'remat', isText: true, cell: ([name]) => name, sort: ([name]) => name },
-            { key: 'bytes', head: 'kept', cell: ([, v]) => f.bytes(v.activation_bytes_per_token), sort: ([, v]) => v.activation_bytes_per_token },
+            { key: 'bytes', head: 'kept', cell: ([, v]) => told('activations', f.bytes(v.activation_bytes_per_token)), sort: ([, v]) => v.activation_bytes_per_token },
             { key: 'flops', head: 'computed again', cell: ([, v]) => f.unit(v.recomputed_flops_per_token, 'FLOPs'), sort: ([, v]) => v.recomputed_flops_per_token },
           ]}
         />
@@ -115,10 +121,12 @@ export function ModelPage(props: { route: Route }) {
   const seq = params['seq'] ?? '';
   const line = model.word ? { words: ['model', model.word, ...(seq ? ['--seq', seq] : []), '--json'], files: model.files } : null;
   const answer = useAnswer<ModelAnswer>('quick', 'model', line);
+  const quantity = params['explain'];
+  const explain = model.word && quantity ? { words: ['explain', model.word, quantity, ...(seq ? ['--seq', seq] : []), '--json'], files: model.files } : null;
   return (
     <>
       <h1>Model</h1>
-      <p class="lead">What a transformer is made of, and what it takes: parameters, FLOPs, memory, KV cache.</p>
+      <p class="lead">What a transformer is made of, and what it takes: parameters, FLOPs, memory, KV cache. Every number opens its derivation.</p>
       <form class="fields" onSubmit={(event) => event.preventDefault()}>
         <TextField label="Model" isWide value={packedName(params['model'] ?? 'llama-3-70b')} names={listed.value?.models.map((m) => m.name) ?? []} change={(value) => setParams({ model: value })} />
         <TextField label="Tokens of a sequence" value={seq} hint="4096" change={(value) => setParams({ seq: value })} />
@@ -127,6 +135,7 @@ export function ModelPage(props: { route: Route }) {
       {model.error && <p class="complaint" role="alert">{model.error}</p>}
       {line && <SameLine words={line.words} />}
       <Answered answer={answer}>{(value) => <ModelAnswered model={value} />}</Answered>
+      {quantity && explain && <DerivationDialog quantity={quantity} line={explain} />}
     </>
   );
 }

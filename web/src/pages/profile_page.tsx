@@ -10,6 +10,8 @@ import { useAnswer } from '../state/answer';
 import { packedName, packFile, useFile } from '../state/packed_file';
 import type { Route } from '../state/route';
 import { setParams } from '../state/route';
+import EXAMPLE_TRACE from '../../../examples/trace.json?raw';
+import EXAMPLE_MODULE from '../../../examples/mlp.hlo?raw';
 import { ModuleAnswered } from './module_answered';
 
 const OPS_MOST = 100;
@@ -81,7 +83,10 @@ export function ProfilePage(props: { route: Route }) {
   const { file, error } = useFile(params['file']);
   const verb = params['as'] ?? (file && isModule(file.path) ? 'hlo' : 'profile');
   const on = params['on'] ? ['--on', params['on']] : [];
-  const line = file ? { words: [verb, file.path, ...on, '--json'], files: [file] } : null;
+  const plan = useFile(params['plan']);
+  const against = plan.file && verb === 'profile' ? ['--plan', plan.file.path] : [];
+  const line = file ? { words: [verb, file.path, ...on, ...against, '--json'], files: [file, ...(plan.file && against.length ? [plan.file] : [])] } : null;
+  const show = (name: string, text: string, where: string) => void packFile(new File([text], name)).then((packed) => setParams({ file: packed, as: undefined, plan: undefined, on: where }));
   const trace = useAnswer<ProfileAnswer>('thorough', 'profile', verb === 'profile' ? line : null);
   const module = useAnswer<HloAnswer>('thorough', 'hlo', verb === 'hlo' ? line : null);
   return (
@@ -91,8 +96,17 @@ export function ProfilePage(props: { route: Route }) {
       <form class="fields" onSubmit={(event) => event.preventDefault()}>
         <FileField label={params['file'] ? `${packedName(params['file'])}; drop another` : 'Drop a trace (PyTorch, JAX, Perfetto; gzip too) or an HLO module'} take={(taken) => void packFile(taken).then((packed) => setParams({ file: packed, as: undefined }))} />
         <ChoiceField label="Read as" value={verb} choices={[['profile', 'a trace'], ['hlo', 'an HLO module']]} change={(as) => setParams({ as })} />
+ {verb === 'profile' && (
+          <FileField label={params['plan'] ? `Plan: ${packedName(params['plan'])}; drop another` : 'and its plan, to compare with what was predicted'} accept=".json" take={(taken) => void packFile(taken).then((packed) => setParams({ plan: packed }))} />
+        )}
         <TextField label="Where it ran" value={params['on'] ?? ''} hint="h100:1x8" change={(value) => setParams({ on: value })} />
       </form>
+      <p class="examples">
+        Examples:
+        <button type="button" onClick={() => show('example.trace.json', EXAMPLE_TRACE, '')}>a step of PyTorch on H100s</button>
+        <button type="button" onClick={() => show('mlp.hlo', EXAMPLE_MODULE, 'h100:1x8')}>an HLO module of eight chips, priced on H100s</button>
+      </p>
+      {plan.error && <p class="complaint" role="alert">{plan.error}</p>}
       {error && <p class="complaint" role="alert">{error}</p>}
       {line && <SameLine words={line.words} />}
       {line && verb === 'profile' && <Answered answer={trace}>{(found) => <Profiled found={found} />}</Answered>}

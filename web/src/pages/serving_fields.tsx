@@ -39,7 +39,7 @@ const SLIDES: Slide[] = [
 
 function Sliders(props: { params: Params }) {
   return (
-    <fieldset class="fields sliders">
+    <fieldset class="fields sliders three">
       <legend class="unseen">Sliders</legend>
       {SLIDES.map((slide) => {
         const value = props.params[slide.name] ?? slide.usual;

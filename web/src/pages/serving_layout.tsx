@@ -7,14 +7,21 @@ import { useFormats } from '../parts/format';
 import { Facts } from '../parts/notice';
 import { layoutText } from '../state/serving_question';
 
-function partsOf(parts: Record<string, number>, text: (value: number) => string, unit: RegExp) {
-  return Object.entries(parts).map(([key, value]) => ({ name: key.replace(unit, '').replace(/_/g, ' '), value, text: text(value) }));
+/** What the page's time to the first token is made of before its iterations. */
+const BEFORE = /^(request|queue|iteration|transfer)$/;
+
+function partsOf(parts: Record<string, number>, text: (value: number) => string, unit: RegExp, whole: string) {
+  return Object.entries(parts).map(([key, value]) => {
+    const name = key.replace(unit, '');
+    const isOwn = whole !== 'memory' && !BEFORE.test(name);
+    return { name: name.replace(/_/g, ' '), value, text: text(value), quantity: isOwn ? name : whole };
+  });
 }
 
 /** Of a chip that decodes; what is no part of the sum is left out. */
 function memoryParts(memory: Record<string, number>, f: Formats) {
   const parts = Object.fromEntries(Object.entries(memory).filter(([key]) => /^(weights|activations|reserve|draft|cache)_bytes$/.test(key)));
-  return partsOf(parts, f.bytes, /_bytes$/);
+  return partsOf(parts, f.bytes, /_bytes$/, 'memory');
 }
 
 export function ServingLayout(props: { layout: ServeLayout; title: string }) {
@@ -40,9 +47,9 @@ export function ServingLayout(props: { layout: ServeLayout; title: string }) {
         ]}
       />
       <h3>Where the time of a token goes</h3>
-      <BarStack label="Time of a token" parts={partsOf(layout.breakdown.tpot, f.seconds, /_s$/)} />
+      <BarStack label="Time of a token" parts={partsOf(layout.breakdown.tpot, f.seconds, /_s$/, 'tpot')} />
       <h3>Where the time to the first token goes</h3>
-      <BarStack label="Time to the first token" parts={partsOf(layout.breakdown.ttft, f.seconds, /_s$/)} />
+      <BarStack label="Time to the first token" parts={partsOf(layout.breakdown.ttft, f.seconds, /_s$/, 'ttft')} />
       <h3>Memory of a chip{layout.pools.length > 1 ? `, ${layout.pools[layout.pools.length - 1]?.role ?? ''}` : ''}</h3>
       <BarStack label="Memory of a chip" parts={memoryParts(layout.memory, f)} />
     </section>

@@ -67,6 +67,7 @@ function Deployments(props: { found: ServeAnswer; layout: ServeLayout | undefine
   if (!chosen) return null;
   return (
     <div class={layout ? '' : 'busy'}>
+      <ServingLayouts caption="Deployments, best first: choose one" layouts={found.layouts} chosen={chosen} param="best" />
       {found.pareto && found.pareto.length > 0 && (
         <section>
           <h2>Between speed for a user and throughput of a chip</h2>
@@ -74,7 +75,6 @@ function Deployments(props: { found: ServeAnswer; layout: ServeLayout | undefine
           <ServingLayouts caption="The front: choose one" layouts={found.pareto} chosen={chosen} param="front" />
         </section>
       )}
-      <ServingLayouts caption="Deployments, best first: choose one" layouts={found.layouts} chosen={chosen} param="best" />
       <ServingRefused answer={found} />
     </div>
   );

@@ -18,7 +18,7 @@ export function ServingLimits(props: { answer: ServeAnswer }) {
   return (
     <p class="quiet">
       Compute bound from a batch of {f.exact(limits.critical_batch)}; the cache outweighs the weights from {f.exact(limits.crossover_batch)}; at most {f.exact(limits.largest_batch)} sequences fit
-      {limits.held_back_by ? `: ${limits.held_back_by}` : ''}. Longest context of one: {f.exact(limits.longest_context_tokens)} tokens.
+      {limits.held_back_by && limits.held_back_by !== 'fits' ? `; a larger batch is held back: ${limits.held_back_by}` : ''}. Longest context of one: {f.exact(limits.longest_context_tokens)} tokens.
     </p>
   );
 }

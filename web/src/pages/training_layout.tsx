@@ -20,8 +20,9 @@ function partName(key: string): string {
   return key.replace(/_(s|bytes)$/, '').replace(/_/g, ' ');
 }
 
-function partsOf(parts: Record<string, number>, text: (value: number) => string) {
-  return Object.entries(parts).map(([key, value]) => ({ name: partName(key), value, text: text(value) }));
+/** @param quantity  what explains all of them; otherwise each its own */
+function partsOf(parts: Record<string, number>, text: (value: number) => string, quantity?: string) {
+  return Object.entries(parts).map(([key, value]) => ({ name: partName(key), value, text: text(value), quantity: quantity ?? key.replace(/_s$/, '') }));
 }
 
 /** The same layout on the other network, and how it compares. */
@@ -56,27 +57,12 @@ function usePlan(params: Params, layout: TrainLayout, isAsked: boolean) {
   return { plan: file(PLAN_FILE), timeline: file(TIMELINE_FILE), modelFiles: model.files };
 }
 
-/** Parts of the step that can be explained, largest first. */
-function BreakdownButtons(props: { layout: TrainLayout; f: Formats }) {
-  const parts = Object.entries(props.layout.breakdown).filter(([, value]) => value > 0).sort(([, a], [, b]) => b - a);
-  return (
-    <p class="examples">
-      How comes about:
-      {parts.map(([key, value]) => (
-        <Explained key={key} quantity={key.replace(/_s$/, '')}>
-          {partName(key)} {props.f.seconds(value)}
-        </Explained>
-      ))}
-    </p>
-  );
-}
-
 function Memory(props: { answer: TrainAnswer; layout: TrainLayout; f: Formats }) {
   const name = props.answer.slice.replace(/^\d+\*/, '').split(':')[0] ?? '';
   const all = useFact<ChipsAnswer>(['chips', '--json']);
   const chip = all.value?.chips.find((one) => one.name === name || one.network?.system === name);
   const free = chip ? Math.max(0, chip.hbm_bytes - props.layout.peak_memory_bytes) : 0;
-  const parts = [...partsOf(props.layout.memory, props.f.bytes), { name: 'free', value: free, text: props.f.bytes(free), isFree: true }];
+  const parts = [...partsOf(props.layout.memory, props.f.bytes, 'memory'), { name: 'free', value: free, text: props.f.bytes(free), isFree: true }];
   return (
     <section>
       <h2>Where the memory goes{chip ? `, of ${props.f.bytes(chip.hbm_bytes)}` : ''}</h2>
@@ -112,7 +98,6 @@ export function TrainingLayout(props: { answer: TrainAnswer; layout: TrainLayout
         <h2>Where the time goes</h2>
         <BarStack label="Time of a step" parts={partsOf(layout.breakdown, f.seconds)} />
         <p class="quiet">Hidden behind compute: {f.seconds(layout.hidden_communication_s)} of communication.</p>
-        <BreakdownButtons layout={layout} f={f} />
       </section>
       <Memory answer={answer} layout={layout} f={f} />
       {trace && (

@@ -1,5 +1,6 @@
 // One bar of parts that make a whole, and its legend as a table.
 import { COLOURS } from './chart';
+import { Explained } from './explained';
 
 function colourOf(part: Part, i: number): string {
   return part.isFree ? 'var(--free)' : (COLOURS[i % COLOURS.length] ?? '');
@@ -9,6 +10,8 @@ export interface Part {
   name: string;
   value: number;
   text: string;
+  /** what `ridge explain` calls it, where it can be asked */
+  quantity?: string;
   /** nothing lies here: drawn as the ground */
   isFree?: boolean;
 }
@@ -28,7 +31,7 @@ export function BarStack(props: { label: string; parts: Part[]; isLegendHidden?:
           {parts.map((part, i) => (
             <li key={part.name}>
               <span class="dot" style={{ background: colourOf(part, i) }} aria-hidden="true" />
-              {part.name} <b>{part.text}</b>
+              {part.name} {part.quantity ? <Explained quantity={part.quantity}>{part.text}</Explained> : <b>{part.text}</b>}
             </li>
           ))}
         </ul>

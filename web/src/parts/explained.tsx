@@ -8,7 +8,7 @@ import { setParams } from '../state/route';
 import { DerivationTable } from './derivation_table';
 import { Answered, SameLine } from './notice';
 
-/** What `ridge explain` may be asked of a training plan. */
+/** @param props.quantity  as `ridge explain` calls it */
 export function Explained(props: { quantity: string; children: ComponentChildren }) {
   return (
     <button type="button" class="explained" title={`How ${props.quantity} comes about`} onClick={() => setParams({ explain: props.quantity })}>

@@ -2,6 +2,7 @@
 // expected as dots, over the operation's intensity.
 import * as Plot from '@observablehq/plot';
 import type { RooflineAnswer, RooflinePoint } from '../engine/answers';
+import { setParams } from '../state/route';
 import { Chart, COLOURS } from './chart';
 import { useFormats } from './format';
 
@@ -19,6 +20,11 @@ export function RooflineChart(props: { curves: RooflineAnswer[]; dim: string; at
     <Chart
       label={`Roofline of ${props.curves.map((curve) => curve.chip).join(', ')}: FLOP/s over FLOPs per byte`}
       height={380}
+      choose={(row) => setParams({ size: String((row as Row)[props.dim]) })}
+      twin={{
+        heads: ['chip', props.dim, 'FLOPs per byte', 'expected', 'time', 'limit', 'bound by'],
+        rows: () => rows.map((row) => [row.chip, f.exact(Number(row[props.dim])), f.rate(row.intensity_flops_per_byte), f.unit(row.flops_per_s, 'FLOP/s'), f.seconds(row.time_s), f.unit(row.bound_flops_per_s, 'FLOP/s'), row.bound_by]),
+      }}
       state={JSON.stringify([props.curves.map((curve) => [curve.chip, curve.op, curve.sweep?.length]), props.at])}
       options={() => ({
         marginLeft: 70,

@@ -25,6 +25,8 @@ interface Span {
 
 const SPANS_MOST = 3000;
 const LANES_MOST = 24;
+/** Spans of the table beside the chart. */
+const ROWS_MOST = 300;
 
 function nameOf(events: TraceEvent[], kind: string, pid: number, tid?: number): string {
   const found = events.find((event) => event.ph === 'M' && event.name === kind && event.pid === pid && (tid === undefined || event.tid === tid));
@@ -61,6 +63,10 @@ export function TimelineChart(props: { label: string; text: string }) {
         label={`${props.label}: ${lanes.length} lanes, ${spans.length} spans`}
         height={60 + 26 * lanes.length}
         state={props.text}
+        twin={{
+          heads: ['lane', 'span', 'kind', 'from', 'for'],
+          rows: () => spans.slice(0, ROWS_MOST).map((span) => [span.lane, span.name, span.kind, f.seconds(span.start), f.seconds(span.end - span.start)]),
+        }}
         options={(width) => ({
           marginLeft: Math.min(180, width * 0.35),
           x: { label: 'time', tickFormat: (v: number) => f.seconds(v), ticks: width < 500 ? 3 : 8 },
