@@ -105,6 +105,14 @@ typedef struct ridge_serving_validation {
     ridge_skip_reason *reasons; /* most rows first */
 } ridge_serving_validation;
 
+/** Measured serving: a file, and by what it is predicted. */
+typedef struct ridge_serving_measured {
+    const ridge_catalog *catalog;
+    const ridge_library *library;
+    const char *path;
+    ridge_progress *progress; /* or NULL */
+} ridge_serving_measured;
+
 /**
  * Read measured serving and predict each row: CSV with a header that names model_path,
  * system, backend, silicon_ttft_ms and silicon_tpot_ms beside the parallel layout, or
@@ -115,11 +123,9 @@ typedef struct ridge_serving_validation {
  *         be predicted is no error: it says why_skipped
  * @threads as many as the machine has; the result does not depend on how many
  */
-RIDGE_NODISCARD ridge_status ridge_validate_serving(ridge_ctx *cx,
-                                                    const ridge_catalog *catalog,
-                                                    const ridge_library *library,
-                                                    const char *path,
-                                                    ridge_serving_validation *out);
+RIDGE_NODISCARD ridge_status
+ridge_validate_serving(ridge_ctx *cx, const ridge_serving_measured *measured,
+                       ridge_serving_validation *out);
 
 #ifdef __cplusplus
 }

@@ -28,7 +28,11 @@ static ridge_status validate_serving(cli_run *run, const ridge_catalog *catalog,
 {
     const ridge_library *library;
     RIDGE_TRY(cli_library(run, &library));
-    return ridge_validate_serving(run->cx, catalog, library, run->args[0], out);
+    ridge_progress progress = cli_progress(run);
+    const ridge_serving_measured measured = {catalog, library, run->args[0], &progress};
+    const ridge_status status = ridge_validate_serving(run->cx, &measured, out);
+    ridge_progress_end(&progress);
+    return status;
 }
 
 static ridge_status validate(cli_run *run, validation *out)

@@ -11,6 +11,28 @@ typedef struct expert_load {
     double most;   /* rows of the chip that gets most, over the mean of chips */
 } expert_load;
 
+/* Experts that are hit under a power law. @param sum  out: of their weights */
+static double skewed_hits(const ridge_experts *op, double *sum)
+{
+    enum { KEPT = 512 };
+    double weights[KEPT];
+    const int experts = (int)fmin(op->experts, 1 << 20);
+    double hit = 0;
+    *sum = 0;
+    for (int i = 0; i < experts; i++) {
+        const double weight = pow(i + 1, -op->skew);
+        *sum += weight;
+        if (i < KEPT)
+            weights[i] = weight;
+    }
+    for (int i = 0; i < experts; i++) {
+        const double weight = i < KEPT ? weights[i] : pow(i + 1, -op->skew);
+        const double share = fmin(1, op->experts_per_token * weight / *sum);
+        hit += 1 - pow(1 - share, op->tokens);
+    }
+    return hit;
+}
+
 /*
  * Loads that fall as rank^-skew over E experts in a random order: with equal shares k/E
  * each of t tokens misses an expert with (1 - k/E); with a power law the many at the
@@ -27,16 +49,8 @@ static expert_load expert_load_find(const ridge_experts *op)
     const double local = op->experts / op->ways;
     double sum = op->experts;
     double hit = op->experts * (1 - pow(1 - fmin(1, k / sum), op->tokens));
-    if (op->skew > 0) {
-        sum = 0;
-        hit = 0;
-        for (double i = 1; i <= op->experts; i++)
-            sum += pow(i, -op->skew);
-        for (double i = 1; i <= op->experts; i++) {
-            const double share = fmin(1, k * pow(i, -op->skew) / sum);
-            hit += 1 - pow(1 - share, op->tokens);
-        }
-    }
+    if (op->skew > 0)
+        hit = skewed_hits(op, &sum);
     const double first = fmin(1 / k, 1 / sum);
     const double mean = (local - 1) * (1 - first) / fmax(1, op->experts - 1);
     return (expert_load){

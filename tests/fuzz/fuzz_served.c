@@ -9,13 +9,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void check(ridge_ctx *cx, const served_run *run)
 {
     served_practice practice;
+    const ridge_node *benches;
+    const served_names names = {run->model, run->chip};
     for (int i = 0; i < RIDGE_SERVING_METRIC_COUNT; i++) {
         if (!isfinite(run->measured[i]) || run->measured[i] < 0)
             __builtin_trap();
     }
     if (run->input_tokens < 0 || run->output_tokens < 0 || run->concurrency < 0)
         __builtin_trap();
-    if (served_practice_find(cx, run, run->model, run->chip, &practice) == RIDGE_OK &&
+    if (served_benches_read(cx, &benches) == RIDGE_OK &&
+        served_practice_find(cx, benches, run, &names, &practice) == RIDGE_OK &&
         !(practice.shortest_share > 0))
         __builtin_trap();
 }

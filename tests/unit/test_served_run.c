@@ -168,16 +168,19 @@ static void practice_is_that_of_the_bench(void **state)
 {
     ridge_ctx *cx = *state;
     served_practice practice;
+    const ridge_node *benches;
+    const served_names names = {"llama-3.1-70b", "h200"};
+    assert_ok(cx, served_benches_read(cx, &benches));
     served_run run = read_csv(
         cx, "a,meta-llama/Llama-3.1-70B,h200_sxm,trtllm,,fp8,agg,1024,1024,4,fp8,fp8,"
             "4,2,1,1,2,1,,,,,340,12");
-    assert_ok(cx, served_practice_find(cx, &run, "llama-3.1-70b", "h200", &practice));
+    assert_ok(cx, served_practice_find(cx, benches, &run, &names, &practice));
     assert_true(practice.is_known);
     assert_near(practice.shortest_share, 0.8, 0);
     assert_near(practice.wait_iterations, 20, 0);
     assert_int_equal(practice.cache, RIDGE_DTYPE_FP8);
     run.input_tokens = 1000;
-    assert_ok(cx, served_practice_find(cx, &run, "llama-3.1-70b", "h200", &practice));
+    assert_ok(cx, served_practice_find(cx, benches, &run, &names, &practice));
     assert_false(practice.is_known);
     assert_near(practice.shortest_share, 1, 0);
 }
@@ -186,13 +189,17 @@ static void a_publisher_tells_the_release_that_ran(void **state)
 {
     ridge_ctx *cx = *state;
     served_practice practice;
+    const ridge_node *benches;
+    const served_names of_3090 = {"llama-3-8b", "rtx-3090"};
+    const served_names of_gb10 = {"gpt-oss-20b", "gb10"};
+    assert_ok(cx, served_benches_read(cx, &benches));
     served_run run = read_json(cx, "\"mode\": \"prefill\"", "");
     run.source = "GPU-Benchmarks-on-LLM-Inference (llama.cpp, May 2024)";
     run.framework = "llama.cpp";
-    assert_ok(cx, served_practice_find(cx, &run, "llama-3-8b", "rtx-3090", &practice));
+    assert_ok(cx, served_practice_find(cx, benches, &run, &of_3090, &practice));
     assert_string_equal(practice.engine, "llama-cpp-2024");
     run.source = "llama.cpp benches: DGX Spark (Nov 2025)";
-    assert_ok(cx, served_practice_find(cx, &run, "gpt-oss-20b", "gb10", &practice));
+    assert_ok(cx, served_practice_find(cx, benches, &run, &of_gb10, &practice));
     assert_null(practice.engine);
     assert_int_equal(practice.budget_tokens, 2048);
     assert_true(practice.expert_skew > 0);
@@ -223,6 +230,25 @@ static void files_of_llama_cpp_narrow_every_matrix(void **state)
     assert_near(model->quant_bits[RIDGE_QUANT_EXPERTS], 4.25, 0);
     assert_near(model->quant_bits[RIDGE_QUANT_HEAD], 8.5, 0);
     assert_null(plain->quant_method);
+}
+
+/* Clients are asked of a deployment; degrees and formats make it. */
+static void rows_are_ordered_by_deployment_then_by_load(void **state)
+{
+    ridge_ctx *cx = *state;
+    const char *config = "\"mode\": \"closed loop\", \"tp\": %d, \"concurrency\": %d";
+    served_run runs[3];
+    const int tp[] = {2, 2, 4}, clients[] = {8, 16, 8};
+    for (int i = 0; i < 3; i++) {
+        const char *text =
+            ridge_sprintf(ridge_ctx_arena(cx), config, tp[i], clients[i]);
+        runs[i] = read_json(cx, text, "\"tpot_ms\": 9");
+    }
+    assert_int_equal(served_run_by_deployment(&runs[0], &runs[1]), 0);
+    assert_true(served_run_by_statement(&runs[0], &runs[1]) < 0);
+    assert_true(served_run_by_deployment(&runs[1], &runs[2]) < 0);
+    assert_true(served_run_by_statement(&runs[1], &runs[2]) < 0);
+    assert_int_equal(served_run_by_statement(&runs[2], &runs[2]), 0);
 }
 
 static void malformed_rows_name_their_line(void **state)
@@ -287,6 +313,7 @@ int main(void)
         SERVED_TEST(a_publisher_tells_the_release_that_ran),
         SERVED_TEST(batches_time_prompts_and_generation_apart),
         SERVED_TEST(files_of_llama_cpp_narrow_every_matrix),
+        SERVED_TEST(rows_are_ordered_by_deployment_then_by_load),
         SERVED_TEST(malformed_rows_name_their_line),
         SERVED_TEST(rows_much_quicker_than_their_twins_drafted),
     };

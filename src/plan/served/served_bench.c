@@ -231,8 +231,8 @@ static ridge_status apply(ridge_ctx *cx, const ridge_node *recipe, served_practi
 }
 
 static ridge_status apply_all(ridge_ctx *cx, const ridge_node *root,
-                              const served_run *run, const char *model,
-                              const char *chip, served_practice *out)
+                              const served_run *run, const served_names *names,
+                              served_practice *out)
 {
     const ridge_node recipes = ridge_json_get(root, "recipes");
     *out = (served_practice){.is_known = true,
@@ -242,25 +242,36 @@ static ridge_status apply_all(ridge_ctx *cx, const ridge_node *root,
                                  number_of(root, "requests_per_client", 0)};
     for (size_t i = 0; i < ridge_json_size(recipes); i++) {
         const ridge_node recipe = ridge_json_at(&recipes, i);
-        if (holds(&recipe, run, model, chip))
+        if (holds(&recipe, run, names->model, names->chip))
             RIDGE_TRY(apply(cx, &recipe, out));
     }
     return RIDGE_OK;
 }
 
-ridge_status served_practice_find(ridge_ctx *cx, const served_run *run,
-                                  const char *model, const char *chip,
+ridge_status served_benches_read(ridge_ctx *cx, const ridge_node **out)
+{
+    ridge_node *roots =
+        ridge_new(ridge_ctx_arena(cx), ridge_node, ridge_bench_data.count + 1);
+    if (roots == NULL)
+        return ridge_fail_nomem(cx);
+    for (size_t i = 0; i < ridge_bench_data.count; i++) {
+        const ridge_embedded *file = &ridge_bench_data.files[i];
+        const ridge_str text = {file->text, file->bytes};
+        RIDGE_TRY(ridge_json_parse(cx, text, file->path, &roots[i]));
+        RIDGE_TRY(served_bench_check(cx, roots[i]));
+    }
+    *out = roots;
+    return RIDGE_OK;
+}
+
+ridge_status served_practice_find(ridge_ctx *cx, const ridge_node *benches,
+                                  const served_run *run, const served_names *names,
                                   served_practice *out)
 {
     *out = (served_practice){.shortest_share = 1};
     for (size_t i = 0; i < ridge_bench_data.count; i++) {
-        const ridge_embedded *file = &ridge_bench_data.files[i];
-        ridge_node root;
-        RIDGE_TRY(ridge_json_parse(cx, (ridge_str){file->text, file->bytes}, file->path,
-                                   &root));
-        RIDGE_TRY(served_bench_check(cx, root));
-        if (is_published(&root, run) && has_shape(&root, run))
-            return apply_all(cx, &root, run, model, chip, out);
+        if (is_published(&benches[i], run) && has_shape(&benches[i], run))
+            return apply_all(cx, &benches[i], run, names, out);
     }
     return RIDGE_OK;
 }

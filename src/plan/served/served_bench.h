@@ -13,14 +13,24 @@
  */
 RIDGE_NODISCARD ridge_status served_bench_check(ridge_ctx *cx, ridge_node root);
 
+/** All benches. @owner cx. @errors E_NOMEM */
+RIDGE_NODISCARD ridge_status served_benches_read(ridge_ctx *cx, const ridge_node **out);
+
+/** What the catalogue calls a row's model and chip. */
+typedef struct served_names {
+    const char *model, *chip;
+} served_names;
+
 /**
  * The practice behind a row: that of the bench that its publisher took it from, told by
  * the lengths of the requests. Recipes hold in order, later ones over earlier ones.
- * @param model, chip  names of the catalogue
+ * @param benches  of served_benches_read
  * @return RIDGE_OK with out->is_known false where no bench is known
  */
-RIDGE_NODISCARD ridge_status served_practice_find(ridge_ctx *cx, const served_run *run,
-                                                  const char *model, const char *chip,
+RIDGE_NODISCARD ridge_status served_practice_find(ridge_ctx *cx,
+                                                  const ridge_node *benches,
+                                                  const served_run *run,
+                                                  const served_names *names,
                                                   served_practice *out);
 
 #endif

@@ -16,6 +16,7 @@ void served_assume(served_gaps *gaps, const char *what)
 /* What all parts of a deployment have in common. */
 typedef struct common {
     const ridge_catalog *catalog;
+    served_shared *shared;
     const served_run *run;
     const ridge_system *system;
     const ridge_model *model;
@@ -37,7 +38,7 @@ static bool find_variant(ridge_ctx *cx, const ridge_library *library,
            ridge_model_load(cx, library, name, out) == RIDGE_OK;
 }
 
-static ridge_status find_model(ridge_ctx *cx, const ridge_library *library,
+ridge_status served_model_find(ridge_ctx *cx, const ridge_library *library,
                                const served_run *run, const ridge_model **out)
 {
     const ridge_model *variant;
@@ -61,8 +62,14 @@ static ridge_status find_model(ridge_ctx *cx, const ridge_library *library,
 /* Engines with files of their own narrow every matrix. */
 static ridge_status repack_model(ridge_ctx *cx, common *c)
 {
-    return c->engine->splits_layers ? served_repack(cx, c->run->dtype, &c->model)
-                                    : RIDGE_OK;
+    if (!c->engine->splits_layers)
+        return RIDGE_OK;
+    if (c->shared->repacked == NULL) {
+        RIDGE_TRY(served_repack(cx, c->run->dtype, &c->model));
+        c->shared->repacked = c->model;
+    }
+    c->model = c->shared->repacked;
+    return RIDGE_OK;
 }
 
 /* ---- chips ------------------------------------------------------------------------
@@ -222,23 +229,45 @@ static ridge_status find_parts(ridge_ctx *cx, const common *c, served_deployment
     return RIDGE_OK;
 }
 
-ridge_status served_deployment_find(ridge_ctx *cx, const ridge_catalog *catalog,
-                                    const ridge_library *library, const served_run *run,
-                                    served_gaps *gaps, served_deployment *out)
+/* Files of models and benches are read for the first row of a deployment. */
+static ridge_status read_shared(ridge_ctx *cx, served_shared *shared,
+                                const served_run *run)
+{
+    if (shared->benches == NULL)
+        RIDGE_TRY(served_benches_read(cx, &shared->benches));
+    return shared->model != NULL
+               ? RIDGE_OK
+               : served_model_find(cx, shared->library, run, &shared->model);
+}
+
+static ridge_status find_practice(ridge_ctx *cx, common *c, const ridge_chip *chip,
+                                  served_deployment *out)
+{
+    const served_names names = {c->model->name, chip->name};
+    RIDGE_TRY(
+        served_practice_find(cx, c->shared->benches, c->run, &names, &out->practice));
+    c->practice = &out->practice;
+    if (c->practice->engine != NULL)
+        RIDGE_TRY(ridge_engine_find(cx, c->catalog, c->practice->engine, &c->engine));
+    else
+        RIDGE_TRY(served_engine_find(cx, c->catalog, c->run, &c->engine));
+    out->engine_name = c->engine->name;
+    return RIDGE_OK;
+}
+
+ridge_status served_deployment_find(ridge_ctx *cx, served_shared *shared,
+                                    const served_run *run, served_gaps *gaps,
+                                    served_deployment *out)
 {
     const ridge_chip *chip;
-    common c = {.catalog = catalog, .run = run, .gaps = gaps};
+    const ridge_catalog *catalog = shared->catalog;
+    common c = {.catalog = catalog, .shared = shared, .run = run, .gaps = gaps};
     RIDGE_TRY(find_chip(cx, catalog, run, gaps, &chip));
-    RIDGE_TRY(find_model(cx, library, run, &c.model));
+    RIDGE_TRY(read_shared(cx, shared, run));
+    c.model = shared->model;
     *out = (served_deployment){.n = run->is_split ? 2 : 1,
                                .drafting = drafting_of(run, c.model)};
-    RIDGE_TRY(served_practice_find(cx, run, c.model->name, chip->name, &out->practice));
-    c.practice = &out->practice;
-    if (c.practice->engine != NULL)
-        RIDGE_TRY(ridge_engine_find(cx, catalog, c.practice->engine, &c.engine));
-    else
-        RIDGE_TRY(served_engine_find(cx, catalog, run, &c.engine));
-    out->engine_name = c.engine->name;
+    RIDGE_TRY(find_practice(cx, &c, chip, out));
     RIDGE_TRY(repack_model(cx, &c));
     RIDGE_TRY(find_system(cx, &c, chip, &c.system));
     if (run->is_unsquared)

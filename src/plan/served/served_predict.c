@@ -64,12 +64,12 @@ static ridge_status predict_batch(ridge_ctx *cx, const served_run *run,
     return RIDGE_OK;
 }
 
-ridge_status served_predict(ridge_ctx *cx, const served_run *run,
+ridge_status served_predict(ridge_ctx *cx, served_shared *shared, const served_run *run,
                             const served_deployment *deployment, ridge_serving_row *out)
 {
     priced_part parts[2];
     for (int i = 0; i < deployment->n; i++)
-        RIDGE_TRY(priced_part_open(cx, &deployment->parts[i], &parts[i]));
+        RIDGE_TRY(priced_part_open(cx, shared, &deployment->parts[i], &parts[i]));
     switch (run->mode) {
     case SERVED_PREFILL:
         return predict_prefill(cx, run, &parts[0], out);

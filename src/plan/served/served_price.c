@@ -1,6 +1,7 @@
 #include "served_price.h"
 
 #include <math.h>
+#include <string.h>
 
 static double per_rank(const priced_part *p, double sequences)
 {
@@ -21,7 +22,41 @@ static void make_room(const served_part *part, ridge_serving_layout *layout)
         layout->budget_tokens = least;
 }
 
-ridge_status priced_part_open(ridge_ctx *cx, const served_part *part, priced_part *out)
+static bool is_same_slice(const ridge_slice *a, const ridge_slice *b)
+{
+    return a->chip == b->chip && a->system == b->system &&
+           strcmp(a->text, b->text) == 0;
+}
+
+/* Models and catalogues are shared, engines may have settings of their own. */
+static bool is_same_case(const ridge_serving_case *a, const ridge_serving_case *b)
+{
+    ridge_serving_case x = *a, y = *b;
+    if (!is_same_slice(a->slice, b->slice) ||
+        memcmp(a->engine, b->engine, sizeof *a->engine) != 0)
+        return false;
+    x.slice = y.slice = NULL;
+    x.engine = y.engine = NULL;
+    return memcmp(&x, &y, sizeof x) == 0;
+}
+
+/* That of an earlier row, or a new one in the place of the oldest. */
+static ridge_status open_desk(ridge_ctx *cx, served_shared *shared,
+                              const ridge_serving_case *about, ridge_serving_desk **out)
+{
+    for (int i = 0; i < SERVED_DESKS_MOST && i < shared->n_opened; i++) {
+        if (is_same_case(&shared->desks[i].about, about)) {
+            *out = shared->desks[i].desk;
+            return RIDGE_OK;
+        }
+    }
+    RIDGE_TRY(ridge_serving_desk_open(cx, about, out));
+    shared->desks[shared->n_opened++ % SERVED_DESKS_MOST] = (served_desk){*about, *out};
+    return RIDGE_OK;
+}
+
+ridge_status priced_part_open(ridge_ctx *cx, served_shared *shared,
+                              const served_part *part, priced_part *out)
 {
     const ridge_engine_room room =
         ridge_engine_room_on(part->about.engine, part->about.slice->chip);
@@ -35,7 +70,7 @@ ridge_status priced_part_open(ridge_ctx *cx, const served_part *part, priced_par
     if (out->layout.sequences <= 0 || out->layout.sequences > room.sequences)
         out->layout.sequences = room.sequences;
     make_room(part, &out->layout);
-    RIDGE_TRY(ridge_serving_desk_open(cx, &part->about, &out->desk));
+    RIDGE_TRY(open_desk(cx, shared, &part->about, &out->desk));
     const char *fault = ridge_serving_layout_fault(out->desk, &out->layout);
     if (fault != NULL)
         return ridge_fail(cx, RIDGE_E_ARG, "%s", fault);

@@ -16,7 +16,8 @@ typedef struct priced_part {
 } priced_part;
 
 /** @owner cx. @errors E_ARG: why the layout is not legal, or that it does not fit */
-RIDGE_NODISCARD ridge_status priced_part_open(ridge_ctx *cx, const served_part *part,
+RIDGE_NODISCARD ridge_status priced_part_open(ridge_ctx *cx, served_shared *shared,
+                                              const served_part *part,
                                               priced_part *out);
 
 /** An iteration that generates for sequences at once, of all attention ranks. */

@@ -140,13 +140,47 @@ RIDGE_NODISCARD ridge_status served_layout(ridge_ctx *cx, const served_run *run,
                                            const ridge_model *model,
                                            ridge_serving_layout *out);
 
+/** -1, 0, 1: 0 where model, chips, engine, formats and degrees are stated alike. */
+int served_run_by_deployment(const served_run *a, const served_run *b);
+/** The same of all that is stated: then their predictions are equal. */
+int served_run_by_statement(const served_run *a, const served_run *b);
+
+/** A desk, and the case that it was opened for. */
+typedef struct served_desk {
+    ridge_serving_case about;
+    ridge_serving_desk *desk;
+} served_desk;
+
+enum { SERVED_DESKS_MOST = 16 };
+
+/** What rows of one deployment share, one after another: files are read and prices
+ *  found once. All of it lives in one ctx. */
+typedef struct served_shared {
+    const ridge_catalog *catalog;
+    const ridge_library *library;
+    const ridge_node *benches; /* NULL: not read yet */
+    const ridge_model *model, *repacked;
+    int64_t n_opened;
+    served_desk desks[SERVED_DESKS_MOST]; /* the last ones opened */
+} served_shared;
+
+/** The checkpoint that a row names, in its format where the catalogue has one.
+ *  @owner cx. @errors E_ARG: it names none; E_NOTFOUND */
+RIDGE_NODISCARD ridge_status served_model_find(ridge_ctx *cx,
+                                               const ridge_library *library,
+                                               const served_run *run,
+                                               const ridge_model **out);
+
 /** Model, chips, engine and layout of a row. @errors E_ARG, E_NOTFOUND: why not */
-RIDGE_NODISCARD ridge_status served_deployment_find(
-    ridge_ctx *cx, const ridge_catalog *catalog, const ridge_library *library,
-    const served_run *run, served_gaps *gaps, served_deployment *out);
+RIDGE_NODISCARD ridge_status served_deployment_find(ridge_ctx *cx,
+                                                    served_shared *shared,
+                                                    const served_run *run,
+                                                    served_gaps *gaps,
+                                                    served_deployment *out);
 
 /** Predict what the row measured. @errors E_ARG: what does not fit, or is not stated */
-RIDGE_NODISCARD ridge_status served_predict(ridge_ctx *cx, const served_run *run,
+RIDGE_NODISCARD ridge_status served_predict(ridge_ctx *cx, served_shared *shared,
+                                            const served_run *run,
                                             const served_deployment *deployment,
                                             ridge_serving_row *out);
 

@@ -2,10 +2,9 @@
  * Predictions held against measured serving: the rows of a file are read in order,
  * predicted by as many threads as there are processors, and summed up.
  */
-#include "served_run.h"
+#include "served_answer.h"
 
-#include <stdarg.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { FILE_BYTES_MOST = 256 << 20, ROWS_MOST = 1000000 };
@@ -38,140 +37,6 @@ const char *ridge_drafting_text(ridge_drafting drafting)
 #undef DRAFTING_TEXT
     };
     return texts[drafting];
-}
-
-/* ---- one row ----------------------------------------------------------------------
- */
-
-enum { WORDS_MOST = 240 };
-
-/* A row's answer, with its texts: threads have no arena in common. */
-typedef struct row_answer {
-    ridge_serving_row row;
-    ridge_status status;
-    char why[WORDS_MOST], assumed[WORDS_MOST], what[WORDS_MOST];
-    char chip[48], engine[48];
-} row_answer;
-
-typedef struct row_jobs {
-    const ridge_catalog *catalog;
-    const ridge_library *library;
-    const served_run *runs;
-    row_answer *answers;
-} row_jobs;
-
-RIDGE_PRINTF(2, 3)
-static void set_words(char *out, const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(out, WORDS_MOST, fmt, args);
-    va_end(args);
-}
-
-static void describe(const served_run *run, const served_deployment *d, char *out)
-{
-    const ridge_serving_layout *l = &d->parts[d->n - 1].layout;
-    char at[64] = "";
-    if (run->request_rate > 0)
-        snprintf(at, sizeof at, ", %g requests/s", run->request_rate);
-    else if (run->concurrency > 0)
-        snprintf(at, sizeof at, ", %g at once", run->concurrency);
-    char degrees[96];
-    snprintf(degrees, sizeof degrees, "tp %d", (int)l->tp);
-    const struct {
-        const char *name;
-        int64_t n;
-    } more[] = {{"pp", l->pp}, {"ep", l->ep}, {"attention dp", l->attention_dp}};
-    for (size_t i = 0; i < RIDGE_COUNT_OF(more); i++) {
-        const size_t n = strlen(degrees);
-        if (more[i].n > 1)
-            snprintf(degrees + n, sizeof degrees - n, " %s %d", more[i].name,
-                     (int)more[i].n);
-    }
-    set_words(out, "%s%s, %s, %g + %g tokens%s", degrees,
-              d->n > 1 ? " of generation" : "",
-              run->dtype[0] == '\0' ? "own format" : run->dtype, run->input_tokens,
-              run->output_tokens, at);
-}
-
-static bool has_measure(const served_run *run)
-{
-    for (int i = 0; i < RIDGE_SERVING_METRIC_COUNT; i++) {
-        if (run->measured[i] > 0)
-            return true;
-    }
-    return false;
-}
-
-static ridge_status predict(ridge_ctx *own, const row_jobs *jobs, const served_run *run,
-                            served_gaps *gaps, row_answer *out)
-{
-    served_deployment d;
-    if (run->mode == SERVED_OTHER) {
-        return ridge_fail(own, RIDGE_E_ARG, "runs of '%s' are not simulated",
-                          run->mode_words);
-    }
-    if (!has_measure(run))
-        return ridge_fail(own, RIDGE_E_ARG, "no time and no rate was measured");
-    RIDGE_TRY(served_deployment_find(own, jobs->catalog, jobs->library, run, gaps, &d));
-    out->row.drafting = d.drafting;
-    snprintf(out->chip, sizeof out->chip, "%s", d.parts[0].about.slice->chip->name);
-    snprintf(out->engine, sizeof out->engine, "%s", d.engine_name);
-    describe(run, &d, out->what);
-    for (int i = 0; i < RIDGE_SERVING_METRIC_COUNT; i++)
-        out->row.figures[i].measured = run->measured[i];
-    return served_predict(own, run, &d, &out->row);
-}
-
-static void set_errors(ridge_serving_row *row)
-{
-    for (int i = 0; i < RIDGE_SERVING_METRIC_COUNT; i++) {
-        ridge_serving_figure *f = &row->figures[i];
-        if (f->measured > 0 && f->predicted > 0)
-            f->relative_error = f->predicted / f->measured - 1;
-    }
-}
-
-/* A token in less time than reading the weights once takes: several came of one read.
- */
-static bool beats_bound(const ridge_serving_row *row)
-{
-    const ridge_serving_figure *tpot = &row->figures[RIDGE_SERVING_METRIC_TPOT];
-    return tpot->measured > 0 && tpot->measured < row->decode.bound_s;
-}
-
-static void answer_row(void *payload, int64_t item, int worker)
-{
-    (void)worker;
-    const row_jobs *jobs = payload;
-    const served_run *run = &jobs->runs[item];
-    row_answer *out = &jobs->answers[item];
-    ridge_ctx *own = ridge_ctx_open();
-    if (own == NULL) {
-        out->status = RIDGE_E_NOMEM;
-        return;
-    }
-    served_gaps gaps;
-    ridge_buf_init(&gaps.text, ridge_ctx_arena(own));
-    snprintf(out->chip, sizeof out->chip, "%s", run->chip);
-    snprintf(out->engine, sizeof out->engine, "%s", run->framework);
-    out->status = predict(own, jobs, run, &gaps, out);
-    if (out->status != RIDGE_OK)
-        set_words(out->why, "%s", ridge_ctx_message(own));
-    if (gaps.text.n > 0)
-        set_words(out->assumed, "%s", ridge_buf_text(&gaps.text));
-    ridge_ctx_close(own);
-    ridge_serving_row *row = &out->row;
-    row->is_predicted = out->status == RIDGE_OK;
-    if (!row->is_predicted)
-        return;
-    set_errors(row);
-    if (row->drafting != RIDGE_DRAFTING_STATED && beats_bound(row))
-        row->drafting = RIDGE_DRAFTING_PROVEN;
-    row->is_complete =
-        out->assumed[0] == '\0' && (row->drafting == RIDGE_DRAFTING_NONE ||
-                                    row->drafting == RIDGE_DRAFTING_STATED);
 }
 
 /* ---- rows of a file ---------------------------------------------------------------
@@ -261,7 +126,7 @@ static ridge_status keep(ridge_ctx *cx, const char *text, const char **out)
 }
 
 static ridge_status keep_answer(ridge_ctx *cx, const served_run *run,
-                                const row_answer *answer, ridge_serving_row *out)
+                                const served_answer *answer, ridge_serving_row *out)
 {
     if (answer->status == RIDGE_E_NOMEM)
         return ridge_fail_nomem(cx);
@@ -277,22 +142,110 @@ static ridge_status keep_answer(ridge_ctx *cx, const served_run *run,
     return out->is_predicted ? RIDGE_OK : keep(cx, answer->why, &out->why_skipped);
 }
 
-ridge_status ridge_validate_serving(ridge_ctx *cx, const ridge_catalog *catalog,
-                                    const ridge_library *library, const char *path,
+/* Rows in the order of what they state, cut where another deployment begins. */
+typedef struct row_groups {
+    served_group *at;
+    int n;
+    ridge_progress *progress; /* or NULL */
+} row_groups;
+
+typedef struct row_place {
+    const served_run *run;
+    served_answer *answer;
+} row_place;
+
+static int by_statement(const void *a, const void *b)
+{
+    const row_place *x = a, *y = b;
+    const int order = served_run_by_statement(x->run, y->run);
+    return order != 0 ? order : (x->run > y->run) - (x->run < y->run);
+}
+
+static void answer_group(void *payload, int64_t item, int worker)
+{
+    const row_groups *g = payload;
+    if (worker == 0 && g->progress != NULL)
+        ridge_progress_show(g->progress, (double)item / g->n, "rows predicted");
+    served_group_answer(&g->at[item]);
+}
+
+static bool is_same_model(const served_run *a, const served_run *b)
+{
+    return strcmp(a->model, b->model) == 0 &&
+           strcmp(served_formats_variant(a), served_formats_variant(b)) == 0;
+}
+
+/* Files of models are read once: many deployments are of one. */
+static void find_models(ridge_ctx *cx, row_groups *g)
+{
+    for (int i = 0; i < g->n; i++) {
+        served_group *own = &g->at[i];
+        int j = 0;
+        while (j < i && !is_same_model(g->at[j].runs[0], own->runs[0]))
+            j++;
+        if (j < i) {
+            own->model = g->at[j].model;
+        } else if (served_model_find(cx, own->library, own->runs[0], &own->model) !=
+                   RIDGE_OK) {
+            own->model = NULL; /* its rows say why */
+        }
+    }
+}
+
+static ridge_status list_groups(ridge_ctx *cx, const ridge_serving_measured *measured,
+                                const row_place *places, int rows, row_groups *g)
+{
+    ridge_arena *arena = ridge_ctx_arena(cx);
+    const served_run **runs = ridge_new(arena, const served_run *, (size_t)rows);
+    served_answer **answers = ridge_new(arena, served_answer *, (size_t)rows);
+    g->at = ridge_new(arena, served_group, (size_t)rows);
+    if (runs == NULL || answers == NULL || g->at == NULL)
+        return ridge_fail_nomem(cx);
+    for (int i = 0; i < rows; i++) {
+        runs[i] = places[i].run;
+        answers[i] = places[i].answer;
+        if (i == 0 || served_run_by_deployment(runs[i - 1], runs[i]) != 0)
+            g->at[g->n++] = (served_group){.catalog = measured->catalog,
+                                           .library = measured->library,
+                                           .runs = &runs[i],
+                                           .answers = &answers[i]};
+        g->at[g->n - 1].n++;
+    }
+    find_models(cx, g);
+    return RIDGE_OK;
+}
+
+static ridge_status answer_all(ridge_ctx *cx, const ridge_serving_measured *measured,
+                               const run_list *runs, served_answer *answers)
+{
+    const size_t n = (size_t)runs->n;
+    row_groups g = {.progress = measured->progress};
+    row_place *places = ridge_new(ridge_ctx_arena(cx), row_place, n);
+    if (places == NULL)
+        return ridge_fail_nomem(cx);
+    for (int i = 0; i < runs->n; i++)
+        places[i] = (row_place){&runs->at[i], &answers[i]};
+    qsort(places, n, sizeof *places, by_statement);
+    RIDGE_TRY(list_groups(cx, measured, places, runs->n, &g));
+    return ridge_parallel(cx, ridge_processor_count(), g.n, answer_group, &g);
+}
+
+ridge_status ridge_validate_serving(ridge_ctx *cx,
+                                    const ridge_serving_measured *measured,
                                     ridge_serving_validation *out)
 {
     run_list runs;
     ridge_serving_validation v = {0};
-    RIDGE_TRY(read_runs(cx, path, &runs));
+    RIDGE_TRY(read_runs(cx, measured->path, &runs));
     v.n_rows = runs.n;
     v.rows = ridge_new(ridge_ctx_arena(cx), ridge_serving_row, (size_t)runs.n);
-    row_jobs jobs = {catalog, library, runs.at,
-                     ridge_new(ridge_ctx_arena(cx), row_answer, (size_t)runs.n)};
-    if (v.rows == NULL || jobs.answers == NULL)
+    served_answer *answers =
+        ridge_new(ridge_ctx_arena(cx), served_answer, (size_t)runs.n);
+    if (v.rows == NULL || answers == NULL)
         return ridge_fail_nomem(cx);
-    RIDGE_TRY(ridge_parallel(cx, ridge_processor_count(), runs.n, answer_row, &jobs));
+    RIDGE_TRY(answer_all(cx, measured, &runs, answers));
     for (int i = 0; i < runs.n; i++)
-        RIDGE_TRY(keep_answer(cx, &runs.at[i], &jobs.answers[i], &v.rows[i]));
+        RIDGE_TRY(keep_answer(cx, &runs.at[i], &answers[i], &v.rows[i]));
     RIDGE_TRY(served_twins_mark(cx, runs.at, &v));
     RIDGE_TRY(served_summarise(cx, &v));
     *out = v;

@@ -13,6 +13,9 @@ static const double MISS_MOST = 0.004;
 /* Halvings between two powers of two: of rows, whose tiles step, and of contexts. */
 enum { ROW_DEPTH = 7, CONTEXT_DEPTH = 4 };
 
+/* Where the key of planes has the sequences. */
+enum { KEY_SEQUENCES = 5 };
+
 /* Where planes are looked at beside their far ends. */
 enum { FEW_ROWS = 64 };
 
@@ -223,14 +226,32 @@ static double rounded_up(double x)
     return p;
 }
 
+/* Tables whose keys differ in their sequences alone: those of prompts are the same. */
+static const serving_planes *same_prompts(const ridge_serving_desk *desk,
+                                          const serving_key *key)
+{
+    for (int i = 0; i < desk->n_planes; i++) {
+        serving_key other = desk->planes[i].key;
+        other.of[KEY_SEQUENCES] = key->of[KEY_SEQUENCES];
+        if (memcmp(&other, key, sizeof other) == 0)
+            return &desk->planes[i];
+    }
+    return NULL;
+}
+
 static bool planes_build(const plane_work *w, double sequences, double chunk,
                          serving_planes *out)
 {
     const double longest = w->b->desk->about.longest_tokens;
     const double met = w->window > 0 ? fmin(w->window, longest) : longest;
-    return plane_build(w, decode_s, sequences, 1, w->is_state ? 1 : met,
-                       &out->decode) &&
-           plane_build(w, chunk_s, chunk, 0, w->is_state ? 0 : longest, &out->prefill);
+    const serving_planes *same = same_prompts(w->b->desk, &out->key);
+    if (!plane_build(w, decode_s, sequences, 1, w->is_state ? 1 : met, &out->decode))
+        return false;
+    if (same != NULL) {
+        out->prefill = same->prefill;
+        return true;
+    }
+    return plane_build(w, chunk_s, chunk, 0, w->is_state ? 0 : longest, &out->prefill);
 }
 
 static serving_key planes_key(const plane_work *w, double sequences, double chunk)
