@@ -6,7 +6,7 @@ ENGINE_CHOICES = {"batching": ("mixed", "prefill", "static"),
 ENGINE_FLAGS = ("is_chunked", "has_prefix_cache", "keeps_order", "pads_prompts",
                 "is_slotted", "is_hybrid", "cuts_sequences", "cuts_tokens",
                 "gathers_weights", "lacks_stages", "deals_over_all", "is_host_hidden",
-                "splits_layers", "overlaps_shared")
+                "splits_layers", "overlaps_shared", "splits_batches")
 ENGINE_COUNTS = {"prompts": (0, 1e6), "block_tokens": (1, 1e6), "budget_tokens": (1, 1e9),
                  "chunk_tokens": (0, 1e9), "sequences": (1, 1e6), "retract_steps": (0, 1e6),
                  "range_rows": (0, 1e6)}
@@ -17,6 +17,7 @@ ENGINE_NUMBERS = {"watermark": (0, 0.5), "reserve_share": (0, 1),
                   "host_sequence_s": (0, 1e-2), "draft_s": (0, 1), "draft_pass_s": (0, 1e-1),
                   "draft_token_s": (0, 1e-2), "request_s": (0, 10),
                   "graph_sequences": (0, 1e6), "launch_s": (0, 1e-3),
+                  "shared_rows": (0, 1e6), "split_rows": (0, 1e6),
                   "layer_s": (0, 1e-2), "peer_layer_s": (0, 1e-2), "experts_share": (0.05, 1),
                   "experts_share_fp8": (0.05, 1), "experts_share_fp4": (0.05, 1),
                   "experts_fp8_s": (0, 1e-2), "handoff_s": (0, 10),

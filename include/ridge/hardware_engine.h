@@ -78,6 +78,8 @@ typedef struct ridge_engine {
     bool lacks_stages;     /* no pipeline: JetStream */
     bool deals_over_all;   /* experts are dealt over all ranks of a stage, or cut over
                               them: vLLM */
+    bool splits_batches;   /* iterations of attention ranks in halves that hide each
+                              other's exchange with experts, where that is asked */
     bool is_hybrid;        /* layers with windows give pages back; else all keep as
                               much as those without */
     bool splits_layers;    /* chips hold layers one after another, whatever degree is
@@ -141,6 +143,8 @@ typedef struct ridge_engine {
     double stream_bytes; /* more that a row moves for each element of its width and of
                             its feed-forward's: kernels that are not fused */
     double score_bytes;  /* that a score moves: attention that stores them */
+    double shared_rows;  /* up to so many rows it overlaps_shared; 0: any */
+    double split_rows;   /* from so many of an attention rank it splits_batches */
     double layer_s;      /* of a layer, whatever is in the iteration: kernels of the
                             engine's own beside those of the model's operations */
     double peer_layer_s; /* more of a layer for each further chip of tp: copies that

@@ -113,6 +113,7 @@ typedef struct ridge_service_pool_knobs {
     int64_t placement; /* plus one */
     int kv_cut;        /* of ridge_kv_cut, or RIDGE_SERVICE_FREE */
     int is_gathered;
+    int has_two_batches;
     int64_t servers;
 } ridge_service_pool_knobs;
 
@@ -144,9 +145,9 @@ typedef struct ridge_service_knobs {
 ridge_service_knobs ridge_service_knobs_free(void);
 
 /** Set a knob from KEY and VALUE of the command line: tp, pp, ep, attention_dp,
- * tp_d, placement, servers, kv_cut, gathered (with prefill_ or decode_ before them: of
- * that pool alone), mode, batch, budget, depth, weights, experts, compute, cache,
- * activations.
+ * tp_d, placement, servers, kv_cut, gathered, overlap (with prefill_ or decode_ before
+ * them: of that pool alone), mode, batch, budget, depth, weights, experts, compute,
+ * cache, activations.
  * @errors E_ARG unknown key (with the nearest) or bad value */
 RIDGE_NODISCARD ridge_status ridge_service_knobs_set(ridge_ctx *cx,
                                                      ridge_service_knobs *knobs,

@@ -101,6 +101,8 @@ typedef struct ridge_serving_layout {
     bool is_weight_gathered; /* weights cut over tp are gathered, tokens stay */
     int64_t tp_d; /* of tp, the ranks that cut D of dense feed-forwards while the others
                      cut F: weights stationary on two axes; 0, 1: all cut F */
+    bool has_two_batches; /* halves of an iteration, each of which computes while the
+                             other's rows are on their way to experts and back */
     ridge_serving_formats formats;
     int64_t sequences;     /* most at once, of the replica */
     int64_t budget_tokens; /* of an iteration, of an attention rank */

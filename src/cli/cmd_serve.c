@@ -185,7 +185,7 @@ const cli_verb cli_verb_serve = {
         "      of one pool)\n"
         "  tp_d=     of tp, ranks that cut D of feed-forwards    placement=0..5  order "
         "of axes\n"
-        "  kv_cut=heads|batch|sequence  gathered=0|1  "
+        "  kv_cut=heads|batch|sequence  gathered=0|1  overlap=0|1  "
         "mode=aggregated|disaggregated|any\n"
         "  batch=    decoding sequences of an attention rank's iteration\n"
         "  budget=   tokens of an iteration    depth=    of drafts\n"

@@ -32,7 +32,8 @@ static const char *const members[] = {
     "deals_over_all", "layer_s", "peer_layer_s", "experts_share", "experts_share_fp8",
     "experts_share_fp4", "experts_fp8_s", "handoff_s", "matmul_share", "cycle_bytes",
     "stream_bytes", "score_bytes", "splits_layers", "unpack_cycle_weights",
-    "overlaps_shared", "ttft_low", "ttft_high", "tpot_low",
+    "overlaps_shared", "splits_batches", "shared_rows",
+    "split_rows", "ttft_low", "ttft_high", "tpot_low",
     "tpot_high", "range_rows"};
 /* clang-format on */
 
@@ -65,6 +66,8 @@ static const struct {
     {{"unpack_cycle_weights", 0, 1e4}, offsetof(ridge_engine, unpack_cycle_weights)},
     {{"stream_bytes", 0, 1e4}, offsetof(ridge_engine, stream_bytes)},
     {{"score_bytes", 0, 1e4}, offsetof(ridge_engine, score_bytes)},
+    {{"shared_rows", 0, 1e6}, offsetof(ridge_engine, shared_rows)},
+    {{"split_rows", 0, 1e6}, offsetof(ridge_engine, split_rows)},
     {{"layer_s", 0, 1e-2}, offsetof(ridge_engine, layer_s)},
     {{"graph_sequences", 0, 1e6}, offsetof(ridge_engine, graph_sequences)},
     {{"launch_s", 0, 1e-3}, offsetof(ridge_engine, launch_s)},
@@ -102,6 +105,7 @@ static const struct {
     {"gathers_weights", offsetof(ridge_engine, gathers_weights)},
     {"lacks_stages", offsetof(ridge_engine, lacks_stages)},
     {"deals_over_all", offsetof(ridge_engine, deals_over_all)},
+    {"splits_batches", offsetof(ridge_engine, splits_batches)},
     {"is_host_hidden", offsetof(ridge_engine, is_host_hidden)},
     {"splits_layers", offsetof(ridge_engine, splits_layers)},
     {"overlaps_shared", offsetof(ridge_engine, overlaps_shared)},

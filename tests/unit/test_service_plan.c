@@ -32,6 +32,7 @@ static void assert_same_layout(const ridge_serving_layout *a,
     assert_int_equal(a->attention_dp, b->attention_dp);
     assert_int_equal(a->kv_cut, b->kv_cut);
     assert_int_equal(a->is_weight_gathered, b->is_weight_gathered);
+    assert_int_equal(a->has_two_batches, b->has_two_batches);
     assert_int_equal(a->sequences, b->sequences);
     assert_int_equal(a->budget_tokens, b->budget_tokens);
     assert_int_equal(a->formats.weight, b->formats.weight);

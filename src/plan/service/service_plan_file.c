@@ -101,6 +101,8 @@ static void set_pools(ridge_ctx *cx, ridge_json *o, const ridge_service_choice *
         set_mesh(cx, p, l);
         ridge_json_set_text(p, "kv_cut", cuts[l->kv_cut]);
         ridge_json_set_bool(p, "weight_gathered", l->is_weight_gathered);
+        if (l->has_two_batches)
+            ridge_json_set_bool(p, "two_batches", true);
         ridge_json_set_i64(p, "placement_index", l->placement);
         ridge_json_set_i64(p, "sequences", l->sequences);
         ridge_json_set_i64(p, "budget_tokens", l->budget_tokens);

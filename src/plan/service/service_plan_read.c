@@ -210,6 +210,9 @@ static ridge_status read_layout(ridge_ctx *cx, const ridge_node *pool,
     const ridge_node gathered = ridge_json_get(pool, "weight_gathered");
     if (!ridge_json_bool(gathered, &l->is_weight_gathered))
         return ridge_json_fail(cx, gathered, "expected true or false");
+    const ridge_node halves = ridge_json_get(pool, "two_batches");
+    if (!ridge_json_is_absent(halves) && !ridge_json_bool(halves, &l->has_two_batches))
+        return ridge_json_fail(cx, halves, "expected true or false");
     RIDGE_TRY(ridge_json_want_i64(cx, ridge_json_get(pool, "placement_index"), 0, 11,
                                   &placement));
     l->placement = (int)placement;

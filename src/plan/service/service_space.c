@@ -131,6 +131,16 @@ static bool is_gathering_wanted(const builder *b, const ridge_service_pool_knobs
                                       b->request->engine->gathers_weights);
 }
 
+/* Halves hide exchanges of attention ranks, where the engine makes them. */
+static bool is_splitting_wanted(const builder *b, const ridge_service_pool_knobs *k,
+                                const ridge_serving_layout *l)
+{
+    if (k->has_two_batches != RIDGE_SERVICE_FREE)
+        return k->has_two_batches == (int)l->has_two_batches;
+    return !l->has_two_batches ||
+           (l->attention_dp > 1 && b->request->engine->splits_batches);
+}
+
 /* What the engine does not do is searched where knobs ask for it. */
 static bool is_engine_able(const builder *b, const ridge_service_pool_knobs *k,
                            const ridge_serving_layout *l)
@@ -156,7 +166,7 @@ static bool is_wanted(const builder *b, ridge_service_role role,
         (k->placement > 0 && k->placement != l->placement + 1))
         return false;
     return is_engine_able(b, k, l) && is_cut_wanted(b, k, role, l) &&
-           is_gathering_wanted(b, k, role, l);
+           is_gathering_wanted(b, k, role, l) && is_splitting_wanted(b, k, l);
 }
 
 /* A server takes part of the slice; of two pools each leaves room for the other. */
@@ -243,7 +253,8 @@ static bool add_widths(builder *b, service_layout *l)
     return true;
 }
 
-/* Every format, cut of the cache, placement, and weights that stay or are gathered. */
+/* Every format, cut of the cache, placement, weights that stay or are gathered, batches
+ * whole or in halves. */
 static bool add_variants(builder *b, service_layout *l)
 {
     const ridge_service_knobs *k = &b->request->knobs;
@@ -251,10 +262,11 @@ static bool add_variants(builder *b, service_layout *l)
     for (int f = 0; f < k->n_formats; f++) {
         l->format = f;
         l->layout.formats = k->formats[f];
-        for (int v = 0; v < 6 * n_placements; v++) {
+        for (int v = 0; v < 12 * n_placements; v++) {
             l->layout.kv_cut = (ridge_kv_cut)(v % 3);
             l->layout.is_weight_gathered = v / 3 % 2 == 1;
-            l->layout.placement = v / 6;
+            l->layout.has_two_batches = v / 6 % 2 == 1;
+            l->layout.placement = v / 12;
             if (!add_widths(b, l))
                 return false;
         }

@@ -139,6 +139,7 @@ static ridge_serving_layout draft_layout(const serving_bench *b)
     l.draft = (ridge_draft){.kind = RIDGE_DRAFT_NONE};
     l.kv_cut = RIDGE_KV_CUT_HEADS;
     l.is_weight_gathered = false;
+    l.has_two_batches = false;
     l.pp = l.ep = l.attention_dp = 1;
     l.formats = ridge_serving_formats_of(model, b->desk->chip);
     while (l.tp > 1 && (b->layout->tp % l.tp != 0 ||

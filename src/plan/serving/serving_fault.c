@@ -105,6 +105,10 @@ static const char *expert_fault(ridge_serving_desk *desk, const ridge_serving_la
                      "attention_dp=%lld: without experts every rank would be a whole "
                      "replica, use as many replicas",
                      (long long)l->attention_dp);
+    if (l->has_two_batches && l->attention_dp <= 1)
+        return FAULT(desk, "overlap=1 hides the exchange of attention ranks with "
+                           "experts behind halves of an iteration: use attention_dp, "
+                           "or overlap=0");
     if (chips % l->ep != 0)
         return FAULT(desk, "ep=%lld does not divide tp x attention_dp = %lld",
                      (long long)l->ep, (long long)chips);

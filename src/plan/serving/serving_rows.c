@@ -6,6 +6,7 @@
 #include "serving_bench.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { KEY_LOCAL = SERVING_KEY_ROWS, KEY_EXCHANGES, KEY_HEAD };
 
@@ -121,9 +122,12 @@ typedef struct local_rows {
 
 /* Shared experts beside the routed ones: what they ask of the chip stays, what their
  * calls cost is hidden. */
-static bool is_beside(const serving_bench *b, const serving_kernel *k)
+static bool is_beside(const serving_bench *b, const serving_kernel *k, double rows)
 {
-    return b->desk->about.engine->overlaps_shared && k->format == RIDGE_QUANT_SHARED &&
+    const ridge_engine *e = b->desk->about.engine;
+    const bool is_known = strcmp(b->desk->chip->vendor, "NVIDIA") == 0 &&
+                          (e->shared_rows <= 0 || rows <= e->shared_rows);
+    return e->overlaps_shared && is_known && k->format == RIDGE_QUANT_SHARED &&
            k->kind == RIDGE_KERNEL_PRODUCT && b->cut->n_moe > 0;
 }
 
@@ -135,8 +139,8 @@ static local_rows price_local(const serving_bench *b, double rows)
         r.kernels += k->is_joined ? 0 : k->count;
         if (k->kind == RIDGE_KERNEL_EXCHANGE)
             continue;
-        const double s =
-            k->count * (is_beside(b, k) ? beside_s(b, k, rows) : kernel_s(b, k, rows));
+        const double s = k->count * (is_beside(b, k, rows) ? beside_s(b, k, rows)
+                                                           : kernel_s(b, k, rows));
         if (k->part == RIDGE_SERVING_PART_DENSE)
             r.dense_s += s;
         else if (k->part == RIDGE_SERVING_PART_EXPERTS)
@@ -206,11 +210,9 @@ static double layers_s(const serving_bench *b)
     return (e->layer_s + peers * e->peer_layer_s) * (double)b->desk->model->layer_count;
 }
 
-serving_rows serving_rows_price(const serving_bench *b, double rows)
+static serving_rows price_whole(const serving_bench *b, double rows)
 {
     serving_rows out = {0};
-    if (rows <= 0)
-        return out;
     const bool is_gathered = b->layout->is_weight_gathered;
     const double rank = rows / b->ranks; /* of an attention rank */
     const local_rows local = local_of(b, rank / b->row_ways);
@@ -224,6 +226,35 @@ serving_rows serving_rows_price(const serving_bench *b, double rows)
     out.pp_s = serving_send_s(b, rank);
     out.launch_s = launch_s(b, rank, local.kernels + kernels, busy_s(&out));
     return out;
+}
+
+/* Two halves in turn: while one computes, the other's rows are on their way. Weights
+ * are read for each, and kernels of the exchange take processors from what computes.
+ * Attention hides more of it, which is not counted.
+ * @source deepseek-v3-2024, section 3.4 */
+static serving_rows price_halves(const serving_bench *b, double rows)
+{
+    const serving_rows h = price_whole(b, rows / 2);
+    const double share = ridge_collective_sm_share(b->desk->chip);
+    const double computes_s = h.dense_s + h.vector_s + h.experts_s;
+    return (serving_rows){
+        .dense_s = 2 * h.dense_s,
+        .vector_s = 2 * h.vector_s,
+        .experts_s = 2 * h.experts_s,
+        .tp_s = 2 * h.tp_s,
+        .ep_s = 2 * (fmax(0, h.ep_s - computes_s) + share * fmin(h.ep_s, computes_s)),
+        .pp_s = 2 * h.pp_s,
+        .launch_s = 2 * h.launch_s};
+}
+
+serving_rows serving_rows_price(const serving_bench *b, double rows)
+{
+    const double least = b->desk->about.engine->split_rows;
+    if (rows <= 0)
+        return (serving_rows){0};
+    return b->layout->has_two_batches && rows / b->ranks >= fmax(2, least)
+               ? price_halves(b, rows)
+               : price_whole(b, rows);
 }
 
 double serving_rows_total_s(const serving_bench *b, double rows)

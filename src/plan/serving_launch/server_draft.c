@@ -105,6 +105,11 @@ ridge_status server_draft_open(server_draft *draft, ridge_serving_launcher launc
                                    "keeps weights where they are: plan with "
                                    "gathered=0");
     }
+    if (p->layout.has_two_batches && !draft->engine->splits_batches) {
+        return launch_draft_refuse(&draft->sheet,
+                                   "does not split iterations in halves: plan with "
+                                   "overlap=0");
+    }
     if (p->layout.placement != 0) {
         launch_draft_note(&draft->sheet,
                           "which chips hold which shard is %s's choice; the plan is "

@@ -31,6 +31,7 @@ static ridge_status read_degrees(server_reader *r)
     RIDGE_TRY(launch_sheet_i64(&r->sheet, LAUNCH_ATTENTION_DP, 1, MOST, &ranks));
     RIDGE_TRY(launch_sheet_i64(&r->sheet, LAUNCH_EP, 1, MOST, &l->ep));
     RIDGE_TRY(launch_sheet_flag(&r->sheet, LAUNCH_HAS_ATTENTION_DP, &has_ranks));
+    RIDGE_TRY(launch_sheet_flag(&r->sheet, LAUNCH_TWO_BATCHES, &l->has_two_batches));
     l->tp = chips;
     if (!has_ranks) {
         r->pool->servers *= ranks;
@@ -42,6 +43,7 @@ static ridge_status read_degrees(server_reader *r)
         l->attention_dp = ranks;
         l->tp = chips / ranks;
     }
+    l->has_two_batches = l->has_two_batches && l->attention_dp > 1;
     RIDGE_TRY(read_exchange(r, chips));
     if (!server_has_experts(r->model))
         l->ep = 1;

@@ -66,7 +66,7 @@ const launch_option server_sglang_options[] = {
     UNPRICED("enable-mixed-chunk", "false", "chunks and decoding in one iteration; priced apart"),
     UNPRICED("enable-torch-compile", "false", "fused elementwise kernels; priced as without"),
     UNPRICED("torchao-config", NULL, "weights quantised when loaded; state it with quantization"),
-    UNPRICED("enable-two-batch-overlap", "false", "halves of a batch that hide each other's exchange; not priced"),
+    {"enable-two-batch-overlap", LAUNCH_TWO_BATCHES, "false", NULL},
     UNPRICED("enable-single-batch-overlap", "false", "shared experts beside the exchange; not priced"),
     UNPRICED("enable-dp-lm-head", "false", "logits of each rank's own sequences; not priced"),
     UNPRICED("moe-dense-tp-size", NULL, "dense layers cut otherwise than experts; priced as tp"),

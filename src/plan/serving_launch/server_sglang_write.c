@@ -20,6 +20,8 @@ static ridge_status draft_degrees(server_draft *d)
         launch_draft_i64(&d->sheet, LAUNCH_ATTENTION_DP, l->attention_dp);
         launch_draft_text(&d->sheet, LAUNCH_HAS_ATTENTION_DP, "");
     }
+    if (l->has_two_batches)
+        launch_draft_text(&d->sheet, LAUNCH_TWO_BATCHES, "");
     if (server_has_experts(d->model) && l->ep > 1)
         launch_draft_i64(&d->sheet, LAUNCH_EP, l->ep);
     const int64_t heads = server_kv_heads(d->model);

@@ -65,6 +65,7 @@ static ridge_status read_degrees(server_reader *r)
     RIDGE_TRY(launch_sheet_i64(&r->sheet, LAUNCH_PP, 1, MOST, &l->pp));
     RIDGE_TRY(launch_sheet_i64(&r->sheet, LAUNCH_ATTENTION_DP, 1, MOST, &ranks));
     RIDGE_TRY(launch_sheet_flag(&r->sheet, LAUNCH_EXPERT_PARALLEL, &has_ep));
+    RIDGE_TRY(launch_sheet_flag(&r->sheet, LAUNCH_TWO_BATCHES, &l->has_two_batches));
     if (has_experts) {
         l->attention_dp = ranks;
     } else {
@@ -74,6 +75,7 @@ static ridge_status read_degrees(server_reader *r)
         RIDGE_TRY(read_tpu_attention(r));
     if (has_ep && has_experts)
         l->ep = l->tp * l->attention_dp;
+    l->has_two_batches = l->has_two_batches && l->attention_dp > 1;
     return server_read_split(r);
 }
 

@@ -76,6 +76,8 @@ static ridge_status draft_attention(server_draft *d)
                                               "and more servers");
     }
     launch_draft_i64(&d->sheet, LAUNCH_ATTENTION_DP, l->attention_dp);
+    if (l->has_two_batches)
+        launch_draft_text(&d->sheet, LAUNCH_TWO_BATCHES, "");
     return RIDGE_OK;
 }
 

@@ -28,6 +28,9 @@ static const char *layout_text(ridge_ctx *cx, const ridge_serving_layout *l,
     if (l->is_weight_gathered)
         ridge_buf_printf(&b, is_knob ? "%sgathered=1" : "%sgathered",
                          b.n == 0 ? "" : " ");
+    if (l->has_two_batches)
+        ridge_buf_printf(&b, is_knob ? "%soverlap=1" : "%sin halves",
+                         b.n == 0 ? "" : " ");
     if (l->draft.kind != RIDGE_DRAFT_NONE)
         ridge_buf_printf(&b, "%s%s%s%lld", b.n == 0 ? "" : " ",
                          is_knob ? "depth" : ridge_draft_kind_text(l->draft.kind),
