@@ -38,6 +38,7 @@ typedef struct ridge_run_layout {
     ridge_dtype weight; /* FP32 or BF16: of weights and activations */
     ridge_dtype gradient; /* of sums of gradients, and on the network */
     bool has_master;      /* fp32 master weights beside BF16 ones */
+    ridge_update update;  /* AdamW, SGD with a momentum, SGD */
 } ridge_run_layout;
 
 /** One rank, one sequence a microbatch, everything kept, fp32. */

@@ -340,6 +340,17 @@ typedef enum ridge_phase {
     RIDGE_PHASE_DECODE
 } ridge_phase;
 
+/** What the optimizer keeps of a weight, and how it steps; in fp32, beside a master
+ * copy of narrow weights. @source kingma2015, loshchilov2019 (SGDW, AdamW) */
+typedef enum ridge_update {
+    RIDGE_UPDATE_ADAM,     /* both moments, m and v */
+    RIDGE_UPDATE_MOMENTUM, /* m alone */
+    RIDGE_UPDATE_SGD       /* nothing */
+} ridge_update;
+
+/** Moments of an update: 2, 1, 0. */
+int ridge_update_moments(ridge_update update);
+
 const char *ridge_phase_text(ridge_phase phase);
 RIDGE_NODISCARD ridge_status ridge_phase_parse(ridge_ctx *cx, const char *text,
                                                ridge_phase *out);
@@ -366,6 +377,7 @@ typedef struct ridge_lowering {
     int64_t context_tokens; /* S a sequence: in decode what the cache holds, the query's
                                own tokens with it; else T, or the source's tokens */
     ridge_dtype weight, activation, cache;
+    ridge_update update; /* in training */
 } ridge_lowering;
 
 /** The usual lowering: weights and activations in bf16, in prefill and decode weights

@@ -150,6 +150,8 @@ static void change_layout(const ridge_knobs *k, ridge_layout *l)
         l->zero_stage = k->zero_stage;
     if (k->has_sp != RIDGE_FLAG_FREE)
         l->has_sp = k->has_sp == 1;
+    if (k->optimizer != RIDGE_OPTIMIZER_ADAMW)
+        l->optimizer = k->optimizer;
     if (k->schedule >= 0)
         l->schedule = k->schedule == RIDGE_SCHEDULE_INTERLEAVED
                           ? RIDGE_SCHEDULE_1F1B
@@ -198,11 +200,32 @@ static ridge_status check_choices(cli_run *run, const ridge_layout *l)
         return ridge_fail(run->cx, RIDGE_E_ARG,
                           "offload=%s cannot be run: plan without offload",
                           ridge_offload_text(l->offload));
-    if (l->optimizer != RIDGE_OPTIMIZER_ADAMW)
-        return ridge_fail(run->cx, RIDGE_E_ARG,
-                          "optimizer=%s cannot be run: the kernels have adamw",
-                          ridge_optimizer_text(l->optimizer));
     return RIDGE_OK;
+}
+
+static ridge_status read_optimizer(cli_run *run, ridge_optimizer optimizer,
+                                   ridge_update *out)
+{
+    switch (optimizer) {
+    case RIDGE_OPTIMIZER_ADAMW:
+        *out = RIDGE_UPDATE_ADAM;
+        return RIDGE_OK;
+    case RIDGE_OPTIMIZER_MOMENTUM:
+        *out = RIDGE_UPDATE_MOMENTUM;
+        return RIDGE_OK;
+    case RIDGE_OPTIMIZER_SGD:
+        *out = RIDGE_UPDATE_SGD;
+        return RIDGE_OK;
+    case RIDGE_OPTIMIZER_ADAMW_BF16:
+    case RIDGE_OPTIMIZER_ADAMW_8BIT:
+    case RIDGE_OPTIMIZER_ADAFACTOR:
+    case RIDGE_OPTIMIZER_MUON:
+        break;
+    }
+    return ridge_fail(run->cx, RIDGE_E_ARG,
+                      "optimizer=%s cannot be run: the kernels have adamw, momentum "
+                      "and sgd, with moments in fp32",
+                      ridge_optimizer_text(optimizer));
 }
 
 static ridge_status read_schedule(cli_run *run, const ridge_layout *l,
@@ -253,6 +276,7 @@ static ridge_status make_layout(cli_run *run, run_plan *p)
     p->layout.microbatch_seqs = l->microbatch_seqs;
     p->layout.remat = l->remat;
     RIDGE_TRY(check_choices(run, l));
+    RIDGE_TRY(read_optimizer(run, l->optimizer, &p->layout.update));
     RIDGE_TRY(read_formats(run, l->precision, &p->layout));
     p->layout.remat_layers = l->remat_layers;
     RIDGE_TRY(read_schedule(run, l, &p->layout));

@@ -444,7 +444,7 @@ ridge_status ridge_program_lower(ridge_ctx *cx, const ridge_model *model,
     lower_forward(&l);
     if (lowering->phase == RIDGE_PHASE_TRAIN) {
         ridge__backward(&l.b);
-        ridge__update(&l.b);
+        ridge__update(&l.b, lowering->update);
     }
     const ridge_status st = ridge__builder_finish(&l.b, out);
     if (st == RIDGE_E_ARG)

@@ -163,6 +163,6 @@ bool ridge__lower_has_rotary(const ridge_model *model);
 
 void ridge__backward(ridge__builder *b);
 /** Optimizer steps of all weights with gradients. */
-void ridge__update(ridge__builder *b);
+void ridge__update(ridge__builder *b, ridge_update rule);
 
 #endif

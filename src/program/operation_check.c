@@ -416,7 +416,7 @@ static const char *combine_fault(const operands *o)
 
 static const char *update_fault(const operands *o)
 {
-    if (!counts_are(o, 4, 5, 3, 4) || o->op->n_outputs != o->op->n_inputs - 1 ||
+    if (!counts_are(o, 2, 5, 1, 4) || o->op->n_outputs != o->op->n_inputs - 1 ||
         o->op->outputs[0] != o->op->inputs[0])
         return "an update takes weight, gradient, states and gives weight, states";
     for (int i = 1; i < o->op->n_inputs; i++) {

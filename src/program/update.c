@@ -1,10 +1,23 @@
 /*
  * The optimizer: a step for each weight that has a gradient, in a block that goes along
- * with the weight's. Adam with both averages in fp32, and a master copy in fp32 where
- * weights are narrower.
+ * with the weight's. Moments in fp32, Adam's two unless another rule is asked for, and
+ * a master copy in fp32 where weights are narrower.
  * @source kingma2015 (Adam), micikevicius2018 (master weights)
  */
 #include "lower.h"
+
+int ridge_update_moments(ridge_update update)
+{
+    switch (update) {
+    case RIDGE_UPDATE_ADAM:
+        return 2;
+    case RIDGE_UPDATE_MOMENTUM:
+        return 1;
+    case RIDGE_UPDATE_SGD:
+        break;
+    }
+    return 0;
+}
 
 /* "layer.wq" -> "layer.m_wq" */
 static const char *state_name(ridge__builder *b, const ridge_tensor *weight,
@@ -32,8 +45,10 @@ static void add_state(ridge__builder *b, ridge_operation *op, const char *letter
     op->outputs[op->n_outputs++] = t;
 }
 
-static void add_step(ridge__builder *b, int weight, int gradient, ridge_part part)
+static void add_step(ridge__builder *b, ridge_update update, int weight, int gradient,
+                     ridge_part part)
 {
+    const int moments = ridge_update_moments(update);
     const ridge_tensor *w = &b->p.tensors[weight];
     ridge_operation op =
         ridge__operation_new(RIDGE_OPCODE_UPDATE, ridge_tensor_base(w));
@@ -47,8 +62,10 @@ static void add_step(ridge__builder *b, int weight, int gradient, ridge_part par
     op.outputs[0] = weight;
     if (is_narrow)
         add_state(b, &op, "master");
-    add_state(b, &op, "m");
-    add_state(b, &op, "v");
+    if (moments > 0)
+        add_state(b, &op, "m");
+    if (moments > 1)
+        add_state(b, &op, "v");
     ridge__builder_op(b, &op);
 }
 
@@ -96,8 +113,8 @@ static bool is_updated(const ridge__builder *b, const weight_facts *facts, int t
            facts[tensor].gradient >= 0;
 }
 
-static void update_block(ridge__builder *b, const weight_facts *facts,
-                         ridge__range tensors, int block)
+static void update_block(ridge__builder *b, ridge_update rule,
+                         const weight_facts *facts, ridge__range tensors, int block)
 {
     const ridge_block forward = b->p.blocks[block];
     bool is_open = false;
@@ -115,13 +132,13 @@ static void update_block(ridge__builder *b, const weight_facts *facts,
             ridge__builder_block(b, &update);
             is_open = true;
         }
-        add_step(b, i, facts[i].gradient, facts[i].part);
+        add_step(b, rule, i, facts[i].gradient, facts[i].part);
         if (ridge__builder_is_bad(b))
             return;
     }
 }
 
-void ridge__update(ridge__builder *b)
+void ridge__update(ridge__builder *b, ridge_update rule)
 {
     const int n_blocks = b->p.n_blocks;
     if (ridge__builder_is_bad(b))
@@ -130,6 +147,6 @@ void ridge__update(ridge__builder *b)
     const ridge__range *ranges = ridge__builder_ranges(b);
     for (int i = 0; i < n_blocks && facts != NULL && ranges != NULL; i++) {
         if (!b->p.blocks[i].is_backward)
-            update_block(b, facts, ranges[i], i);
+            update_block(b, rule, facts, ranges[i], i);
     }
 }

@@ -42,6 +42,7 @@ typedef struct way {
     ridge_remat remat;
     int remat_layers;
     const int64_t *stage_layers;
+    ridge_update update;
 } way;
 
 static const int64_t UNEVEN[] = {1, 3, 2}, ENDS_ALONE[] = {0, 3, 3, 0},
@@ -119,6 +120,14 @@ static const way EXPERT_WAYS[] = {
 };
 /* clang-format on */
 
+/* clang-format off */
+static const way MOMENTUM_WAYS[] = {
+    {.name = "zero 1", .fsdp = 4, .zero = 1, .microbatch = 2},
+    {.name = "zero 3", .fsdp = 2, .tp = 2, .zero = 3, .microbatch = 2},
+    {.name = "pp, ep", .pp = 2, .ep = 2, .schedule = RIDGE_SCHEDULE_1F1B, .microbatch = 2},
+};
+/* clang-format on */
+
 static int one(int n)
 {
     return n < 1 ? 1 : n;
@@ -145,6 +154,7 @@ static ridge_run_layout layout_of(const way *w)
     l.remat = w->remat;
     l.remat_layers = w->remat_layers;
     l.stage_layers = w->stage_layers;
+    l.update = w->update;
     return l;
 }
 
@@ -280,20 +290,37 @@ static void compare(ridge_ctx *cx, const way *w, const trail *want, const trail 
     compare_weights(cx, w, want, got);
 }
 
-static void check(const char *config, const way *ways, size_t n)
+static void check_update(const char *config, ridge_update update, const way *ways,
+                         size_t n)
 {
     ridge_ctx *cx = ridge_ctx_open();
     const ridge_model *model = fixture_model(cx, "%s", config);
-    const way single = {.name = "one rank", .microbatch = SEQUENCES};
+    const way single = {.name = "one rank", .microbatch = SEQUENCES, .update = update};
     trail want = {.n = 0};
     train(cx, model, &single, &want);
     assert_true(want.loss[STEPS - 1] < want.loss[0]);
     for (size_t i = 0; i < n; i++) {
         trail got = {.n = 0};
-        train(cx, model, &ways[i], &got);
-        compare(cx, &ways[i], &want, &got);
+        way w = ways[i];
+        w.update = update;
+        train(cx, model, &w, &got);
+        compare(cx, &w, &want, &got);
     }
     ridge_ctx_close(cx);
+}
+
+static void check(const char *config, const way *ways, size_t n)
+{
+    check_update(config, RIDGE_UPDATE_ADAM, ways, n);
+}
+
+/* Without one moment, or both: what ZeRO cuts is less. */
+static void other_optimizers_train_as_one_rank(void **state)
+{
+    (void)state;
+    const size_t n = RIDGE_COUNT_OF(MOMENTUM_WAYS);
+    check_update(EXPERTS, RIDGE_UPDATE_MOMENTUM, MOMENTUM_WAYS, n);
+    check_update(EXPERTS, RIDGE_UPDATE_SGD, MOMENTUM_WAYS, n);
 }
 
 static void dense_layouts_train_as_one_rank(void **state)
@@ -327,6 +354,7 @@ int main(void)
         cmocka_unit_test(tied_layouts_train_as_one_rank),
         cmocka_unit_test(gpt2_layouts_train_as_one_rank),
         cmocka_unit_test(expert_layouts_train_as_one_rank),
+        cmocka_unit_test(other_optimizers_train_as_one_rank),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,8 +33,9 @@ static update_case case_of(kernel_trial *t)
     }
     c.u.weight = c.weight.a;
     c.u.gradient = c.gradient.a;
-    c.u.m = c.m.a.p;
-    c.u.v = c.v.a.p;
+    const int64_t moments = kernel_pick(t, 0, 2);
+    c.u.m = moments > 0 ? c.m.a.p : NULL;
+    c.u.v = moments > 1 ? c.v.a.p : NULL;
     return c;
 }
 
@@ -43,6 +44,12 @@ static double stepped(update_case *c, int64_t i, double w)
     const ridge__update *u = &c->u;
     const double b1 = (double)u->beta1, b2 = (double)u->beta2;
     const double g = (double)u->scale * c->gradient.x[i];
+    if (u->v == NULL) {
+        if (u->m != NULL)
+            c->m.x[i] = b1 * c->m.x[i] + g;
+        return w - (double)u->rate *
+                       ((u->m != NULL ? c->m.x[i] : g) + (double)u->decay * w);
+    }
     c->m.x[i] = b1 * c->m.x[i] + (1.0 - b1) * g;
     c->v.x[i] = b2 * c->v.x[i] + (1.0 - b2) * g * g;
     const double step = c->m.x[i] / (double)u->correction1 /

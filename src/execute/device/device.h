@@ -205,14 +205,16 @@ typedef struct ridge__experts {
 /**
  * AdamW on n elements: g = scale gradient; m = beta1 m + (1 - beta1) g; v = beta2 v +
  * (1 - beta2) g g; w -= rate (m / correction1 / (sqrt(v / correction2) + epsilon) +
- * decay w). On master (fp32) where there is one, which is then copied to the weight.
+ * decay w). Without v, SGD with a momentum: m = beta1 m + g; w -= rate (m + decay w).
+ * Without m too, plain: w -= rate (g + decay w). On master (fp32) where there is one,
+ * which is then copied to the weight.
  * @source kingma2015, loshchilov2019
  */
 typedef struct ridge__update {
     int64_t n;
     ridge__array weight, gradient;
     float *master; /* or NULL */
-    float *m, *v;
+    float *m, *v;  /* or NULL */
     float rate, beta1, beta2, epsilon, decay, correction1, correction2, scale;
 } ridge__update;
 

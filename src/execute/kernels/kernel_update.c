@@ -1,9 +1,28 @@
-/* AdamW: one pass over weight, gradient and state. */
+/* AdamW, or SGD with or without a momentum: one pass over weight, gradient and state.
+ */
 #include "kernel_simd.h"
 
 #include <math.h>
 
 enum { GRAIN = 64 };
+
+static void sgd_row(const ridge__update *u, int64_t first, int64_t n, float *restrict w,
+                    const float *restrict gradient)
+{
+    const ridge__update c = *u;
+    float *restrict m = c.m != NULL ? c.m + first : NULL;
+    if (m == NULL) {
+#pragma omp simd
+        for (int64_t i = 0; i < n; i++)
+            w[i] -= c.rate * (c.scale * gradient[i] + c.decay * w[i]);
+        return;
+    }
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++) {
+        m[i] = c.beta1 * m[i] + c.scale * gradient[i];
+        w[i] -= c.rate * (m[i] + c.decay * w[i]);
+    }
+}
 
 /** Elements first .. first + n of the state; w and gradient stand there already. */
 static void update_row(const ridge__update *u, int64_t first, int64_t n,
@@ -36,7 +55,10 @@ static void update_part(void *payload, int worker, int workers)
             u->master != NULL ? u->master + i : row_begin(u->weight, i, weight_room);
         if (u->master == NULL)
             (void)row_read(u->weight, i, n, weight_room);
-        update_row(u, i, n, w, g);
+        if (u->v != NULL)
+            update_row(u, i, n, w, g);
+        else
+            sgd_row(u, i, n, w, g);
         if (u->master != NULL)
             row_move((ridge__array){u->master, RIDGE_DTYPE_FP32}, i, u->weight, i, n);
         else

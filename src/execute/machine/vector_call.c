@@ -406,15 +406,18 @@ static ridge_status hand_on(ridge__call *c, int input, int output)
 ridge_status ridge__call_update(ridge__call *c)
 {
     const ridge__optimizer *o = &c->m->optimizer;
-    const bool has_master = c->op->n_inputs == 5;
+    const bool has_master =
+        c->op->n_inputs > 2 &&
+        strncmp(ridge_tensor_base(ridge__in_tensor(c, 2)), "master_", 7) == 0;
     const int first = has_master ? 3 : 2;
     const bool is_vector = ridge__in_part(c, 0)->n_dims < 2;
     const ridge__update u = {.n = c->in[0]->elements,
                              .weight = ridge__in_array(c, 0),
                              .gradient = ridge__in_array(c, 1),
                              .master = has_master ? c->in[2]->p : NULL,
-                             .m = c->in[first]->p,
-                             .v = c->in[first + 1]->p,
+                             .m = c->op->n_inputs > first ? c->in[first]->p : NULL,
+                             .v = c->op->n_inputs > first + 1 ? c->in[first + 1]->p
+                                                              : NULL,
                              .rate = o->rate,
                              .beta1 = o->beta1,
                              .beta2 = o->beta2,

@@ -73,6 +73,8 @@ const char *ridge_run_layout_text(ridge_ctx *cx, const ridge_run_layout *l)
     if (l->remat_layers > 0)
         ridge_buf_printf(&b, "remat_layers=%lld ", (long long)l->remat_layers);
     ridge_buf_puts(&b, ridge_dtype_text(l->weight));
+    if (l->update != RIDGE_UPDATE_ADAM)
+        ridge_buf_puts(&b, l->update == RIDGE_UPDATE_SGD ? " sgd" : " momentum");
     return ridge_buf_text(&b);
 }
 
