@@ -340,15 +340,14 @@ typedef enum ridge_phase {
     RIDGE_PHASE_DECODE
 } ridge_phase;
 
-/** What the optimizer keeps of a weight, and how it steps; in fp32, beside a master
- * copy of narrow weights. @source kingma2015, loshchilov2019 (SGDW, AdamW) */
+/** How the optimizer steps, by what it keeps in fp32. @source loshchilov2019 */
 typedef enum ridge_update {
     RIDGE_UPDATE_ADAM,     /* both moments, m and v */
     RIDGE_UPDATE_MOMENTUM, /* m alone */
     RIDGE_UPDATE_SGD       /* nothing */
 } ridge_update;
 
-/** Moments of an update: 2, 1, 0. */
+/** Moments: 2, 1, 0. */
 int ridge_update_moments(ridge_update update);
 
 const char *ridge_phase_text(ridge_phase phase);
