@@ -346,7 +346,6 @@ typedef enum ridge_update {
     RIDGE_UPDATE_MOMENTUM, /* m alone */
     RIDGE_UPDATE_SGD       /* nothing */
 } ridge_update;
-
 /** Moments: 2, 1, 0. */
 int ridge_update_moments(ridge_update update);
 
