@@ -13,4 +13,5 @@ ridge_test(diff hlo_partition LAYER profile
                    ${CMAKE_SOURCE_DIR}/tests/support/hlo_machine_map.c
                    ${CMAKE_SOURCE_DIR}/tests/support/hlo_machine_part.c
                    ${CMAKE_SOURCE_DIR}/tests/support/hlo_machine_sum.c
+                   ${CMAKE_SOURCE_DIR}/tests/support/hlo_sharded.c
                    ${CMAKE_SOURCE_DIR}/tests/support/seeded.c)

@@ -109,8 +109,10 @@ void machine_combine(machine_step *s, const double *a, const double *b, int n,
         list[x] = &args[x];
     }
     machine_evaluate(&k, s->i->called[0], list, &result, s->depth + 1);
-    for (int x = 0; x < n; x++)
-        out[x] = result.n_parts >= 0 ? result.parts[x].data[0] : result.data[0];
+    for (int x = 0; x < result.n_parts; x++)
+        out[x] = result.parts[x].data[0];
+    if (result.n_parts < 0)
+        out[0] = result.data[0];
     s->k->fault = k.fault ? k.fault : s->k->fault;
 }
 

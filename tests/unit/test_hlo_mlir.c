@@ -291,6 +291,87 @@ static void what_is_gathered_is_told(void **state)
     assert_int_equal(p.steps[0].kind, RIDGE_STEP_ALL_GATHER);
 }
 
+/* "%s" stands for the groups of the sum over "model". */
+static const char manual[] =
+    "sdy.mesh @mesh = <[\"data\"=2, \"model\"=2]>\n"
+    "func.func public @main(%%arg0: tensor<8x16xf32> {sdy.sharding = "
+    "#sdy.sharding<@mesh, [{\"data\"}, {}]>}, %%arg1: tensor<16x4xf32>) -> "
+    "tensor<8x4xf32> {\n"
+    "  %%0 = sdy.manual_computation(%%arg0, %%arg1) in_shardings=[<@mesh, [{}, "
+    "{\"model\"}]>, <@mesh, [{\"model\"}, {}]>] out_shardings=[<@mesh, [{}, {}]>] "
+    "manual_axes={\"model\"} (%%arg2: tensor<8x8xf32>, %%arg3: tensor<8x4xf32>) {\n"
+    "    %%2 = stablehlo.dot_general %%arg2, %%arg3, contracting_dims = [1] x [0] : "
+    "(tensor<8x8xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>\n"
+    "    %%3 = \"stablehlo.all_reduce\"(%%2) <{channel_handle = "
+    "#stablehlo.channel_handle<handle = 7, type = 1>, replica_groups = %s, "
+    "use_global_device_ids}> ({\n    ^bb0(%%arg4: tensor<f32>, %%arg5: tensor<f32>):\n"
+    "      %%4 = stablehlo.add %%arg4, %%arg5 : tensor<f32>\n"
+    "      stablehlo.return %%4 : tensor<f32>\n    }) : (tensor<8x4xf32>) -> "
+    "tensor<8x4xf32>\n    sdy.return %%3 : tensor<8x4xf32>\n"
+    "  } : (tensor<8x16xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>\n"
+    "  return %%0 : tensor<8x4xf32>\n}\n";
+
+static const ridge_hlo_module *read_manual(world *w, const char *groups)
+{
+    const char *text = ridge_sprintf(ridge_ctx_arena(w->cx), manual, groups);
+    assert_non_null(text);
+    return read(w, text);
+}
+
+static void groups_in_each_form(void **state)
+{
+    world *w = *state;
+    static const struct {
+        const char *text;
+        int64_t ranks, groups, stride;
+    } rows[] = {
+        {"dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>", 2, 2, 1},
+        {"dense<[[0, 2], [1, 3]]> : tensor<2x2xi64>", 2, 2, 2},
+        {"dense<"
+         "\"0x000000000000000002000000000000000100000000000000030000\">"
+         " : tensor<2x2xi64>",
+         4, 1, 1}, /* a blob that is cut says nothing: all devices */
+        {"dense<\"0x0000000000000000020000000000000001000000000000000300000000000000\">"
+         " : tensor<2x2xi64>",
+         2, 2, 2},
+        {"dense<0> : tensor<1x1xi64>", 1, 1, 0},
+        {"dense<> : tensor<0x0xi64>", 4, 1, 1},
+        {"#stablehlo.replica_group_mesh_axes<mesh_name = @mesh, axes = "
+         "[#stablehlo.axis_ref<name = \"data\">]>",
+         2, 2, 2},
+    };
+    for (size_t k = 0; k < RIDGE_COUNT_OF(rows); k++) {
+        const ridge_hlo_request request = {.slice = NULL};
+        ridge_hlo_study study;
+        const ridge_hlo_collective *found = NULL;
+        const ridge_hlo_module *m = read_manual(w, rows[k].text);
+        assert_int_equal(ridge_hlo_study_find(w->cx, m, &request, &study), RIDGE_OK);
+        for (int op = 0; op < study.n_ops; op++)
+            found = study.ops[op].collective ? study.ops[op].collective : found;
+        assert_non_null(found);
+        assert_int_equal(found->ranks, rows[k].ranks);
+        assert_int_equal(found->n_groups, rows[k].groups);
+        assert_int_equal(found->stride, rows[k].stride);
+    }
+}
+
+/* Shapes within are one device's by the axis that is said; over the other the arrays
+ * stay cut, and nothing is gathered. */
+static void manual_computations_keep_other_axes(void **state)
+{
+    world *w = *state;
+    ridge_mesh mesh;
+    ridge_hlo_partition p =
+        partition(w, read_manual(w, "dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>"), NULL);
+    assert_int_equal(p.n_steps, 0);
+    assert_string_equal(p.laid[0].local_shape, "f32[4,16]");
+    assert_string_equal(p.laid[1].local_shape, "f32[8,4]");
+    assert_string_equal(p.laid[2].local_shape, "f32[4,4]");
+    assert_int_equal(ridge_mesh_parse(w->cx, "model=4", &mesh), RIDGE_OK);
+    assert_int_equal(ridge_hlo_partition_build(w->cx, p.whole, &mesh, &p), RIDGE_E_ARG);
+    assert_non_null(strstr(ridge_ctx_message(w->cx), "made for other sizes"));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -308,6 +389,8 @@ int main(void)
         TEST(device_arrays_become_a_mesh),
         TEST(what_cannot_be_cut_is_told),
         TEST(what_is_gathered_is_told),
+        TEST(groups_in_each_form),
+        TEST(manual_computations_keep_other_axes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 #include "hlo_network.h"
 #include "hlo_attribute.h"
+#include "hlo_sharding.h"
 #include "text_cursor.h"
 
 /* ---- how many devices -------------------------------------------------------------
@@ -38,8 +39,12 @@ ridge_status ridge_hlo_module_devices(ridge_ctx *cx, const ridge_hlo_module *mod
                                       int64_t *out)
 {
     int64_t most = module->partitions;
+    hlo_mesh mesh = {.devices = 1};
     if (!ridge_mul_i64(most, module->replicas, &most))
         most = module->partitions;
+    if (module->format == RIDGE_HLO_FORMAT_MLIR)
+        RIDGE_TRY(hlo_mesh_find(cx, module, &mesh));
+    most = mesh.is_named && mesh.devices > most ? mesh.devices : most;
     for (int c = 0; c < module->n_computations; c++) {
         for (int k = 0; k < module->computations[c].n; k++) {
             const ridge_hlo_instruction *i = &module->computations[c].instructions[k];

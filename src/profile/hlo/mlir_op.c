@@ -1,7 +1,8 @@
 /* Operations of StableHLO as instructions of HLO. */
 #include "hlo_attribute.h"
 #include "hlo_type.h"
-#include "mlir_text.h"
+#include "mlir_attribute.h"
+#include "mlir_region.h"
 
 #include <string.h>
 
@@ -56,7 +57,7 @@ ridge_status mlir_value_find(mlir_function *f, ridge_str name, const char *at, i
 }
 
 /* A name behind '%': with '#k' of a result with several parts. */
-static ridge_str value_name(text_cursor *c)
+ridge_str mlir_value_name(text_cursor *c)
 {
     const char *from = c->p;
     text_cursor_word(c);
@@ -81,7 +82,7 @@ static ridge_status read_operands(mlir_function *f, const mlir_statement *s,
                 break;
         } else if (*c.p == '%') {
             const char *at = c.p++;
-            const ridge_str name = value_name(&c);
+            const ridge_str name = mlir_value_name(&c);
             text_cursor ahead = c;
             text_cursor_skip(&ahead);
             if (text_cursor_peek(&ahead) == '=') /* an argument of a loop */
@@ -113,7 +114,8 @@ static const struct {
     {"round_nearest_afz", "round-nearest-afz"},
     {"shift_right_logical", "shift-right-logical"},
     {"top_k", "topk"},
-    {"cosine", "cosine"},
+    {"if", "conditional"},
+    {"case", "conditional"},
 };
 
 /* "stablehlo.dynamic_slice" -> "dynamic-slice"; what is of no known dialect is kept. */
@@ -124,6 +126,10 @@ static ridge_str hlo_name(mlir_function *f, ridge_str op)
     char *name;
     if (rest.p == NULL)
         return op;
+    if (ridge_str_is(dialect, "sdy") && ridge_str_is(rest, "constant"))
+        return ridge_str_of("constant");
+    if (ridge_str_is(dialect, "sdy") && ridge_str_is(rest, "propagation_barrier"))
+        return ridge_str_of("custom-call");
     if (ridge_str_is(dialect, "sdy")) /* what lies where: nothing is computed */
         return ridge_str_of("bitcast");
     for (size_t k = 0; k < RIDGE_COUNT_OF(renamed); k++) {
@@ -136,151 +142,11 @@ static ridge_str hlo_name(mlir_function *f, ridge_str op)
     return (ridge_str){name ? name : "", name ? rest.n : 0};
 }
 
-/* ---- attributes -------------------------------------------------------------------
- */
-
-static ridge_status put(mlir_function *f, hlo_list *list, const char *key,
-                        const char *text)
-{
-    ridge_hlo_attribute *a = hlo_list_push(f->b->scratch, list);
-    if (a == NULL || text == NULL)
-        return ridge_fail_nomem(f->b->cx);
-    *a = (ridge_hlo_attribute){ridge_str_of(key), ridge_str_of(text)};
-    return RIDGE_OK;
-}
-
-/* Where a word stands in a text, with '=' behind it; NULL: nowhere. */
-static const char *behind_key(ridge_str text, const char *key)
-{
-    const size_t n = strlen(key);
-    for (size_t at = 0; at + n < text.n; at++) {
-        if (memcmp(text.p + at, key, n) != 0)
-            continue;
-        size_t q = at + n;
-        while (q < text.n && text.p[q] == ' ')
-            q++;
-        if (q < text.n && text.p[q] == '=')
-            return text.p + q + 1;
-    }
-    return NULL;
-}
-
-/* "[0, 1]" or "array<i64: 0, 1>" at @p p as "{0, 1}"; NULL: no list. @param end  out */
-static const char *list_at(mlir_function *f, ridge_str text, const char *p,
-                           const char **end)
-{
-    const char *stop = text.p + text.n;
-    while (p < stop && *p == ' ')
-        p++;
-    if (stop - p > 5 && memcmp(p, "array", 5) == 0) {
-        while (p < stop && *p != ':' && *p != '>')
-            p++;
-    }
-    if (p >= stop || (*p != '[' && *p != ':' && *p != '>'))
-        return NULL;
-    const char *from = *p == '>' ? p : p + 1, *q = from;
-    while (q < stop && *q != ']' && *q != '>')
-        q++;
-    *end = q + 1;
-    return ridge_sprintf(f->b->arena, "{%.*s}", (int)(q - from), from);
-}
-
-/* key = [..] x [..] */
-static ridge_status put_pair(mlir_function *f, ridge_str text, const char *key,
-                             const char *lhs, const char *rhs, hlo_list *list)
-{
-    const char *p = behind_key(text, key), *end;
-    const char *first = p ? list_at(f, text, p, &end) : NULL;
-    if (first == NULL)
-        return RIDGE_OK;
-    RIDGE_TRY(put(f, list, lhs, first));
-    while (end < text.p + text.n && (*end == ' ' || *end == 'x'))
-        end++;
-    const char *second = list_at(f, text, end, &end);
-    return put(f, list, rhs, second ? second : "{}");
-}
-
-static ridge_status put_list(mlir_function *f, ridge_str text, const char *key,
-                             const char *name, hlo_list *list)
-{
-    const char *end, *p = behind_key(text, key);
-    const char *value = p ? list_at(f, text, p, &end) : NULL;
-    return value ? put(f, list, name, value) : RIDGE_OK;
-}
-
-static ridge_status put_dot(mlir_function *f, const mlir_statement *s, hlo_list *list,
-                            const ridge_hlo_shape *lhs)
-{
-    static const char *const generic[][2] = {
-        {"lhs_batching_dimensions", "lhs_batch_dims"},
-        {"rhs_batching_dimensions", "rhs_batch_dims"},
-        {"lhs_contracting_dimensions", "lhs_contracting_dims"},
-        {"rhs_contracting_dimensions", "rhs_contracting_dims"}};
-    if (hlo_text_has(s->op, "dot_general")) {
-        RIDGE_TRY(put_pair(f, s->rest, "batching_dims", "lhs_batch_dims",
-                           "rhs_batch_dims", list));
-        RIDGE_TRY(put_pair(f, s->rest, "contracting_dims", "lhs_contracting_dims",
-                           "rhs_contracting_dims", list));
-        for (size_t k = 0; k < RIDGE_COUNT_OF(generic); k++)
-            RIDGE_TRY(put_list(f, s->rest, generic[k][0], generic[k][1], list));
-        return RIDGE_OK;
-    }
-    /* stablehlo.dot: the last dim of the left with the first of the right */
-    RIDGE_TRY(put(f, list, "lhs_contracting_dims",
-                  ridge_sprintf(f->b->arena, "{%d}", lhs->n > 0 ? lhs->n - 1 : 0)));
-    return put(f, list, "rhs_contracting_dims", "{0}");
-}
-
-/* sdy.sharding = #sdy.sharding<..>, mhlo.sharding = "{..}" */
-static ridge_status put_shardings(mlir_function *f, ridge_str text, hlo_list *list)
-{
-    static const char *const keys[][2] = {{"sdy.sharding", "sdy.sharding"},
-                                          {"mhlo.sharding", "sharding"}};
-    for (size_t k = 0; k < RIDGE_COUNT_OF(keys); k++) {
-        const char *p = behind_key(text, keys[k][0]);
-        if (p == NULL)
-            continue;
-        text_cursor c = text_cursor_within(f->c, text);
-        c.p = p;
-        const ridge_str value = mlir_attribute_read(&c);
-        RIDGE_TRY(put(f, list, keys[k][1], ridge_str_dup(f->b->arena, value)));
-    }
-    return RIDGE_OK;
-}
-
-static ridge_status put_attributes(mlir_function *f, const mlir_statement *s,
-                                   const ridge_hlo_instruction *i, hlo_list *list)
-{
-    const ridge_hlo_instruction *all =
-        (const ridge_hlo_instruction *)(const void *)f->b->instructions.items;
-    if (i->code == RIDGE_HLO_OP_DOT && i->n_operands >= 2)
-        RIDGE_TRY(put_dot(f, s, list, &all[i->operands[0]].shape));
-    if (i->code == RIDGE_HLO_OP_BROADCAST || i->code == RIDGE_HLO_OP_TRANSPOSE ||
-        i->code == RIDGE_HLO_OP_REDUCE) {
-        RIDGE_TRY(put_list(f, s->rest, "dims", "dimensions", list));
-        RIDGE_TRY(put_list(f, s->rest, "dimensions", "dimensions", list));
-        RIDGE_TRY(put_list(f, s->rest, "permutation", "dimensions", list));
-    }
-    if (i->code == RIDGE_HLO_OP_COMPARE) {
-        const ridge_str text = ridge_str_trim(s->rest);
-        RIDGE_TRY(put(f, list, "direction",
-                      ridge_sprintf(f->b->arena, "%.*s", text.n < 2 ? 0 : 2, text.p)));
-    }
-    if (i->code == RIDGE_HLO_OP_CUSTOM_CALL) {
-        text_cursor c = text_cursor_within(f->c, s->rest);
-        text_cursor_take(&c, "@");
-        const ridge_str target = text_cursor_word(&c);
-        RIDGE_TRY(put(f, list, "custom_call_target",
-                      ridge_sprintf(f->b->arena, "\"%.*s\"", (int)target.n, target.p)));
-    }
-    return put_shardings(f, s->rest, list);
-}
-
 /* ---- statements -------------------------------------------------------------------
  */
 
 /* The name of a part: "name#k" of "%name:3", the k-th of "%a, %b". */
-static ridge_str part_name(mlir_function *f, ridge_str results, int k, int n)
+ridge_str mlir_part_name(mlir_function *f, ridge_str results, int k, int n)
 {
     ridge_str rest = results, name = ridge_str_cut(&rest, ',');
     if (rest.p == NULL) {
@@ -297,30 +163,39 @@ static ridge_str part_name(mlir_function *f, ridge_str results, int k, int n)
     return name.n > 0 && name.p[0] == '%' ? (ridge_str){name.p + 1, name.n - 1} : name;
 }
 
-/* Several results are parts of one. */
-static ridge_status name_parts(mlir_function *f, ridge_str results, int tuple,
-                               const ridge_hlo_shape *shape)
+/* Several results are parts of one; those behind the named ones have no name. */
+ridge_status mlir_parts_name(mlir_function *f, ridge_str results, int tuple,
+                             int n_named)
 {
-    for (int k = 0; k < shape->n; k++) {
-        int *operand = ridge_new(f->b->arena, int, 1);
-        ridge_hlo_attribute *index = ridge_new(f->b->arena, ridge_hlo_attribute, 1);
-        const char *number = ridge_sprintf(f->b->arena, "%d", k);
-        const ridge_str part = part_name(f, results, k, shape->n);
-        if (!operand || !index || !number || !part.p)
-            return ridge_fail_nomem(f->b->cx);
-        *operand = tuple;
-        *index = (ridge_hlo_attribute){ridge_str_of("index"), ridge_str_of(number)};
-        const ridge_hlo_instruction i = {.code = RIDGE_HLO_OP_GET_TUPLE_ELEMENT,
-                                         .code_text = ridge_str_of("get-tuple-element"),
-                                         .shape = shape->parts[k],
-                                         .n_operands = 1,
-                                         .operands = operand,
-                                         .n_attributes = 1,
-                                         .attributes = index};
-        if (mlir_value_add(f, part, &i) < 0)
+    const ridge_hlo_shape shape =
+        ((const ridge_hlo_instruction *)(const void *)f->b->instructions.items)[tuple]
+            .shape;
+    for (int k = 0; k < n_named && k < shape.n; k++) {
+        const ridge_str part = mlir_part_name(f, results, k, n_named);
+        if (mlir_part_add(f, part, tuple, &shape, k) < 0)
             return ridge_fail_nomem(f->b->cx);
     }
     return RIDGE_OK;
+}
+
+int mlir_part_add(mlir_function *f, ridge_str name, int tuple,
+                  const ridge_hlo_shape *shape, int k)
+{
+    int *operand = ridge_new(f->b->arena, int, 1);
+    ridge_hlo_attribute *index = ridge_new(f->b->arena, ridge_hlo_attribute, 1);
+    const char *number = ridge_sprintf(f->b->arena, "%d", k);
+    if (!operand || !index || !number)
+        return -1;
+    *operand = tuple;
+    *index = (ridge_hlo_attribute){ridge_str_of("index"), ridge_str_of(number)};
+    const ridge_hlo_instruction i = {.code = RIDGE_HLO_OP_GET_TUPLE_ELEMENT,
+                                     .code_text = ridge_str_of("get-tuple-element"),
+                                     .shape = shape->parts[k],
+                                     .n_operands = 1,
+                                     .operands = operand,
+                                     .n_attributes = 1,
+                                     .attributes = index};
+    return mlir_value_add(f, name, &i);
 }
 
 static ridge_status take_shape(mlir_function *f, const mlir_statement *s,
@@ -352,14 +227,30 @@ static ridge_str result_name(const mlir_statement *s)
     return (ridge_str){text.p + 1, text.n - 1};
 }
 
+/* "(%a init: %x), (%b init: %y)": arrays first, then what they begin with. */
+static void part_pairs(int *operands, const int *pairs, int n)
+{
+    for (int k = 0; k < n / 2; k++) {
+        operands[k] = pairs[2 * k];
+        operands[n / 2 + k] = pairs[2 * k + 1];
+    }
+}
+
 static ridge_status take_operands(mlir_function *f, const mlir_statement *s,
                                   ridge_hlo_instruction *out)
 {
     hlo_list operands = {.size = sizeof(int)};
     RIDGE_TRY(read_operands(f, s, &operands));
+    int *kept = hlo_list_copy(f->b->arena, &operands);
+    if (kept == NULL)
+        return ridge_fail_nomem(f->b->cx);
+    if (out->code == RIDGE_HLO_OP_REDUCE && hlo_text_has(s->rest, " init: "))
+        part_pairs(kept,
+                   operands.items ? (const int *)(const void *)operands.items : kept,
+                   operands.n);
     out->n_operands = operands.n;
-    out->operands = hlo_list_copy(f->b->arena, &operands);
-    return out->operands ? RIDGE_OK : ridge_fail_nomem(f->b->cx);
+    out->operands = kept;
+    return RIDGE_OK;
 }
 
 /* call @f(..): the function stands as a computation. */
@@ -377,29 +268,76 @@ static ridge_status take_callee(mlir_function *f, const mlir_statement *s,
     return RIDGE_OK;
 }
 
+/* dense<32>, dense<[[1, 2]]>: a number of hexadecimal digits is one of its bits. */
+static ridge_str literal_of(mlir_function *f, const mlir_statement *s,
+                            ridge_hlo_type type)
+{
+    static const struct {
+        const char *bits, *text;
+    } ends[] = {{"0xFF800000", "-inf"},
+                {"0x7F800000", "inf"},
+                {"0xFF80", "-inf"},
+                {"0x7F80", "inf"},
+                {"0xFC00", "-inf"},
+                {"0x7C00", "inf"},
+                {"0xFFF0000000000000", "-inf"},
+                {"0x7FF0000000000000", "inf"}};
+    const ridge_str text = ridge_str_trim(s->rest);
+    size_t from = 0, to = text.n;
+    for (size_t at = 0; at + 6 < text.n; at++) {
+        if (memcmp(text.p + at, "dense<", 6) == 0) {
+            from = at + 6;
+            break;
+        }
+    }
+    while (from > 0 && to > from && text.p[to - 1] != '>')
+        to--;
+    const ridge_str own = {text.p + from,
+                           from > 0 && to > from ? to - 1 - from : text.n};
+    for (size_t k = 0; ridge_hlo_type_is_float(type) && k < RIDGE_COUNT_OF(ends); k++) {
+        if (ridge_str_is(own, ends[k].bits))
+            return ridge_str_of(ends[k].text);
+    }
+    char *kept =
+        own.n > 0 && own.p[0] == '[' ? ridge_new(f->b->arena, char, own.n + 1) : NULL;
+    for (size_t k = 0; kept && k < own.n; k++)
+        kept[k] = (char)(own.p[k] == '[' ? '{' : own.p[k] == ']' ? '}' : own.p[k]);
+    return kept ? (ridge_str){kept, own.n} : own;
+}
+
+/* Whether a statement is written by more than one instruction. @return false: by one */
+static ridge_status take_regions(mlir_function *f, const mlir_statement *s,
+                                 ridge_hlo_instruction *new)
+{
+    if (new->code == RIDGE_HLO_OP_CALL)
+        return take_callee(f, s, new);
+    if (new->code == RIDGE_HLO_OP_WHILE)
+        return mlir_loop_take(f, s, new);
+    if (new->code == RIDGE_HLO_OP_CONDITIONAL)
+        return mlir_branches_take(f, s, new);
+    return mlir_functions_take(f, s, new);
+}
+
 ridge_status mlir_op_take(mlir_function *f, const mlir_statement *s)
 {
     ridge_hlo_instruction new = {.code_text = hlo_name(f, s->op)};
     hlo_list attributes = {.size = sizeof(ridge_hlo_attribute)};
     text_cursor place = *f->c;
+    if (ridge_str_is(s->op, "sdy.manual_computation"))
+        return mlir_manual_take(f, s);
     place.p = s->at;
     new.line = text_cursor_line(&place);
     if (ridge_str_is(s->op, "call") || ridge_str_is(s->op, "func.call"))
         new.code_text = ridge_str_of("call");
     hlo_opcode_find(new.code_text, &new.code, &new.phase);
     RIDGE_TRY(take_shape(f, s, &new.shape));
-    if (new.code == RIDGE_HLO_OP_CONSTANT) {
-        ridge_str text = ridge_str_trim(s->rest); /* dense<32> */
-        const bool is_dense = text.n > 7 && memcmp(text.p, "dense<", 6) == 0;
-        new.literal = is_dense ? (ridge_str){text.p + 6, text.n - 7} : text;
-    } else {
+    const int n_named = ridge_hlo_shape_is_tuple(&new.shape) ? new.shape.n : 1;
+    if (new.code == RIDGE_HLO_OP_CONSTANT)
+        new.literal = literal_of(f, s, new.shape.type);
+    else
         RIDGE_TRY(take_operands(f, s, &new));
-    }
-    if (new.code == RIDGE_HLO_OP_CALL)
-        RIDGE_TRY(take_callee(f, s, &new));
-    if (new.code == RIDGE_HLO_OP_WHILE)
-        RIDGE_TRY(mlir_loop_take(f, s, &new));
-    RIDGE_TRY(put_attributes(f, s, &new, &attributes));
+    RIDGE_TRY(take_regions(f, s, &new));
+    RIDGE_TRY(mlir_attributes_take(f, s, &new, &attributes));
     new.attributes = hlo_list_copy(f->b->arena, &attributes);
     new.n_attributes = attributes.n;
     if (new.attributes == NULL)
@@ -411,6 +349,6 @@ ridge_status mlir_op_take(mlir_function *f, const mlir_statement *s)
     if (index < 0)
         return ridge_fail_nomem(f->b->cx);
     return ridge_hlo_shape_is_tuple(&new.shape)
-               ? name_parts(f, results, index, &new.shape)
+               ? mlir_parts_name(f, results, index, n_named)
                : RIDGE_OK;
 }

@@ -1,11 +1,11 @@
 /*
  * StableHLO as MLIR writes it: modules, functions, meshes, statements. Statements end
- * where a line ends and the next begins another; regions of loops are read as
- * computations, those of reductions are taken to be sums. What is read of attributes is
- * what costs depend on, and shardings.
+ * where a line ends and the next begins another; regions are read as
+ * computations.
  */
 #include "mlir_text.h"
 #include "hlo_attribute.h"
+#include "mlir_region.h"
 
 #include <string.h>
 
@@ -37,35 +37,56 @@ bool mlir_text_is(ridge_str text)
 /* ---- bodies -----------------------------------------------------------------------
  */
 
-/* return %a, %b: one value is the root, several are a tuple of them. */
-static ridge_status take_return(mlir_function *f, const mlir_statement *s,
-                                bool has_tuple, int *root)
+/* What a body hands on without a word of it. */
+static ridge_status add_carried(mlir_function *f, const mlir_region *region,
+                                hlo_list *operands)
 {
-    hlo_list operands = {.size = sizeof(int)},
-             shapes = {.size = sizeof(ridge_hlo_shape)};
-    text_cursor c = text_cursor_within(f->c, s->rest);
+    for (int k = region->n_carried; k < region->state.n; k++) {
+        int *operand = hlo_list_push(f->b->scratch, operands);
+        if (operand == NULL)
+            return ridge_fail_nomem(f->b->cx);
+        *operand = hlo_builder_find(f->b, region->arguments[k]);
+    }
+    return RIDGE_OK;
+}
+
+static ridge_status read_returned(mlir_function *f, ridge_str text, hlo_list *operands)
+{
+    text_cursor c = text_cursor_within(f->c, text);
     while (c.p < c.end) {
         if (*c.p++ != '%')
             continue;
         const char *from = c.p;
-        text_cursor_word(&c);
-        if (text_cursor_peek(&c) == '#') {
-            c.p++;
-            text_cursor_word(&c);
-        }
-        const ridge_str name = {from, (size_t)(c.p - from)};
-        int *operand = hlo_list_push(f->b->scratch, &operands);
-        ridge_hlo_shape *shape = hlo_list_push(f->b->scratch, &shapes);
-        if (operand == NULL || shape == NULL)
+        const ridge_str name = mlir_value_name(&c);
+        int *operand = hlo_list_push(f->b->scratch, operands);
+        if (operand == NULL)
             return ridge_fail_nomem(f->b->cx);
         RIDGE_TRY(mlir_value_find(f, name, from, operand));
-        *shape = ((const ridge_hlo_instruction *)(const void *)
-                      f->b->instructions.items)[*operand]
-                     .shape;
     }
-    if (operands.n == 1 && !has_tuple) {
+    return RIDGE_OK;
+}
+
+/* return %a, %b: one value is the root, several are a tuple of them. */
+static ridge_status take_return(mlir_function *f, const mlir_statement *s,
+                                const mlir_region *region, int *root)
+{
+    hlo_list operands = {.size = sizeof(int)},
+             shapes = {.size = sizeof(ridge_hlo_shape)};
+    const bool is_body = region && region->kind == MLIR_REGION_BODY;
+    RIDGE_TRY(read_returned(f, s->rest, &operands));
+    if (is_body)
+        RIDGE_TRY(add_carried(f, region, &operands));
+    if (operands.n == 1 && !is_body) {
         *root = *(const int *)(const void *)operands.items;
         return RIDGE_OK;
+    }
+    for (int k = 0; k < operands.n; k++) {
+        ridge_hlo_shape *shape = hlo_list_push(f->b->scratch, &shapes);
+        if (shape == NULL)
+            return ridge_fail_nomem(f->b->cx);
+        *shape = ((const ridge_hlo_instruction *)(const void *)f->b->instructions
+                      .items)[((const int *)(const void *)operands.items)[k]]
+                     .shape;
     }
     const ridge_hlo_instruction tuple = {
         .code = RIDGE_HLO_OP_TUPLE,
@@ -85,7 +106,7 @@ static bool is_return(ridge_str op)
            ridge_str_is(op, "stablehlo.return") || ridge_str_is(op, "sdy.return");
 }
 
-static ridge_status read_body(mlir_function *f, text_cursor *c, bool has_tuple)
+ridge_status mlir_body_read(mlir_function *f, text_cursor *c, const mlir_region *region)
 {
     int root = -1;
     for (;;) {
@@ -97,46 +118,13 @@ static ridge_status read_body(mlir_function *f, text_cursor *c, bool has_tuple)
         if (s.op.p[0] == '#' || ridge_str_is(s.op, "loc"))
             continue;
         if (is_return(s.op))
-            RIDGE_TRY(take_return(f, &s, has_tuple, &root));
+            RIDGE_TRY(take_return(f, &s, region, &root));
         else
             RIDGE_TRY(mlir_op_take(f, &s));
     }
     if (f->b->instructions.n == 0)
         return text_cursor_fail(c, "a function computes nothing");
     return hlo_builder_close(f->b, root) ? RIDGE_OK : ridge_fail_nomem(f->b->cx);
-}
-
-static ridge_status read_region(mlir_function *f, const mlir_region *region)
-{
-    text_cursor c = text_cursor_within(f->c, region->text);
-    const ridge_hlo_instruction state = {.code = RIDGE_HLO_OP_PARAMETER,
-                                         .code_text = ridge_str_of("parameter"),
-                                         .literal = ridge_str_of("0"),
-                                         .shape = region->state};
-    if (hlo_builder_open(f->b, region->name, false, text_cursor_line(&c)) < 0)
-        return ridge_fail_nomem(f->b->cx);
-    const int from = hlo_builder_add(f->b, &state);
-    for (int k = 0; from >= 0 && k < region->state.n; k++) {
-        int *operand = ridge_new(f->b->arena, int, 1);
-        ridge_hlo_attribute *index = ridge_new(f->b->arena, ridge_hlo_attribute, 1);
-        const char *number = ridge_sprintf(f->b->arena, "%d", k);
-        if (!operand || !index || !number)
-            return ridge_fail_nomem(f->b->cx);
-        *operand = from;
-        *index = (ridge_hlo_attribute){ridge_str_of("index"), ridge_str_of(number)};
-        const ridge_hlo_instruction part = {.code = RIDGE_HLO_OP_GET_TUPLE_ELEMENT,
-                                            .code_text =
-                                                ridge_str_of("get-tuple-element"),
-                                            .shape = region->state.parts[k],
-                                            .n_operands = 1,
-                                            .operands = operand,
-                                            .n_attributes = 1,
-                                            .attributes = index};
-        if (mlir_value_add(f, region->arguments[k], &part) < 0)
-            return ridge_fail_nomem(f->b->cx);
-    }
-    return from < 0 ? ridge_fail_nomem(f->b->cx)
-                    : read_body(f, &c, !region->is_condition);
 }
 
 /* ---- functions --------------------------------------------------------------------
@@ -220,7 +208,7 @@ static ridge_status read_regions(mlir_function *f)
     for (int k = 0; k < f->regions.n; k++) {
         const mlir_region region =
             ((const mlir_region *)(const void *)f->regions.items)[k];
-        RIDGE_TRY(read_region(f, &region));
+        RIDGE_TRY(mlir_region_read(f, &region));
     }
     return RIDGE_OK;
 }
@@ -232,7 +220,8 @@ static ridge_status read_function(mlir_reader *r)
                        .b = &r->b,
                        .regions = {.size = sizeof(mlir_region)},
                        .values = {.size = sizeof(ridge_hlo_instruction)},
-                       .scope = r->scopes++};
+                       .scope = r->scopes++,
+                       .meshes = &r->attributes};
     mlir_head head;
     ridge_str arguments;
     for (size_t k = 0; k < RIDGE_COUNT_OF(words); k++)
@@ -258,7 +247,7 @@ static ridge_status read_function(mlir_reader *r)
         RIDGE_TRY(read_argument(&f, &c, k));
         text_cursor_take(&c, ",");
     }
-    RIDGE_TRY(read_body(&f, &r->c, false));
+    RIDGE_TRY(mlir_body_read(&f, &r->c, NULL));
     RIDGE_TRY(text_cursor_want(&r->c, "}", "behind a function"));
     return read_regions(&f);
 }

@@ -47,7 +47,8 @@ typedef struct mlir_function {
     hlo_list regions; /* loops' conditions and bodies, still to be read */
     hlo_list values;  /* ridge_hlo_instruction of all named values of the function */
     hlo_names value_names;
-    int scope; /* of value_names */
+    int scope;              /* of value_names */
+    const hlo_list *meshes; /* ridge_hlo_attribute "mesh.NAME" of the module */
 } mlir_function;
 
 /** Take a statement as one or more instructions. @errors E_PARSE; E_NOMEM */
@@ -65,12 +66,21 @@ int mlir_value_add(mlir_function *f, ridge_str name,
 RIDGE_NODISCARD ridge_status mlir_loop_take(mlir_function *f, const mlir_statement *s,
                                             ridge_hlo_instruction *loop);
 
-/** A region of a loop: its text, the names of its arguments, the loop's shape. */
+typedef enum mlir_region_kind {
+    MLIR_REGION_CONDITION, /* of a loop: given its state, a tuple */
+    MLIR_REGION_BODY,
+    MLIR_REGION_BRANCH,  /* given a tuple of what it takes from outside */
+    MLIR_REGION_FUNCTION /* given its arguments one by one */
+} mlir_region_kind;
+
+/** A region: its text, the names of its arguments, and their shapes as a tuple. */
 typedef struct mlir_region {
+    mlir_region_kind kind;
     ridge_str name, text;
-    ridge_hlo_shape state; /* a tuple */
+    ridge_str applied; /* instead of a text: one operation of two arguments */
+    ridge_hlo_shape state;
     const ridge_str *arguments;
-    bool is_condition;
+    int n_carried; /* of a body: arguments behind these are handed on as they are */
 } mlir_region;
 
 #endif

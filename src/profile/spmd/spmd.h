@@ -71,10 +71,13 @@ typedef struct spmd_op {
     spmd_tensor *tensors;
     hlo_list factors; /* spmd_factor */
     spmd_reducer reducer;
-    bool is_carry;      /* a loop's state or a branch's result: no work of its own */
-    bool is_pointwise;  /* all its arrays lie alike */
-    bool is_barrier;    /* nothing is learned through it */
-    const char *reason; /* why it takes something whole; NULL: a dim it works along */
+    bool is_carry;        /* a loop's state or a branch's result: no work of its own */
+    bool is_pointwise;    /* all its arrays lie alike */
+    bool is_one_way[2];   /* nothing is learned forward, backward through it */
+    int manual;           /* tensor that has the whole array of which the other is one
+                             device's part, by axes that propagation leaves alone; -1 */
+    ridge_sharding fixed; /* of that tensor: those axes, outside of all others */
+    const char *reason;   /* why it takes something whole; NULL: a dim it works along */
 } spmd_op;
 
 /** A remark of the answer. */
@@ -128,6 +131,14 @@ const ridge_hlo_shape *spmd_shape_of(const spmd *m, const spmd_op *op, int tenso
 /** What a computation of two scalars does. @param called  -1: none */
 spmd_reducer spmd_reducer_find(const spmd *m, int called);
 
+/** Between the whole and the part that a manual computation has. @errors E_PARSE, E_ARG
+ *  a malformed sharding */
+RIDGE_NODISCARD ridge_status spmd_manual_read(spmd *m);
+/** Whether an instruction is such a step. */
+bool spmd_manual_is(const ridge_hlo_instruction *i);
+/** Rules of collectives within manual computations. @return false: none */
+bool spmd_rule_collective(spmd *m, spmd_op *op);
+
 /** Rules of operations that move parts. @return false: not one of these */
 bool spmd_rule_moves(spmd *m, spmd_op *op);
 /** Rules of products, reductions, sorts. @return false: not one of these */
@@ -139,6 +150,10 @@ void spmd_rule_reshape(spmd *m, spmd_op *op);
  *  @errors E_ARG, E_PARSE as ridge_hlo_partition_build */
 RIDGE_NODISCARD ridge_status spmd_mesh_make(spmd *m, const ridge_mesh *given);
 RIDGE_NODISCARD ridge_status spmd_shardings_read(spmd *m);
+/** One annotation of an array of that shape. */
+RIDGE_NODISCARD ridge_status spmd_sharding_read(spmd *m, ridge_str text,
+                                                const ridge_hlo_shape *shape,
+                                                ridge_sharding *out);
 /** Cut axis @p axis of the mesh into two, the outer one of @p outer devices. @errors
  *  E_ARG: too many axes */
 RIDGE_NODISCARD ridge_status spmd_mesh_split(spmd *m, int axis, int64_t outer);

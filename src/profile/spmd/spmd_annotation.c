@@ -148,6 +148,17 @@ static ridge_status read_text(spmd *m, ridge_str text, spmd_value *out)
     return RIDGE_OK;
 }
 
+ridge_status spmd_sharding_read(spmd *m, ridge_str text, const ridge_hlo_shape *shape,
+                                ridge_sharding *out)
+{
+    spmd_value v = {.shape = shape};
+    if (shape->n > RIDGE_TENSOR_DIM_MAX || ridge_hlo_shape_is_tuple(shape))
+        return RIDGE_OK;
+    RIDGE_TRY(read_text(m, text, &v));
+    *out = v.sharding;
+    return RIDGE_OK;
+}
+
 static bool can_lie(const spmd_value *v, ridge_str text)
 {
     return text.p != NULL && text.n > 0 && !v->is_deep &&
@@ -243,5 +254,7 @@ ridge_status spmd_shardings_read(spmd *m)
         for (int k = 0; k < m->graphs.graphs[g].n && m->split_axis < 0; k++)
             RIDGE_TRY(read_node(m, g, k));
     }
-    return m->split_axis < 0 ? read_results(m) : RIDGE_OK;
+    if (m->split_axis < 0)
+        RIDGE_TRY(read_results(m));
+    return m->split_axis < 0 ? spmd_manual_read(m) : RIDGE_OK;
 }

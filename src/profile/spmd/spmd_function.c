@@ -124,6 +124,7 @@ static void put_instruction(spmd_writer *w, ridge_buf *out,
         const ridge_hlo_attribute *x = &i->attributes[a];
         if (!is_call_key(x->key) && !ridge_str_is(x->key, "metadata") &&
             !ridge_str_is(x->key, "sharding") &&
+            !ridge_str_is(x->key, "sdy.sharding") &&
             !ridge_str_is(x->key, "frontend_attributes"))
             ridge_buf_printf(out, ", %.*s=%.*s", (int)x->key.n, x->key.p,
                              (int)x->text.n, x->text.p);

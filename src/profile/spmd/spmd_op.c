@@ -168,21 +168,25 @@ static void start_once(spmd_part *p)
 /* ---- one operation ----------------------------------------------------------------
  */
 
+/* The instruction's name as HLO may have it. */
 static const char *stem_of(const spmd_part *p)
 {
     const ridge_str name = spmd_node_of(p->w->m, p->op)->i->name;
-    const bool is_digit = name.n > 0 && name.p[0] >= '0' && name.p[0] <= '9';
+    const bool is_digit = name.n == 0 || (name.p[0] >= '0' && name.p[0] <= '9');
     const size_t at = name.n > 0 && name.p[0] == '%' ? 1 : 0;
     char *text = ridge_new(ridge_ctx_arena(p->w->m->cx), char, name.n + 3);
+    size_t n = 0;
     if (text == NULL)
         return "v";
-    text[0] = 'v';
-    memcpy(text + (is_digit || name.n == 0), name.p + at, name.n - at);
-    for (size_t k = 0; text[k]; k++) {
-        if (text[k] == '#')
-            text[k] = '_';
+    if (is_digit)
+        text[n++] = 'v';
+    for (size_t k = at; k < name.n && name.p[k] != ','; k++) {
+        const char ch = name.p[k];
+        const bool is_word = (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') ||
+                             (ch >= '0' && ch <= '9') || ch == '.' || ch == '-';
+        text[n++] = (char)(is_word ? ch : '_');
     }
-    return text;
+    return n > 0 ? text : "v";
 }
 
 static void put_code(const spmd_part *p)
@@ -199,11 +203,18 @@ static void put_code(const spmd_part *p)
     ridge_buf_puts(out, ")");
 }
 
+/* What manual computations say of groups holds for all devices. */
+static bool is_network(const ridge_hlo_instruction *i)
+{
+    return ridge_hlo_opcode_kind(i->code) == RIDGE_HLO_KIND_NETWORK;
+}
+
 static void put_attributes(const spmd_part *p)
 {
     static const char *const slices[] = {"slice", NULL};
     static const char *const dynamic[] = {"dynamic_slice_sizes", NULL};
     static const char *const gathers[] = {"slice_sizes", NULL};
+    static const char *const channel[] = {"channel_id", NULL};
     const ridge_hlo_instruction *i = spmd_node_of(p->w->m, p->op)->i;
     if (i->code == RIDGE_HLO_OP_SLICE) {
         put_slice(p, i);
@@ -215,7 +226,9 @@ static void put_attributes(const spmd_part *p)
         put_slice_sizes(p, i);
         spmd_attributes_put(p->w, i, gathers);
     } else {
-        spmd_attributes_put(p->w, i, NULL);
+        spmd_attributes_put(p->w, i, is_network(i) ? channel : NULL);
+        if (is_network(i))
+            ridge_buf_printf(p->w->out, ", channel_id=%d", ++p->w->n_channels);
         if ((i->code == RIDGE_HLO_OP_REDUCE || i->code == RIDGE_HLO_OP_SCATTER) &&
             i->n_called == 0)
             ridge_buf_printf(
@@ -286,6 +299,10 @@ bool spmd_op_is_name(const spmd *m, const spmd_op *op)
 static void put_op(spmd_part *p)
 {
     const hlo_node *node = spmd_node_of(p->w->m, p->op);
+    if (p->op->manual >= 0) { /* what a device has is the same */
+        p->arrays[1].name = p->arrays[0].name;
+        return;
+    }
     if (put_splat(p) || spmd_index_write(p))
         return;
     if (p->op->reducer != SPMD_REDUCER_NONE)

@@ -128,24 +128,36 @@ static ridge_status check_module(ridge_ctx *cx, const ridge_hlo_module *module)
                           "the module is optimised: it is what one device runs. Leave "
                           "--partition and --mesh, or give the module before "
                           "optimisation");
-    for (int c = 0; c < module->n_computations; c++) {
-        for (int k = 0; k < module->computations[c].n; k++) {
-            const ridge_hlo_instruction *i = &module->computations[c].instructions[k];
-            if (ridge_hlo_opcode_kind(i->code) == RIDGE_HLO_KIND_NETWORK)
-                return ridge_fail(
-                    cx, RIDGE_E_ARG,
-                    "line %d: the module has its collectives already (%s): "
-                    "it is what one device runs. Leave --partition and "
-                    "--mesh",
-                    i->line, ridge_hlo_opcode_text(i->code));
-        }
-    }
     if (!ridge_hlo_is_sharded(module))
         return ridge_fail(
             cx, RIDGE_E_ARG,
             "no value of the module says how it lies over devices (sdy or "
             "mhlo.sharding): there is nothing to cut it by");
     return RIDGE_OK;
+}
+
+/* Collectives belong to manual computations; elsewhere the module was partitioned. */
+static ridge_status check_graphs(const spmd *m)
+{
+    const ridge_hlo_instruction *network = NULL;
+    bool has_manual = false;
+    for (int g = 0; g < m->graphs.n; g++) {
+        for (int k = 0; k < m->graphs.graphs[g].n; k++) {
+            const ridge_hlo_instruction *i = m->graphs.graphs[g].nodes[k].i;
+            if (network == NULL && i->code != RIDGE_HLO_OP_SEND &&
+                i->code != RIDGE_HLO_OP_RECV && /* with the host, most often */
+                ridge_hlo_opcode_kind(i->code) == RIDGE_HLO_KIND_NETWORK)
+                network = i;
+            has_manual = has_manual || spmd_manual_is(i);
+        }
+    }
+    if (network == NULL || has_manual)
+        return RIDGE_OK;
+    return ridge_fail(
+        m->cx, RIDGE_E_ARG,
+        "line %d: the module has its collectives already (%s): it is what "
+        "one device runs. Leave --partition and --mesh",
+        network->line, ridge_hlo_opcode_text(network->code));
 }
 
 /* Axes are cut in two where dims want a part of them, until none does. */
@@ -185,6 +197,7 @@ static ridge_status build(spmd *m, const ridge_mesh *given, ridge_hlo_partition 
 {
     ridge_buf text;
     RIDGE_TRY(hlo_graphs_build(m->cx, m->whole, 0, &m->graphs));
+    RIDGE_TRY(check_graphs(m));
     RIDGE_TRY(spmd_values_build(m));
     RIDGE_TRY(spmd_ops_build(m));
     RIDGE_TRY(spmd_outputs_of(m, 0, &m->outputs));

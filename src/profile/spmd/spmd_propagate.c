@@ -35,7 +35,8 @@ void spmd_factors_of(const spmd *m, const spmd_op *op, int tensor, ridge_dim_axe
         const spmd_dim *dim = &t->dims[d];
         int at = 0;
         int64_t left = spmd_factor_at(op, dim->factors[0])->size;
-        for (int k = 0; k < s->dims[d].n; k++) {
+        for (int k = op->manual == tensor ? op->fixed.dims[d].n : 0; k < s->dims[d].n;
+             k++) {
             const int axis = s->dims[d].axes[k];
             const int64_t size = m->mesh.axes[axis].size;
             while (left == 1 && at + 1 < dim->n)
@@ -64,6 +65,8 @@ ridge_sharding spmd_sharding_of(const spmd *m, const spmd_op *op, int tensor,
     ridge_sharding s = {.n_dims = t->n};
     for (int d = 0; d < t->n; d++) {
         const spmd_dim *dim = &t->dims[d];
+        if (op->manual == tensor)
+            s.dims[d] = op->fixed.dims[d];
         for (int k = 0; k < dim->n; k++) {
             const ridge_dim_axes *from = &factors[dim->factors[k]];
             for (int a = 0; a < from->n && s.dims[d].n < RIDGE_MESH_AXIS_MAX; a++)
@@ -121,6 +124,50 @@ static void merge(spread *s, int f, const ridge_dim_axes *own, double weight)
     }
 }
 
+/* Whether an axis of factor f could go on to any array that has not got it. */
+static bool can_spread(const spread *s, const spmd_op *op, int f, int axis)
+{
+    for (int t = 0; t < op->n; t++) {
+        const spmd_value *v = spmd_value_at(s->m, op->tensors[t].value);
+        if (ridge_sharding_axes(&v->sharding) & 1U << axis)
+            continue;
+        for (int d = 0; d < op->tensors[t].n; d++) {
+            const spmd_dim *dim = &op->tensors[t].dims[d];
+            for (int k = 0; k < dim->n && v->open & 1U << d; k++) {
+                if (dim->factors[k] == f)
+                    return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void read_own(spread *s, const spmd_op *op, int tensor)
+{
+    const spmd_tensor *t = &op->tensors[tensor];
+    for (int d = 0; d < t->n; d++) {
+        for (int k = 0; k < t->dims[d].n; k++)
+            s->own[t->dims[d].factors[k]].n = 0;
+    }
+    spmd_factors_of(s->m, op, tensor, s->own, s->m);
+}
+
+/* A result that is closed keeps operands from what it has not got. */
+static void limit_sideways(spread *s, const spmd_op *op)
+{
+    for (int t = op->n_operands; t < op->n; t++) {
+        const spmd_value *v = spmd_value_at(s->m, op->tensors[t].value);
+        read_own(s, op, t);
+        for (int d = 0; d < op->tensors[t].n; d++) {
+            for (int k = 0; k < op->tensors[t].dims[d].n; k++) {
+                const int f = op->tensors[t].dims[d].factors[k];
+                if (!(v->open & 1U << d) && s->own[f].n < s->merged[f].n)
+                    s->merged[f].n = s->own[f].n;
+            }
+        }
+    }
+}
+
 /* An axis that two factors claim stays with the one whose arrays are larger. */
 static void part_axes(spread *s, const spmd_op *op)
 {
@@ -132,7 +179,8 @@ static void part_axes(spread *s, const spmd_op *op)
             for (int a = 0; a < s->merged[f].n; a++) {
                 bool is_taken = false;
                 for (int b = 0; b < s->merged[g].n; b++)
-                    is_taken |= s->merged[g].axes[b] == s->merged[f].axes[a];
+                    is_taken |= s->merged[g].axes[b] == s->merged[f].axes[a] &&
+                                can_spread(s, op, g, s->merged[f].axes[a]);
                 if (is_taken)
                     s->merged[f].n = a;
             }
@@ -191,16 +239,6 @@ static void update(spread *s, const spmd_op *op, int tensor)
     }
 }
 
-static void read_own(spread *s, const spmd_op *op, int tensor)
-{
-    const spmd_tensor *t = &op->tensors[tensor];
-    for (int d = 0; d < t->n; d++) {
-        for (int k = 0; k < t->dims[d].n; k++)
-            s->own[t->dims[d].factors[k]].n = 0;
-    }
-    spmd_factors_of(s->m, op, tensor, s->own, s->m);
-}
-
 static ridge_status spread_op(spread *s, const spmd_op *op)
 {
     RIDGE_TRY(make_room(s, op->factors.n));
@@ -220,8 +258,11 @@ static ridge_status spread_op(spread *s, const spmd_op *op)
             }
         }
     }
+    limit_sideways(s, op);
     part_axes(s, op);
     for (int t = 0; t < op->n; t++) {
+        if (op->is_one_way[t < op->n_operands])
+            continue;
         read_own(s, op, t);
         update(s, op, t);
     }
@@ -242,7 +283,7 @@ static ridge_status spread_all(spread *s, bool is_all)
         for (int k = 0; k < 2 * s->m->ops.n && s->m->split_axis < 0; k++) {
             const int at = k < s->m->ops.n ? k : 2 * s->m->ops.n - 1 - k;
             const spmd_op *op = spmd_op_at(s->m, at);
-            if (!op->is_barrier && (is_all || op->is_pointwise))
+            if (is_all || op->is_pointwise)
                 RIDGE_TRY(spread_op(s, op));
         }
         if (!s->has_changed || s->m->split_axis >= 0)

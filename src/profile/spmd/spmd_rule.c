@@ -265,7 +265,14 @@ static void take_call(spmd *m, spmd_op *op, const ridge_hlo_instruction *i)
         "__cudnn$fmha",    "fmha", "mha", "attention", "__cudnn$norm", "Cholesky",
         "TriangularSolve", "Eigh", "Qr",  "TopK",      "mhlo.topk"};
     const ridge_str target = hlo_target_of(i);
-    op->is_barrier = ridge_str_is(target, "xla.sdy.PropagationBarrier");
+    if (ridge_str_is(target, "xla.sdy.PropagationBarrier")) {
+        const ridge_str frontend = ridge_hlo_attribute_of(i, "frontend_attributes");
+        ridge_str way = ridge_hlo_attribute_of(i, "allowed_direction");
+        way = way.p ? way : hlo_field_of(frontend, "xla.sdy.allowed_direction");
+        const bool is_both = hlo_text_has(way, "BOTH");
+        op->is_one_way[0] = !is_both && !hlo_text_has(way, "FORWARD");
+        op->is_one_way[1] = !is_both && !hlo_text_has(way, "BACKWARD");
+    }
     if (is_one_of(target, names, RIDGE_COUNT_OF(names))) {
         take_alike(m, op);
         return;
@@ -288,8 +295,10 @@ static void take_call(spmd *m, spmd_op *op, const ridge_hlo_instruction *i)
 static void take_rule(spmd *m, spmd_op *op)
 {
     const ridge_hlo_instruction *i = spmd_node_of(m, op)->i;
-    if (i->code == RIDGE_HLO_OP_OPTIMIZATION_BARRIER)
+    if (i->code == RIDGE_HLO_OP_OPTIMIZATION_BARRIER || spmd_manual_is(i))
         take_pairs(m, op);
+    else if (spmd_rule_collective(m, op))
+        return;
     else if (is_elementwise(i))
         take_alike(m, op);
     else if (take_source(m, op, i))
@@ -331,7 +340,8 @@ static ridge_status open_op(spmd *m, int graph, int node, int n_operands, int n,
                     .n = n,
                     .tensors = ridge_new(m->scratch, spmd_tensor, (size_t)n + 1),
                     .factors = {.size = sizeof(spmd_factor)},
-                    .reducer = SPMD_REDUCER_NONE};
+                    .reducer = SPMD_REDUCER_NONE,
+                    .manual = -1};
     *out = op;
     return op->tensors ? RIDGE_OK : ridge_fail_nomem(m->cx);
 }
