@@ -9,6 +9,7 @@ import json
 import keyword
 import os
 import re
+import shlex
 import sys
 import textwrap
 
@@ -36,7 +37,7 @@ from typing import Any, List
 
 from . import results
 from ._answer import answer
-from ._words import knob_words, model_word, option_words, word
+from ._words import Mesh, Model, Value, knob_words, model_word, option_words, word
 
 '''
 
@@ -49,7 +50,8 @@ def identifier(name: str) -> str:
 def positions(verb: dict):
     """(name, is optional, is many) of each word, and whether knobs follow."""
     found, knobs = [], verb["takes_knobs"]
-    for text in re.findall(r"\[[^\]]*\]|\S+", verb["synopsis"]):
+    synopsis = re.sub(r"--\S+ [A-Z]+", "", verb["synopsis"])  # of options: keywords
+    for text in re.findall(r"\[[^\]]*\]|\S+", synopsis):
         is_optional = text.startswith("[")
         text = text.strip("[]")
         if "=" in text:
@@ -60,23 +62,53 @@ def positions(verb: dict):
     return found, knobs
 
 
+TYPES = {"model": "Model", "plan_or_model": "Model", "mesh": "Mesh"}
+
+
+def hint(name: str) -> str:
+    return TYPES.get(name, "Value")
+
+
 def parameters(verb: dict):
     words, knobs = positions(verb)
     rows = []
     for name, is_optional, many in words:
         if many:
-            rows.append(f"*{name}: Any")
+            rows.append(f"*{name}: {hint(name)}")
         else:
-            rows.append(f"{name}: Any = None" if is_optional else f"{name}: Any")
+            rows.append(f"{name}: {hint(name)}" + (" = None" if is_optional else ""))
     has_many = any(many for _, _, many in words)
     if verb["options"] and not has_many:
         rows.append("*")
     for option in verb["options"]:
-        kind = "bool = False" if option["value"] is None else "Any = None"
-        rows.append(f"{identifier(option['name'])}: {kind}")
+        name = identifier(option["name"])
+        kind = "bool = False" if option["value"] is None else f"{hint(name)} = None"
+        rows.append(f"{name}: {kind}")
     if knobs:
-        rows.append("**knobs: Any")
+        rows.append("**knobs: Value")
     return rows
+
+
+def literal(text: str) -> str:
+    return text if re.fullmatch(r"[1-9]\d{0,8}", text) else json.dumps(text)
+
+
+def call(verb: dict) -> str:
+    """The verb's example as a call of its function."""
+    flags = {o["name"] for o in verb["options"] if o["value"] is None}
+    arguments, words = [], shlex.split(verb["example"])[2:]
+    while words:
+        text = words.pop(0)
+        if text.startswith("--"):
+            name = text[2:]
+            value = "True" if name in flags else literal(words.pop(0))
+            arguments.append(f"{identifier(name)}={value}")
+        elif verb["takes_knobs"] and re.fullmatch(r"[a-z_]+=\S+", text):
+            name, value = text.split("=", 1)
+            arguments.append(f"{name}={literal(value)}")
+        else:
+            arguments.append(literal(text))
+    return f"ridge.{verb['name']}({', '.join(arguments)})"
 
 
 def docstring(verb: dict) -> str:
@@ -87,6 +119,7 @@ def docstring(verb: dict) -> str:
     for option in verb["options"]:
         about = f":param {identifier(option['name'])}: {option['help']}"
         lines += textwrap.wrap(about, 92, subsequent_indent="    ")
+    lines += ["", ">>> import ridge", f">>> {call(verb)}.verb", f"'{verb['name']}'"]
     lines += ["", f"On the command line: ``{verb['example']}``"]
     text = "\n".join(("    " + line).rstrip() for line in lines).replace("\\", "\\\\")
     return '    """' + text.lstrip().replace('"""', "'''") + '\n    """'
@@ -98,8 +131,8 @@ def body(verb: dict) -> list:
     lines = ["    held: Any = None"]
     lines.append(f"    words: List[str] = [\"{verb['name']}\"]")
     for name, is_optional, many in words:
-        if name == "model":
-            add = ["text, held = model_word(model)", "words.append(text)"]
+        if hint(name) == "Model":
+            add = [f"text, held = model_word({name})", "words.append(text)"]
         elif many:
             add = [f"words += [word(item) for item in {name}]"]
         else:

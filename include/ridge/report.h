@@ -61,6 +61,8 @@ void ridge_chart_write_svg(const ridge_chart *chart, int width, int height,
 void ridge_html_begin(ridge_buf *out, const char *title, const char *subtitle);
 void ridge_html_heading(ridge_buf *out, const char *text);
 void ridge_html_paragraph(ridge_buf *out, const char *text);
+/** Text as it is, line by line: what a program prints, a file. */
+void ridge_html_listing(ridge_buf *out, const char *text);
 /** The cells of a table; numbers (right-aligned columns) stay right-aligned. */
 void ridge_html_table(ridge_buf *out, const ridge_table *table);
 void ridge_html_chart(ridge_buf *out, const ridge_chart *chart);

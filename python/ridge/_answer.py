@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import html
 import json
+import os
 import pathlib
 import tempfile
 from typing import Any, ClassVar, Dict, Iterator, List, Mapping, Optional, Sequence, Type, TypeVar
 
-from . import _library
+from . import _library, _words
 
 
 class RidgeError(ValueError):
@@ -19,8 +20,69 @@ def _wrap(value: Any, kind: Type[Record]) -> Any:
     if isinstance(value, dict):
         return kind(value)
     if isinstance(value, list):
-        return [_wrap(item, kind) for item in value]
+        return Rows(_wrap(item, kind) for item in value)
     return value
+
+
+def _cell(value: Any) -> str:
+    """A value in a table: four digits of a real, a dash for nothing."""
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return str(value)
+
+
+ItemOf = TypeVar("ItemOf")
+
+
+class Rows(List[ItemOf]):
+    """A list of an answer. Records print as a table, and show as one in a notebook.
+
+    >>> rows = Rows([Record({"name": "h100", "watts": 700.0}), Record({"name": "v5p", "watts": None})])
+    >>> print(rows)
+    name  watts
+    h100  700
+    v5p   -
+    >>> rows.to_dicts()
+    [{'name': 'h100', 'watts': 700.0}, {'name': 'v5p', 'watts': None}]
+    >>> rows[1].name
+    'v5p'
+    """
+
+    def _records(self) -> List[Record]:
+        return [item for item in self if isinstance(item, Record)]
+
+    def _columns(self) -> List[str]:
+        """Members of any of them that are no lists or objects, in their order."""
+        return list(dict.fromkeys(key for row in self._records() for key in row._plain()))
+
+    def _lines(self) -> List[List[str]]:
+        columns = self._columns()
+        return [columns, *([_cell(row._values.get(key)) for key in columns] for row in self._records())]
+
+    def to_dicts(self) -> List[Any]:
+        """The records as plain dicts, of their own; ready for ``pandas.DataFrame``."""
+        return [item.to_dict() if isinstance(item, Record) else item for item in self]
+
+    def __str__(self) -> str:
+        if not self._records():
+            return list.__repr__(self)
+        lines = self._lines()
+        widths = [max(map(len, column)) for column in zip(*lines)]
+        return "\n".join(
+            "  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in lines
+        )
+
+    def _repr_html_(self) -> str:
+        if not self._records():
+            return f"<pre>{html.escape(list.__repr__(self))}</pre>"
+        head, *body = self._lines()
+        titles = "".join(f"<th>{html.escape(key)}</th>" for key in head)
+        rows = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in line) + "</tr>" for line in body
+        )
+        return f"<table><thead><tr>{titles}</tr></thead><tbody>{rows}</tbody></table>"
 
 
 class Record(Mapping[str, Any]):
@@ -119,6 +181,48 @@ class Answer(Record):
             f'<iframe srcdoc="{html.escape(page, quote=True)}" title="ridge {self._words[0]}" '
             'style="width:100%;height:40em;border:0"></iframe>'
         )
+
+
+class Planned(Answer):
+    """An answer of layouts, the best first; none where nothing fits or keeps the goals."""
+
+    def plan(self) -> Plan:
+        """The best layout as a plan, for `explain`, `simulate`, `export` and `profile`."""
+        return Plan(self._words, self._held)
+
+
+class Plan(os.PathLike):  # type: ignore[type-arg]
+    """A plan file that lives as long as this object; `save` keeps it.
+
+    >>> import ridge
+    >>> plan = ridge.train("llama-3-8b", on="h100:1x8", batch="1M", tp=8).plan()
+    >>> plan.to_dict()["format"]
+    'ridge-plan'
+    >>> ridge.explain(plan, "step_time").title
+    'step_time of llama-3-8b on h100:1x8'
+    """
+
+    def __init__(self, words: Sequence[str], held: Any) -> None:
+        self._folder = _words.Folder()
+        self._held = held  # the plan may name the caller's config
+        self._path = self._folder.path / "plan.json"
+        _ask([*words, "--top", "1", "--plan", str(self._path)])
+        if not self._path.exists():
+            raise RidgeError("there is no plan: nothing fits, or nothing keeps the goals")
+
+    def __fspath__(self) -> str:
+        return str(self._path)
+
+    def __repr__(self) -> str:
+        return f"Plan({self._path})"
+
+    def to_dict(self) -> Dict[str, Any]:
+        """The plan as plain dicts and lists."""
+        return json.loads(self._path.read_text(encoding="utf-8"))
+
+    def save(self, path: Any) -> None:
+        """Write the plan to a file of your own."""
+        pathlib.Path(path).write_text(self._path.read_text(encoding="utf-8"), encoding="utf-8")
 
 
 def _ask(words: Sequence[str]) -> _library.Reply:

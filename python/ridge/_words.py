@@ -8,7 +8,14 @@ import pathlib
 import shutil
 import tempfile
 import weakref
-from typing import Any, Dict, List, Mapping, Tuple
+from typing import Any, Dict, List, Mapping, Sequence, Tuple, Union
+
+# What an option takes: a text of the command line, a number, a file, a list or a dict of such.
+Value = Union[str, float, "os.PathLike[str]", Sequence[Any], Mapping[str, Any], None]
+# A model: a name, a path, or an object whose to_dict() gives a config of transformers.
+Model = Any
+# A mesh: a text, a dict of axes and sizes, or an object whose shape is one.
+Mesh = Any
 
 
 def word(value: Any) -> str:
@@ -42,7 +49,7 @@ def mesh_word(mesh: Any) -> str:
     return word(shape if isinstance(shape, Mapping) else mesh)
 
 
-class _Folder:
+class Folder:
     """A folder that goes with its object."""
 
     def __init__(self) -> None:
@@ -54,11 +61,14 @@ def model_word(model: Any) -> Tuple[str, Any]:
     """A model by name or path; a config of transformers through a folder of its own.
 
     :return: the word, and what must live as long as it is used
+
+    >>> model_word("llama-3-8b")
+    ('llama-3-8b', None)
     """
     to_dict = getattr(model, "to_dict", None)
     if isinstance(model, (str, os.PathLike)) or not callable(to_dict):
-        return word(model), None
-    folder = _Folder()
+        return word(model), model if isinstance(model, os.PathLike) else None
+    folder = Folder()
     path = folder.path / "config.json"
     path.write_text(json.dumps(to_dict(), default=str), encoding="utf-8")
     return str(path), folder

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Dict, List, Optional
+from typing import Dict, Optional
 
-from ._answer import Answer, Record
+from ._answer import Answer, Planned, Record, Rows
 
 
 class Chip(Record):
@@ -22,7 +22,7 @@ class Chips(Answer):
     """Chips side by side."""
 
     _kinds = {"chips": Chip}
-    chips: List[Chip]
+    chips: Rows[Chip]
 
 
 class Parameters(Record):
@@ -85,7 +85,7 @@ class Sharding(Answer):
     """Strategies, the quickest first."""
 
     _kinds = {"strategies": Strategy}
-    strategies: List[Strategy]
+    strategies: Rows[Strategy]
 
 
 class Layout(Record):
@@ -109,11 +109,11 @@ class Layout(Record):
     bottleneck: str
 
 
-class Training(Answer):
+class Training(Planned):
     """Training layouts, the best first; none where nothing fits."""
 
     _kinds = {"layouts": Layout}
-    layouts: List[Layout]
+    layouts: Rows[Layout]
 
     @property
     def best(self) -> Optional[Layout]:
@@ -137,11 +137,11 @@ class Deployment(Record):
     bottleneck: str
 
 
-class Serving(Answer):
+class Serving(Planned):
     """Serving layouts, the best first; none where nothing fits or keeps the goal."""
 
     _kinds = {"layouts": Deployment}
-    layouts: List[Deployment]
+    layouts: Rows[Deployment]
 
     @property
     def best(self) -> Optional[Deployment]:
@@ -150,37 +150,116 @@ class Serving(Answer):
         return layouts[0] if layouts else None
 
 
+class Spread(Record):
+    """A time of many requests."""
+
+    mean: float
+    p50: float
+    p90: float
+    p99: float
+
+
 class Simulation(Answer):
-    """A plan played out."""
+    """A plan played out: of training its `step`, `steps` and `trouble`, of serving latencies."""
+
+    _kinds = {"ttft_s": Spread, "tpot_s": Spread, "itl_s": Spread, "e2e_s": Spread}
+    kind: str
+    model: str
+    slice: str
+    step: Record
+    steps: Record
+    trouble: Record
+    requests: int
+    completed: int
+    ttft_s: Spread
+    tpot_s: Spread
+    e2e_s: Spread
+    goodput_requests_per_s: float
+    output_tokens_per_s: float
+    kv: Record
+
+
+class Operation(Record):
+    """An operation of a run or of a module."""
+
+    name: str
+    time_s: float
 
 
 class Profile(Answer):
     """Where a measured run's time goes."""
 
+    _kinds = {"ops": Operation}
+    format: str
+    step_time_s: float
+    breakdown: Dict[str, float]
+    devices: Rows[Record]
+    steps: Rows[Record]
+    ops: Rows[Operation]
+    collectives: Rows[Record]
+    advice: Rows[Record]
+
 
 class Module(Answer):
-    """An HLO or StableHLO module."""
+    """An HLO or StableHLO module; times where it was said where it runs."""
 
+    _kinds = {"ops": Operation}
+    module: str
     flops: float
     bytes: float
-    time_s: float
+    time_s: Optional[float]
+    bound_time_s: Optional[float]
+    bound_by: Optional[str]
     peak_memory_bytes: float
+    ops: Rows[Operation]
+    collectives: Rows[Record]
+    advice: Rows[Record]
+
+
+class Step(Record):
+    """A line of a derivation: name = formula = values = result."""
+
+    depth: int
+    name: str
+    formula: str
+    result: str
+
+    @property
+    def values(self) -> str:  # type: ignore[override]
+        """The formula with numbers in it."""
+        return self["values"]
 
 
 class Derivation(Answer):
     """How a number comes about."""
 
+    _kinds = {"derivation": Step}
     title: str
-    derivation: List[Record]
+    derivation: Rows[Step]
 
 
 class Validation(Answer):
     """Predicted against measured."""
 
+    rows: int
+    predicted: int
+    median_abs_rel_error: Optional[float]
+    p90_abs_rel_error: Optional[float]
+    bias: Optional[float]
+    skipped: Rows[Record]
+
 
 class Sizing(Answer):
     """Parameters and tokens for a budget."""
 
+    law: Record
+    best: Record
+    laws: Rows[Record]
+
 
 class Launch(Answer):
     """A plan as a launch configuration."""
+
+    launcher: str
+    text: str
+    notes: Rows[str]

@@ -12,13 +12,13 @@ from typing import Any, List
 
 from . import results
 from ._answer import answer
-from ._words import knob_words, model_word, option_words, word
+from ._words import Mesh, Model, Value, knob_words, model_word, option_words, word
 
 __all__ = ["chips", "model", "roofline", "collective", "shard", "size", "train", "serve", "explain", "simulate", "validate", "export", "profile", "hlo"]
 
 
 def chips(
-    *chip_or_slice: Any,
+    *chip_or_slice: Value,
 ) -> results.Chips:
     """What hardware is known: peaks, ridge points, network, price.
 
@@ -30,6 +30,10 @@ def chips(
     Peaks are dense. A ridge point is the FLOPs per byte above which the chip,
     not the memory or the network, is the limit.
 
+    >>> import ridge
+    >>> ridge.chips("h100", "v5p").verb
+    'chips'
+
     On the command line: ``ridge chips h100 v5p``
     """
     held: Any = None
@@ -39,14 +43,14 @@ def chips(
 
 
 def model(
-    model: Any = None,
+    model: Model = None,
     *,
-    seq: Any = None,
+    seq: Value = None,
     program: bool = False,
-    phase: Any = None,
-    batch: Any = None,
-    context: Any = None,
-    checkpoint: Any = None,
+    phase: Value = None,
+    batch: Value = None,
+    context: Value = None,
+    checkpoint: Value = None,
 ) -> results.Model:
     """Parameters, FLOPs, KV cache and memory of a model.
 
@@ -67,6 +71,10 @@ def model(
     :param context: tokens in the cache of a decode program (--seq)
     :param checkpoint: weight index or safetensors file to compare with
 
+    >>> import ridge
+    >>> ridge.model("llama-3-70b").verb
+    'model'
+
     On the command line: ``ridge model llama-3-70b``
     """
     held: Any = None
@@ -86,18 +94,18 @@ def model(
 
 
 def roofline(
-    op: Any,
+    op: Value,
     *,
-    on: Any = None,
-    dims: Any = None,
-    dtype: Any = None,
-    weights: Any = None,
-    activations: Any = None,
-    output: Any = None,
-    compute: Any = None,
-    memory: Any = None,
-    sweep: Any = None,
-    **knobs: Any,
+    on: Value = None,
+    dims: Value = None,
+    dtype: Value = None,
+    weights: Value = None,
+    activations: Value = None,
+    output: Value = None,
+    compute: Value = None,
+    memory: Value = None,
+    sweep: Value = None,
+    **knobs: Value,
 ) -> results.Roofline:
     """An operation's time, what bounds it, critical sizes; a chart.
 
@@ -122,6 +130,10 @@ def roofline(
     :param memory: where operands stream from: hbm, fast (VMEM), pcie (the host)
     :param sweep: a dim over a range: m=1..8192, m=1..4096*4, m=128..4096+128
 
+    >>> import ridge
+    >>> ridge.roofline("8192x8192x28672", on="h100", sweep="m=1..8192").verb
+    'roofline'
+
     On the command line: ``ridge roofline 8192x8192x28672 --on h100 --sweep m=1..8192``
     """
     held: Any = None
@@ -143,13 +155,13 @@ def roofline(
 
 
 def collective(
-    kind: Any,
-    size: Any,
+    kind: Value,
+    size: Value,
     *,
-    on: Any = None,
-    over: Any = None,
-    dtype: Any = None,
-    sweep: Any = None,
+    on: Value = None,
+    over: Value = None,
+    dtype: Value = None,
+    sweep: Value = None,
 ) -> results.Collective:
     """The time of a collective, by algorithm.
 
@@ -168,6 +180,10 @@ def collective(
     :param dtype: format whose FLOPs are set against the network (bf16)
     :param sweep: sizes too: 1KiB..4GiB (powers of two), 1MB..1GB*10
 
+    >>> import ridge
+    >>> ridge.collective("all-gather", "1GiB", on="v5p:8x16x16", over="x").verb
+    'collective'
+
     On the command line: ``ridge collective all-gather 1GiB --on v5p:8x16x16 --over x``
     """
     held: Any = None
@@ -184,29 +200,29 @@ def collective(
 
 
 def shard(
-    expr: Any = None,
+    expr: Value = None,
     *,
-    mesh: Any = None,
-    dims: Any = None,
-    program: Any = None,
-    lay: Any = None,
+    mesh: Mesh = None,
+    dims: Value = None,
+    program: Value = None,
+    lay: Value = None,
     auto: bool = False,
-    on: Any = None,
-    place: Any = None,
+    on: Value = None,
+    place: Value = None,
     overlap: bool = False,
     all: bool = False,
     run: bool = False,
-    strategy: Any = None,
-    engine: Any = None,
-    threads: Any = None,
-    timeout: Any = None,
-    values: Any = None,
-    seed: Any = None,
-    dtype: Any = None,
-    activations: Any = None,
-    weights: Any = None,
-    output: Any = None,
-    compute: Any = None,
+    strategy: Value = None,
+    engine: Value = None,
+    threads: Value = None,
+    timeout: Value = None,
+    values: Value = None,
+    seed: Value = None,
+    dtype: Value = None,
+    activations: Value = None,
+    weights: Value = None,
+    output: Value = None,
+    compute: Value = None,
 ) -> results.Sharding:
     """Which collectives a sharded einsum needs, every strategy priced.
 
@@ -256,6 +272,10 @@ def shard(
     :param output: format of the output
     :param compute: format of the arithmetic
 
+    >>> import ridge
+    >>> ridge.shard("A[I@x,J] * B[J,K@y] -> C[I@x,K]", mesh="x=4,y=2", dims="I=512,J=1024,K=2048", on="v5p:4x2x1").verb
+    'shard'
+
     On the command line: ``ridge shard 'A[I@x,J] * B[J,K@y] -> C[I@x,K]' --mesh x=4,y=2 --dims I=512,J=1024,K=2048 --on v5p:4x2x1``
     """
     held: Any = None
@@ -290,32 +310,32 @@ def shard(
 
 def size(
     *,
-    flops: Any = None,
-    days: Any = None,
-    usd: Any = None,
-    chip_hours: Any = None,
-    params: Any = None,
-    tokens: Any = None,
-    loss: Any = None,
-    on: Any = None,
-    mfu: Any = None,
-    batch: Any = None,
-    seq: Any = None,
-    tokens_per_param: Any = None,
-    served: Any = None,
-    law: Any = None,
-    price: Any = None,
-    site: Any = None,
-    mtbf: Any = None,
-    failures: Any = None,
-    checkpoint: Any = None,
-    storage: Any = None,
-    restart: Any = None,
-    spares: Any = None,
-    repair: Any = None,
-    watts: Any = None,
-    pue: Any = None,
-    kwh_price: Any = None,
+    flops: Value = None,
+    days: Value = None,
+    usd: Value = None,
+    chip_hours: Value = None,
+    params: Value = None,
+    tokens: Value = None,
+    loss: Value = None,
+    on: Value = None,
+    mfu: Value = None,
+    batch: Value = None,
+    seq: Value = None,
+    tokens_per_param: Value = None,
+    served: Value = None,
+    law: Value = None,
+    price: Value = None,
+    site: Value = None,
+    mtbf: Value = None,
+    failures: Value = None,
+    checkpoint: Value = None,
+    storage: Value = None,
+    restart: Value = None,
+    spares: Value = None,
+    repair: Value = None,
+    watts: Value = None,
+    pue: Value = None,
+    kwh_price: Value = None,
 ) -> results.Sizing:
     """The size of a model and its tokens for a budget.
 
@@ -354,6 +374,10 @@ def size(
     :param pue: energy at the meter over that of the machines (the site's)
     :param kwh_price: dollars a kilowatt-hour, for the cost of the energy
 
+    >>> import ridge
+    >>> ridge.size(days=30, on="h100:64x8").verb
+    'size'
+
     On the command line: ``ridge size --days 30 --on h100:64x8``
     """
     held: Any = None
@@ -390,44 +414,44 @@ def size(
 
 
 def train(
-    model: Any = None,
+    model: Model = None,
     *,
-    on: Any = None,
-    from_: Any = None,
-    batch: Any = None,
-    seq: Any = None,
-    tokens: Any = None,
-    precision: Any = None,
-    stack: Any = None,
-    convention: Any = None,
-    imbalance: Any = None,
-    headroom: Any = None,
-    top: Any = None,
+    on: Value = None,
+    from_: Value = None,
+    batch: Value = None,
+    seq: Value = None,
+    tokens: Value = None,
+    precision: Value = None,
+    stack: Value = None,
+    convention: Value = None,
+    imbalance: Value = None,
+    headroom: Value = None,
+    top: Value = None,
     front: bool = False,
     reasons: bool = False,
-    what_if: Any = None,
-    plan: Any = None,
-    timeline: Any = None,
-    operations: Any = None,
-    sweep: Any = None,
-    svg: Any = None,
-    for_: Any = None,
-    deadline: Any = None,
-    chips_most: Any = None,
-    slack: Any = None,
-    price: Any = None,
-    site: Any = None,
-    mtbf: Any = None,
-    failures: Any = None,
-    checkpoint: Any = None,
-    storage: Any = None,
-    restart: Any = None,
-    spares: Any = None,
-    repair: Any = None,
-    watts: Any = None,
-    pue: Any = None,
-    kwh_price: Any = None,
-    **knobs: Any,
+    what_if: Value = None,
+    plan: Value = None,
+    timeline: Value = None,
+    operations: Value = None,
+    sweep: Value = None,
+    svg: Value = None,
+    for_: Value = None,
+    deadline: Value = None,
+    chips_most: Value = None,
+    slack: Value = None,
+    price: Value = None,
+    site: Value = None,
+    mtbf: Value = None,
+    failures: Value = None,
+    checkpoint: Value = None,
+    storage: Value = None,
+    restart: Value = None,
+    spares: Value = None,
+    repair: Value = None,
+    watts: Value = None,
+    pue: Value = None,
+    kwh_price: Value = None,
+    **knobs: Value,
 ) -> results.Training:
     """The best training layouts: time, MFU, memory, days, dollars.
 
@@ -507,6 +531,10 @@ def train(
     :param pue: energy at the meter over that of the machines (the site's)
     :param kwh_price: dollars a kilowatt-hour, for the cost of the energy
 
+    >>> import ridge
+    >>> ridge.train("llama-3-70b", on="v5p:16x20x28", batch="4M", tokens="15T").verb
+    'train'
+
     On the command line: ``ridge train llama-3-70b --on v5p:16x20x28 --batch 4M --tokens 15T``
     """
     held: Any = None
@@ -556,37 +584,37 @@ def train(
 
 
 def serve(
-    model: Any = None,
+    model: Model = None,
     *,
-    on: Any = None,
-    from_: Any = None,
-    prompt: Any = None,
-    output: Any = None,
-    cached: Any = None,
-    context: Any = None,
-    slo: Any = None,
-    for_: Any = None,
-    rate: Any = None,
-    engine: Any = None,
-    skew: Any = None,
-    draft: Any = None,
-    accept: Any = None,
-    speculation: Any = None,
-    price: Any = None,
-    top: Any = None,
+    on: Value = None,
+    from_: Value = None,
+    prompt: Value = None,
+    output: Value = None,
+    cached: Value = None,
+    context: Value = None,
+    slo: Value = None,
+    for_: Value = None,
+    rate: Value = None,
+    engine: Value = None,
+    skew: Value = None,
+    draft: Value = None,
+    accept: Value = None,
+    speculation: Value = None,
+    price: Value = None,
+    top: Value = None,
     play: bool = False,
     no_play: bool = False,
-    chips_most: Any = None,
+    chips_most: Value = None,
     front: bool = False,
-    sweep: Any = None,
+    sweep: Value = None,
     sizes: bool = False,
     rooflines: bool = False,
     reasons: bool = False,
     brief: bool = False,
-    what_if: Any = None,
-    plan: Any = None,
-    svg: Any = None,
-    **knobs: Any,
+    what_if: Value = None,
+    plan: Value = None,
+    svg: Value = None,
+    **knobs: Value,
 ) -> results.Serving:
     """The best serving layouts: TTFT, TPOT, throughput, cost per token.
 
@@ -655,6 +683,10 @@ def serve(
     :param plan: write the best deployment as a plan
     :param svg: write the chart of the sweep, or of the front
 
+    >>> import ridge
+    >>> ridge.serve("llama-3-70b", on="v5e:4x4", prompt=8192, output=512).verb
+    'serve'
+
     On the command line: ``ridge serve llama-3-70b --on v5e:4x4 --prompt 8192 --output 512``
     """
     held: Any = None
@@ -697,22 +729,22 @@ def serve(
 
 
 def explain(
-    plan_or_model: Any,
-    quantity: Any = None,
+    plan_or_model: Model,
+    quantity: Value = None,
     *,
-    price: Any = None,
-    site: Any = None,
-    mtbf: Any = None,
-    failures: Any = None,
-    checkpoint: Any = None,
-    storage: Any = None,
-    restart: Any = None,
-    spares: Any = None,
-    repair: Any = None,
-    watts: Any = None,
-    pue: Any = None,
-    kwh_price: Any = None,
-    seq: Any = None,
+    price: Value = None,
+    site: Value = None,
+    mtbf: Value = None,
+    failures: Value = None,
+    checkpoint: Value = None,
+    storage: Value = None,
+    restart: Value = None,
+    spares: Value = None,
+    repair: Value = None,
+    watts: Value = None,
+    pue: Value = None,
+    kwh_price: Value = None,
+    seq: Value = None,
 ) -> results.Derivation:
     """A number's derivation, formula and values; what limits it; what if.
 
@@ -752,11 +784,16 @@ def explain(
     :param kwh_price: dollars a kilowatt-hour, for the cost of the energy
     :param seq: of a model: tokens of a sequence (4096, or its context if shorter)
 
+    >>> import ridge
+    >>> ridge.explain("examples/plan.json", "step_time").verb
+    'explain'
+
     On the command line: ``ridge explain examples/plan.json step_time``
     """
     held: Any = None
     words: List[str] = ["explain"]
-    words.append(word(plan_or_model))
+    text, held = model_word(plan_or_model)
+    words.append(text)
     if quantity is not None:
         words.append(word(quantity))
     words += option_words({
@@ -778,51 +815,51 @@ def explain(
 
 
 def simulate(
-    plan_or_model: Any,
+    plan_or_model: Model,
     *,
-    jitter: Any = None,
-    stragglers: Any = None,
-    steps: Any = None,
+    jitter: Value = None,
+    stragglers: Value = None,
+    steps: Value = None,
     failures: bool = False,
-    mtbf: Any = None,
-    record: Any = None,
-    site: Any = None,
-    checkpoint: Any = None,
-    storage: Any = None,
-    restart: Any = None,
-    tokens: Any = None,
-    runs: Any = None,
-    seed: Any = None,
-    timeline: Any = None,
-    on: Any = None,
-    engine: Any = None,
-    requests: Any = None,
-    rate: Any = None,
-    arrivals: Any = None,
-    concurrency: Any = None,
-    think: Any = None,
-    prompt: Any = None,
-    output: Any = None,
-    count: Any = None,
-    until: Any = None,
-    speed: Any = None,
-    turns: Any = None,
-    prefixes: Any = None,
-    urgent: Any = None,
-    slo: Any = None,
-    find_rate: Any = None,
-    queue: Any = None,
-    router: Any = None,
-    longest: Any = None,
-    memory: Any = None,
-    outage: Any = None,
-    host_cache: Any = None,
+    mtbf: Value = None,
+    record: Value = None,
+    site: Value = None,
+    checkpoint: Value = None,
+    storage: Value = None,
+    restart: Value = None,
+    tokens: Value = None,
+    runs: Value = None,
+    seed: Value = None,
+    timeline: Value = None,
+    on: Value = None,
+    engine: Value = None,
+    requests: Value = None,
+    rate: Value = None,
+    arrivals: Value = None,
+    concurrency: Value = None,
+    think: Value = None,
+    prompt: Value = None,
+    output: Value = None,
+    count: Value = None,
+    until: Value = None,
+    speed: Value = None,
+    turns: Value = None,
+    prefixes: Value = None,
+    urgent: Value = None,
+    slo: Value = None,
+    find_rate: Value = None,
+    queue: Value = None,
+    router: Value = None,
+    longest: Value = None,
+    memory: Value = None,
+    outage: Value = None,
+    host_cache: Value = None,
     no_prefix_cache: bool = False,
     charts: bool = False,
-    svg: Any = None,
-    per_request: Any = None,
+    svg: Value = None,
+    per_request: Value = None,
     stepped: bool = False,
-    **knobs: Any,
+    **knobs: Value,
 ) -> results.Simulation:
     """A plan played out: training steps and runs, services under requests.
 
@@ -894,11 +931,16 @@ def simulate(
     :param per_request: serving: write a line of JSON for each request
     :param stepped: serving: every iteration by itself: as exact, slower
 
+    >>> import ridge
+    >>> ridge.simulate("examples/plan.json", jitter="5%").verb
+    'simulate'
+
     On the command line: ``ridge simulate examples/plan.json --jitter 5%``
     """
     held: Any = None
     words: List[str] = ["simulate"]
-    words.append(word(plan_or_model))
+    text, held = model_word(plan_or_model)
+    words.append(text)
     words += knob_words(knobs)
     words += option_words({
         "jitter": jitter,
@@ -948,7 +990,7 @@ def simulate(
 
 
 def validate(
-    file: Any,
+    file: Value,
     *,
     rows: bool = False,
 ) -> results.Validation:
@@ -985,6 +1027,10 @@ def validate(
 
     :param rows: list every row with its prediction, and why others have none
 
+    >>> import ridge
+    >>> ridge.validate("examples/measured.jsonl", rows=True).verb
+    'validate'
+
     On the command line: ``ridge validate examples/measured.jsonl --rows``
     """
     held: Any = None
@@ -997,11 +1043,9 @@ def validate(
 
 
 def export(
-    plan: Any,
-    __to: Any,
-    launcher: Any,
+    plan: Value,
     *,
-    to: Any = None,
+    to: Value = None,
 ) -> results.Launch:
     """A plan as the launch configuration of a framework or an engine.
 
@@ -1030,13 +1074,15 @@ def export(
     :param to: megatron, megatron-bridge, maxtext, torchtitan, deepspeed or jax; of a serving
         plan vllm, vllm-yaml, vllm-tpu, sglang, trtllm, jetstream or maxtext (required)
 
+    >>> import ridge
+    >>> ridge.export("examples/plan.json", to="maxtext").verb
+    'export'
+
     On the command line: ``ridge export examples/plan.json --to maxtext``
     """
     held: Any = None
     words: List[str] = ["export"]
     words.append(word(plan))
-    words.append(word(__to))
-    words.append(word(launcher))
     words += option_words({
         "to": to,
     })
@@ -1044,14 +1090,14 @@ def export(
 
 
 def profile(
-    file_or_folder: Any,
+    file_or_folder: Value,
     *,
-    on: Any = None,
-    by: Any = None,
-    rows: Any = None,
-    diff: Any = None,
-    plan: Any = None,
-    calibrate: Any = None,
+    on: Value = None,
+    by: Value = None,
+    rows: Value = None,
+    diff: Value = None,
+    plan: Value = None,
+    calibrate: Value = None,
 ) -> results.Profile:
     """Where a measured run's time goes, against what it could be.
 
@@ -1082,6 +1128,10 @@ def profile(
     :param plan: predicted and measured side by side; -o FILE: both as one trace for Perfetto
     :param calibrate: write a system file with what the run reached, for --on
 
+    >>> import ridge
+    >>> ridge.profile("examples/trace.json").verb
+    'profile'
+
     On the command line: ``ridge profile examples/trace.json``
     """
     held: Any = None
@@ -1099,18 +1149,18 @@ def profile(
 
 
 def hlo(
-    file: Any,
+    file: Value,
     *,
-    on: Any = None,
-    module: Any = None,
+    on: Value = None,
+    module: Value = None,
     partition: bool = False,
-    mesh: Any = None,
-    write: Any = None,
-    rounds: Any = None,
-    devices: Any = None,
-    diff: Any = None,
+    mesh: Mesh = None,
+    write: Value = None,
+    rounds: Value = None,
+    devices: Value = None,
+    diff: Value = None,
     measured: bool = False,
-    top: Any = None,
+    top: Value = None,
 ) -> results.Module:
     """An HLO or StableHLO module: FLOPs, bytes, collectives, time per operation.
 
@@ -1143,6 +1193,10 @@ def hlo(
     :param diff: compare with another module, B
     :param measured: FILE is a list of modules that were timed: how far off is it
     :param top: rows of each list (15)
+
+    >>> import ridge
+    >>> ridge.hlo("examples/mlp.hlo", on="h100").verb
+    'hlo'
 
     On the command line: ``ridge hlo examples/mlp.hlo --on h100``
     """

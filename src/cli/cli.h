@@ -96,6 +96,10 @@ int cli_emit_json(cli_run *run, const ridge_json *object);
 int cli_emit_text(cli_run *run, const ridge_buf *text);
 /** Write a finished HTML page to --html. @return exit code */
 int cli_emit_html(cli_run *run, const ridge_buf *page);
+/** Write a page that holds a text line by line to --html, where that is asked.
+ * @return exit code, 0 when written or not asked */
+int cli_emit_listing(cli_run *run, const char *title, const char *about,
+                     const char *text);
 
 /* One verb a file; the table of them is in dispatch.c. */
 extern const cli_verb cli_verb_chips;

@@ -51,6 +51,14 @@ static int show(cli_run *run, const ridge_calibration *c)
     if (path && write_system(run, system) != RIDGE_OK)
         return cli_fail(run);
     run->out_path = NULL;
+    ridge_buf plain;
+    ridge_buf_init(&plain, ridge_ctx_arena(run->cx));
+    ridge_calibration_write_text(run->cx, c, path, false, &plain);
+    const int code = cli_emit_listing(run, "This machine, calibrated",
+                                      "Rates and latencies as they were measured.",
+                                      ridge_buf_text(&plain));
+    if (code)
+        return code;
     if (run->is_json) {
         ridge_json *object = cli_json_begin(run);
         ridge_calibration_write_json(run->cx, c, system, object);

@@ -60,12 +60,27 @@ static void tell_note(cli_run *run, const char *note)
     cli_tell(run, "\n");
 }
 
+static int write_page(cli_run *run, const ridge_launch_text *launch)
+{
+    ridge_buf about;
+    const char *title = ridge_sprintf(ridge_ctx_arena(run->cx), "%s for %s",
+                                      run->args[0], cli_option_text(run, "to"));
+    ridge_buf_init(&about, ridge_ctx_arena(run->cx));
+    for (int i = 0; i < launch->notes.n; i++)
+        ridge_buf_printf(&about, "%s%s", i > 0 ? "; " : "", launch->notes.text[i]);
+    return cli_emit_listing(run, title != NULL ? title : "Launch",
+                            ridge_buf_text(&about), ridge_buf_text(&launch->text));
+}
+
 static int run_export(cli_run *run)
 {
     ridge_launch_text *launch =
         ridge_new(ridge_ctx_arena(run->cx), ridge_launch_text, 1);
     if (!launch || write_launch(run, launch) != RIDGE_OK)
         return cli_fail(run);
+    const int code = write_page(run, launch);
+    if (code)
+        return code;
     if (run->is_json)
         return cli_emit_json(run, as_json(run, launch));
     for (int i = 0; i < launch->notes.n; i++)

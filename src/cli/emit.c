@@ -3,6 +3,8 @@
  */
 #include "cli.h"
 
+#include "ridge/report.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -80,6 +82,19 @@ int cli_emit_json(cli_run *run, const ridge_json *object)
     if (text.n == 0 || text.p[text.n - 1] != '\n')
         ridge_buf_puts(&text, "\n");
     return emit(run, &text);
+}
+
+int cli_emit_listing(cli_run *run, const char *title, const char *about,
+                     const char *text)
+{
+    ridge_buf page;
+    if (run->html_path == NULL)
+        return EXIT_OK;
+    ridge_buf_init(&page, ridge_ctx_arena(run->cx));
+    ridge_html_begin(&page, title, about);
+    ridge_html_listing(&page, text);
+    ridge_html_end(&page);
+    return cli_emit_html(run, &page);
 }
 
 int cli_emit_html(cli_run *run, const ridge_buf *page)

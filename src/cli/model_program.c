@@ -26,10 +26,6 @@ static ridge_status lower(cli_run *run, const ridge_model *model, double seq_tok
     ridge_phase phase = RIDGE_PHASE_TRAIN;
     int64_t tokens = 0;
     int64_t sequences = 0;
-    if (run->html_path) {
-        return ridge_fail(run->cx, RIDGE_E_ARG,
-                          "a program is text or --json: leave --html out");
-    }
     if (text)
         RIDGE_TRY(ridge_phase_parse(run->cx, text, &phase));
     RIDGE_TRY(size_option(run, "batch", 1, &sequences));
@@ -45,13 +41,22 @@ int cli_model_program(cli_run *run, const ridge_model *model, double seq_tokens)
     const ridge_program *program = NULL;
     if (lower(run, model, seq_tokens, &program) != RIDGE_OK)
         return cli_fail(run);
+    ridge_buf text;
+    ridge_buf_init(&text, ridge_ctx_arena(run->cx));
+    ridge_program_write(program, &text);
+    const char *title =
+        ridge_sprintf(ridge_ctx_arena(run->cx), "Program of %s", model->name);
+    const int code =
+        cli_emit_listing(run, title != NULL ? title : model->name,
+                         "Operations over tensors with named dims; layers that are "
+                         "alike are one entry with a repeat count.",
+                         ridge_buf_text(&text));
+    if (code)
+        return code;
     if (run->is_json) {
         ridge_json *object = cli_json_begin(run);
         ridge_program_write_json(run->cx, program, object);
         return cli_emit_json(run, object);
     }
-    ridge_buf text;
-    ridge_buf_init(&text, ridge_ctx_arena(run->cx));
-    ridge_program_write(program, &text);
     return cli_emit_text(run, &text);
 }

@@ -152,11 +152,17 @@ static int emit(cli_run *run, const ridge_generate_run *g,
 {
     const double rate =
         r->n > 1 && r->decode_s > 0.0 ? (double)(r->n - 1) / r->decode_s : 0.0;
+    const char *speed = ridge_sprintf(
+        ridge_ctx_arena(run->cx), "%lld prompt tokens in %s, %lld new ones at %s",
+        (long long)g->n_prompt, ridge_format_seconds(r->prefill_s).s, (long long)r->n,
+        ridge_format_si(rate, "tokens/s").s);
+    const int code = cli_emit_listing(run, g->model->name, speed != NULL ? speed : "",
+                                      ridge_buf_text(text));
+    if (code)
+        return code;
     if (!run->is_json) {
         printf("\n");
-        fprintf(stderr, "%lld prompt tokens in %s, %lld new ones at %s\n",
-                (long long)g->n_prompt, ridge_format_seconds(r->prefill_s).s,
-                (long long)r->n, ridge_format_si(rate, "tokens/s").s);
+        fprintf(stderr, "%s\n", speed != NULL ? speed : "");
         return 0;
     }
     ridge_json *object = cli_json_begin(run);

@@ -11,7 +11,8 @@ static const char page_style[] =
     "main{max-width:78rem;margin:0 auto;padding:2rem 1.25rem 4rem}"
     "h1{font-size:1.7rem;line-height:1.2;margin:0 0 .25rem}"
     "h2{font-size:1.15rem;margin:2.2rem 0 .6rem}"
-    "p{max-width:44rem;margin:.5rem 0}.sub{color:var(--dim);margin-bottom:1.5rem}"
+    "h1,p{overflow-wrap:anywhere}p{max-width:44rem;margin:.5rem "
+    "0}.sub{color:var(--dim);margin-bottom:1.5rem}"
     ".wide{overflow-x:auto}"
     "table{border-collapse:collapse;font-size:.9rem;font-variant-numeric:tabular-nums;"
     "margin:.6rem 0}"
@@ -30,13 +31,18 @@ static const char page_style[] =
     ".legend i{display:inline-block;width:.8rem;height:.8rem;border-radius:3px;"
     "margin-right:.4rem;vertical-align:-.08rem}"
     "footer{margin-top:3rem;color:var(--dim);font-size:.8rem}"
-    "@media print{body{background:#fff;color:#000}}";
+    ".listing{overflow-x:auto;padding:.8rem 1rem;border:1px solid var(--grid);"
+    "border-radius:6px;font:.82rem/1.5 ui-monospace,monospace}"
+    "@media print{body{background:#fff;color:#000}main{max-width:none;padding:0}"
+    ".wide,.listing{overflow:visible}.listing{white-space:pre-wrap;border:0;padding:0}"
+    "figure,tr,.bars{break-inside:avoid}h2{break-after:avoid}"
+    ".bar span,.legend i{print-color-adjust:exact;-webkit-print-color-adjust:exact}}";
 
 static void write_style(ridge_buf *out)
 {
     ridge_buf_puts(out, "<style>:root{color-scheme:light dark;");
     ridge__palette_write(out, false);
-    ridge_buf_puts(out, "}@media (prefers-color-scheme:dark){:root{");
+    ridge_buf_puts(out, "}@media screen and (prefers-color-scheme:dark){:root{");
     ridge__palette_write(out, true);
     ridge_buf_puts(out, "}}");
     ridge_buf_puts(out, page_style);
@@ -64,6 +70,13 @@ void ridge_html_paragraph(ridge_buf *out, const char *text)
     ridge__html_element(out, "<p>", text, "</p>\n");
 }
 
+void ridge_html_listing(ridge_buf *out, const char *text)
+{
+    /* scrolled by the keyboard where it is wider than the page */
+    ridge__html_element(out, "<pre class=\"listing\" tabindex=\"0\">", text,
+                        "</pre>\n");
+}
+
 static const char *open_cell(const ridge_table *table, size_t column, bool is_head)
 {
     bool is_right = ridge_table_alignment(table, column) == RIDGE_ALIGN_RIGHT;
@@ -80,12 +93,15 @@ void ridge_html_table(ridge_buf *out, const ridge_table *table)
         const char *title = ridge_table_title(table, c);
         has_titles = has_titles || (title && *title);
     }
-    ridge_buf_puts(out, "<div class=\"wide\"><table>\n");
+    ridge_buf_puts(out, "<div class=\"wide\" tabindex=\"0\"><table>\n");
     if (has_titles) {
         ridge_buf_puts(out, "<thead><tr>");
         for (size_t c = 0; c < columns; c++) {
-            ridge__html_element(out, open_cell(table, c, true),
-                                ridge_table_title(table, c), "</th>");
+            const char *title = ridge_table_title(table, c);
+            if (title == NULL || *title == '\0')
+                ridge_buf_puts(out, "<td></td>"); /* heads nothing */
+            else
+                ridge__html_element(out, open_cell(table, c, true), title, "</th>");
         }
         ridge_buf_puts(out, "</tr></thead>\n");
     }
