@@ -8,6 +8,7 @@
 #include "ridge/base.h"
 #include "ridge/hardware.h"
 #include "ridge/model.h"
+#include "ridge/program_remat.h"
 #include "ridge/shard.h"
 #include "ridge/simulate.h"
 
@@ -228,7 +229,8 @@ typedef struct ridge_layout {
     int64_t vpp;                       /* virtual stages a rank; 1: one */
     int64_t first_layers, last_layers; /* of those stages, or RIDGE_STAGE_* */
     int64_t microbatch_seqs;
-    ridge_remat remat;
+    ridge_remat remat;         /* or RIDGE_REMAT_OPERATIONS: those of remat_ops */
+    ridge_remat_ops remat_ops; /* 0: of a policy */
     int64_t remat_layers; /* of each stage; its other layers keep all. 0: every layer */
     unsigned offload;     /* RIDGE_OFFLOAD_* */
     ridge_precision precision;
@@ -240,6 +242,9 @@ typedef struct ridge_layout {
     bool has_ep_overlap;  /* expert all-to-alls hide behind another microbatch */
     int placement;        /* which order of network axes, see ridge_placement_text */
 } ridge_layout;
+
+/** "full", "h+up+act" in the ctx's arena; NULL when memory ran out. */
+const char *ridge_layout_remat_text(ridge_ctx *cx, const ridge_layout *layout);
 
 /** The schedule that runs: interleaved where 1F1B has several virtual stages. */
 ridge_schedule ridge_layout_schedule(const ridge_layout *layout);
@@ -273,7 +278,8 @@ typedef struct ridge_knobs {
     int64_t first_layers, last_layers;
     bool is_first_fixed, is_last_fixed;
     int zero_stage;
-    int remat;
+    int remat; /* a policy, RIDGE_REMAT_FREE, or RIDGE_REMAT_OPERATIONS: */
+    ridge_remat_ops remat_ops; /* those, or 0: the search chooses them */
     int has_sp;
     int schedule;    /* ridge_schedule, RIDGE_KNOB_FREE or RIDGE_KNOB_ANY */
     int offload;     /* flags, RIDGE_KNOB_FREE or RIDGE_KNOB_ANY */

@@ -478,21 +478,6 @@ RIDGE_NODISCARD ridge_status ridge_program_parse(ridge_ctx *cx, ridge_str text,
 /** Whether two programs are the same in every field that the notation carries. */
 bool ridge_program_equal(const ridge_program *a, const ridge_program *b);
 
-/* ---- rematerialisation ----------------------------------------------------------- */
-
-/** Whether a policy keeps what an operation of a layer makes. */
-bool ridge_operation_is_kept(const ridge_operation *op, ridge_remat remat);
-
-/**
- * What a layer's backward pass needs and a policy has not kept, and what that needs in
- * turn.
- * @param backward  index of a block; nothing is marked for one that is not of a layer
- * @param is_again  [n_ops]; operations of the forward block are set to true
- * @source chen2016-sublinear; korthikanti2022 section 5
- */
-void ridge_program_mark_again(const ridge_program *program, int backward,
-                              ridge_remat remat, bool *is_again);
-
 #ifdef __cplusplus
 }
 #endif

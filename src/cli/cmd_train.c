@@ -279,6 +279,8 @@ const cli_verb cli_verb_train = {
         "  first_layers=  last_layers=  layers of those stages; 0: none\n"
         "  remat=none|elementwise|selective|matmuls|ffn|full  remat_layers=  of a "
         "stage\n"
+        "  remat=up+act  operations by what they make in ridge model --program;\n"
+        "  remat=operations  the search chooses them, the cheapest first\n"
         "  offload=none|optimizer+activations+weights|any  to the host\n"
         "  precision=  "
         "optimizer=adamw|adamw-bf16|adamw-8bit|adafactor|muon|momentum|sgd\n"

@@ -142,6 +142,7 @@ static void change_layout(const ridge_knobs *k, ridge_layout *l)
     change_degrees(k, l);
     if (k->remat != RIDGE_REMAT_FREE) {
         l->remat = (ridge_remat)k->remat;
+        l->remat_ops = k->remat_ops;
         l->remat_layers = 0;
     }
     if (k->remat_layers > 0)
@@ -274,6 +275,12 @@ static ridge_status make_layout(cli_run *run, run_plan *p)
     p->layout.pp = (int)l->pp;
     p->layout.vpp = (int)l->vpp;
     p->layout.microbatch_seqs = l->microbatch_seqs;
+    if (l->remat_ops != 0 || (int)l->remat == RIDGE_REMAT_OPERATIONS)
+        return ridge_fail(run->cx, RIDGE_E_ARG,
+                          "remat=%s: ridge run computes again by a policy: use one, as "
+                          "remat=full",
+                          l->remat_ops != 0 ? ridge_layout_remat_text(run->cx, l)
+                                            : "operations");
     p->layout.remat = l->remat;
     RIDGE_TRY(check_choices(run, l));
     RIDGE_TRY(read_optimizer(run, l->optimizer, &p->layout.update));

@@ -38,7 +38,7 @@ const char *ridge__layout_words(ridge_ctx *cx, const ridge_layout *l)
     if (l->pp > 1 && l->schedule != RIDGE_SCHEDULE_1F1B)
         ridge_buf_printf(&out, " schedule=%s", ridge_schedule_text(l->schedule));
     ridge_buf_printf(&out, " microbatch=%lld remat=%s", (long long)l->microbatch_seqs,
-                     ridge_remat_text(l->remat));
+                     ridge_layout_remat_text(cx, l));
     if (l->remat_layers > 0)
         ridge_buf_printf(&out, " remat_layers=%lld", (long long)l->remat_layers);
     if (l->offload != RIDGE_OFFLOAD_NONE)

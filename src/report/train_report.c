@@ -39,11 +39,12 @@ static void add_layout(ridge_table *t, int rank, const ridge_train_price *p)
     ridge_table_cellf(t, "%d", l->zero_stage);
     ridge_table_cellf(t, "%lldx%lld", (long long)p->microbatches,
                       (long long)l->microbatch_seqs);
+    /* A list of operations stands below the table. */
+    const char *remat = l->remat_ops != 0 ? "operations" : ridge_remat_text(l->remat);
     if (l->remat_layers > 0) {
-        ridge_table_cellf(t, "%s %lld", ridge_remat_text(l->remat),
-                          (long long)l->remat_layers);
+        ridge_table_cellf(t, "%s %lld", remat, (long long)l->remat_layers);
     } else {
-        ridge_table_cell(t, ridge_remat_text(l->remat));
+        ridge_table_cell(t, remat);
     }
     ridge_table_cell(t, ridge_format_bytes(p->peak_memory_bytes).s);
     ridge_table_cell(t, duration(p).s);
@@ -134,6 +135,9 @@ static const char *choices_note(ridge_ctx *cx, const ridge_train_price *p)
         ridge_buf_printf(&out, "%s%s on the host (%s a chip)", out.n == 0 ? "" : ", ",
                          ridge_offload_text(l->offload),
                          ridge_format_bytes(p->host_bytes).s);
+    if (l->remat_ops != 0)
+        ridge_buf_printf(&out, "%s%s computed again", out.n == 0 ? "" : ", ",
+                         ridge_layout_remat_text(cx, l));
     if (l->optimizer != RIDGE_OPTIMIZER_ADAMW)
         ridge_buf_printf(&out, "%soptimizer %s", out.n == 0 ? "" : ", ",
                          ridge_optimizer_text(l->optimizer));
@@ -281,7 +285,7 @@ static void add_nothing(ridge_ctx *cx, const ridge_train_view *v, ridge_sections
                ridge_format_bytes(r->nearest.peak_memory_bytes).s,
                ridge_format_bytes(hbm_bytes).s, (long long)l->dp, (long long)l->fsdp,
                (long long)l->tp, (long long)l->cp, (long long)l->pp, (long long)l->ep,
-               l->zero_stage, ridge_remat_text(l->remat), over));
+               l->zero_stage, ridge_layout_remat_text(cx, l), over));
 }
 
 static const char *padding_note(ridge_ctx *cx, const ridge_train_view *v)

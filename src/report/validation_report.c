@@ -158,7 +158,7 @@ static void set_price(ridge_ctx *cx, ridge_json *row, const ridge_train_price *p
     for (size_t i = 0; i < RIDGE_COUNT_OF(degrees); i++)
         ridge_json_set_i64(layout, degrees[i].name, degrees[i].value);
     ridge_json_set_bool(layout, "sp", l->has_sp);
-    ridge_json_set_text(layout, "remat", ridge_remat_text(l->remat));
+    ridge_json_set_text(layout, "remat", ridge_layout_remat_text(cx, l));
     ridge_json_set_text(layout, "precision",
                         ridge_precision_policy(l->precision)->text);
     ridge_json *parts = ridge_json_set_object(cx, row, "breakdown");

@@ -44,6 +44,9 @@ static ridge_layout layout_of(const ridge_knobs *k, int placement)
                       .precision = k->precision,
                       .has_tp_overlap = k->overlap[RIDGE_OVERLAP_TP] == 1,
                       .placement = placement};
+    l.remat_ops = k->remat_ops;
+    l.ep_dispatch =
+        k->ep_dispatch > 0 ? (ridge_ep_dispatch)k->ep_dispatch : RIDGE_DISPATCH_COPIES;
     l.remat_layers = k->remat_layers;
     l.optimizer = k->optimizer;
     l.offload = k->offload > 0 ? (unsigned)k->offload : RIDGE_OFFLOAD_NONE;
@@ -74,6 +77,8 @@ static void assert_layout(const ridge_layout *got, const ridge_layout *want)
     assert_int_equal(got->first_layers, want->first_layers);
     assert_int_equal(got->last_layers, want->last_layers);
     assert_int_equal(got->remat_layers, want->remat_layers);
+    assert_true(got->remat_ops == want->remat_ops);
+    assert_int_equal(got->ep_dispatch, want->ep_dispatch);
     assert_int_equal(got->offload, want->offload);
     assert_int_equal(got->optimizer, want->optimizer);
     assert_int_equal(got->cp_exchange, want->cp_exchange);

@@ -2,6 +2,8 @@
  */
 #include "launch_fixture.h"
 
+#include <string.h>
+
 /* clang-format off */
 static const launch_case round_cases[] = {
     {"llama-3-8b", "v5p:4x4x4", {.dp = 1, .fsdp = 32, .tp = 2, .cp = 1, .pp = 1, .ep = 1, .zero_stage = 3, .has_sp = true, .vpp = 1, .microbatch_seqs = 2, .remat = RIDGE_REMAT_FULL}, 256, 8192},
@@ -23,6 +25,29 @@ static void written_and_read_back_the_price_is_the_same(void **state)
         launch_fixture_round_trip(*state, RIDGE_LAUNCHER_MAXTEXT, &round_cases[i],
                                   &back);
     }
+}
+
+/* A custom policy keeps tensors one by one. */
+static void tensors_are_operations(void **state)
+{
+    ridge_ctx *cx = *state;
+    ridge_layout layout = train_layout(1, 64, 1, 1, 1);
+    ridge_launch_text text;
+    layout.remat = (ridge_remat)RIDGE_REMAT_OPERATIONS;
+    assert_ok(cx, ridge_remat_ops_parse(
+                      cx, "h+q_rotary+k_rotary+attention+x_mixed+h_ffn+gate+up+act+ffn",
+                      &layout.remat_ops));
+    assert_ok(cx, launch_fixture_write(cx, RIDGE_LAUNCHER_MAXTEXT, "llama-3-8b",
+                                       "v5p:4x4x4", &layout, &text));
+    const char *yml = ridge_buf_text(&text.text);
+    assert_non_null(strstr(yml, "remat_policy: custom"));
+    assert_non_null(strstr(yml, "query_proj: device"));
+    assert_non_null(strstr(yml, "mlpwi_0: remat"));
+    ridge_launch back;
+    assert_ok(cx, launch_fixture_parse(cx, "v5p:4x4x4", "a.yml", yml, &back));
+    assert_int_equal(back.knobs.remat, RIDGE_REMAT_OPERATIONS);
+    assert_true(back.knobs.remat_ops == layout.remat_ops);
+    assert_int_equal(back.differing.n, 0);
 }
 
 static void axes_of_minus_one_are_what_is_left(void **state)
@@ -127,6 +152,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(written_and_read_back_the_price_is_the_same,
                                         fixture_open, fixture_close),
+        cmocka_unit_test_setup_teardown(tensors_are_operations, fixture_open,
+                                        fixture_close),
         cmocka_unit_test_setup_teardown(axes_of_minus_one_are_what_is_left,
                                         fixture_open, fixture_close),
         cmocka_unit_test_setup_teardown(a_model_file_leaves_the_layout_open,

@@ -3,6 +3,8 @@
  */
 #include "launch_fixture.h"
 
+#include <string.h>
+
 static ridge_status parse(ridge_ctx *cx, const char *slice, const char *text,
                           ridge_launch *out)
 {
@@ -21,6 +23,8 @@ static const launch_case round_cases[] = {
     {"llama-3-70b", "h100:8x8", {.dp = 1, .fsdp = 2, .tp = 4, .cp = 2, .pp = 4, .ep = 1, .zero_stage = 1, .has_sp = true, .vpp = 1, .first_layers = 19, .last_layers = 19, .microbatch_seqs = 1, .remat = RIDGE_REMAT_FULL, .remat_layers = 6, .cp_exchange = RIDGE_CP_GATHER, .optimizer = RIDGE_OPTIMIZER_ADAMW_BF16}, 64, 8192},
     {"llama-3-8b", "h100:2x8", {.dp = 1, .fsdp = 16, .tp = 1, .cp = 1, .pp = 1, .ep = 1, .zero_stage = 1, .vpp = 1, .microbatch_seqs = 1, .remat = RIDGE_REMAT_FULL, .offload = RIDGE_OFFLOAD_OPTIMIZER, .is_dp_exposed = true}, 64, 8192},
     {"llama-3-8b", "h100:2x8", {.dp = 1, .fsdp = 4, .tp = 1, .cp = 2, .pp = 2, .ep = 1, .zero_stage = 1, .vpp = 4, .has_pp_overlap = true, .microbatch_seqs = 1, .remat = RIDGE_REMAT_FULL, .remat_layers = 8, .cp_exchange = RIDGE_CP_ALL_TO_ALL, .optimizer = RIDGE_OPTIMIZER_MUON}, 64, 8192},
+    {"deepseek-v3", "h100:64x8", {.dp = 1, .fsdp = 64, .tp = 1, .cp = 1, .pp = 8, .ep = 64, .zero_stage = 1, .vpp = 1, .microbatch_seqs = 1, .remat = RIDGE_REMAT_FULL, .ep_dispatch = RIDGE_DISPATCH_ONCE, .precision = RIDGE_PRECISION_FP8_WEIGHTS}, 1024, 4096},
+    {"mixtral-8x7b", "b200:8x8", {.dp = 1, .fsdp = 64, .tp = 1, .cp = 1, .pp = 1, .ep = 8, .zero_stage = 1, .vpp = 1, .microbatch_seqs = 1, .remat = RIDGE_REMAT_NONE, .precision = RIDGE_PRECISION_MXFP8}, 64, 4096},
     {"gpt3-13b", "a100:2x8", {.dp = 1, .fsdp = 8, .tp = 1, .cp = 1, .pp = 2, .ep = 1, .zero_stage = 1, .vpp = 2, .microbatch_seqs = 1, .remat = RIDGE_REMAT_NONE, .precision = RIDGE_PRECISION_FP16}, 64, 2048},
 };
 /* clang-format on */
@@ -39,6 +43,29 @@ static ridge_status write_of(ridge_ctx *cx, const char *model, const char *slice
                              const ridge_layout *layout, ridge_launch_text *out)
 {
     return launch_fixture_write(cx, RIDGE_LAUNCHER_MEGATRON, model, slice, layout, out);
+}
+
+/* Modules are operations of layers, and back. */
+static void modules_are_operations(void **state)
+{
+    ridge_ctx *cx = *state;
+    ridge_layout layout = train_layout(1, 64, 1, 1, 1);
+    ridge_launch_text text;
+    layout.ep = 8;
+    layout.zero_stage = 1;
+    layout.remat = (ridge_remat)RIDGE_REMAT_OPERATIONS;
+    assert_ok(cx, ridge_remat_ops_parse(cx, "h+h_ffn+rows_act", &layout.remat_ops));
+    assert_ok(cx, write_of(cx, "mixtral-8x7b", "h100:8x8", &layout, &text));
+    assert_non_null(
+        strstr(ridge_buf_text(&text.text), "--recompute-modules layernorm moe_act"));
+    ridge_launch back;
+    assert_ok(cx, parse(cx, "h100:8x8", ridge_buf_text(&text.text), &back));
+    assert_int_equal(back.knobs.remat, RIDGE_REMAT_OPERATIONS);
+    assert_true(back.knobs.remat_ops == layout.remat_ops);
+    assert_ok(cx, ridge_remat_ops_parse(cx, "rows_up", &layout.remat_ops));
+    assert_int_equal(write_of(cx, "mixtral-8x7b", "h100:8x8", &layout, &text),
+                     RIDGE_E_ARG);
+    fixture_assert_message(cx, "recomputes modules whole");
 }
 
 static void what_megatron_lacks_is_refused(void **state)
@@ -263,6 +290,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(written_and_read_back_the_price_is_the_same,
                                         fixture_open, fixture_close),
+        cmocka_unit_test_setup_teardown(modules_are_operations, fixture_open,
+                                        fixture_close),
         cmocka_unit_test_setup_teardown(what_megatron_lacks_is_refused, fixture_open,
                                         fixture_close),
         cmocka_unit_test_setup_teardown(shell_scripts_are_read, fixture_open,

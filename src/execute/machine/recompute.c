@@ -5,6 +5,8 @@
  */
 #include "unroll_work.h"
 
+#include "ridge/program_remat.h"
+
 static bool is_kept(const unroll_work *w, int op)
 {
     return ridge_operation_is_kept(&w->u.partition->program->ops[op], w->how.remat);

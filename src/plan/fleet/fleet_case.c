@@ -86,6 +86,10 @@ ridge_status fleet_case_check(ridge_ctx *cx, const ridge_train_request *r)
     if (k->is_first_fixed || k->is_last_fixed)
         return fail_knob(cx, "first_layers, last_layers",
                          "have layers dealt out by their speed: leave them out");
+    if (k->remat == RIDGE_REMAT_OPERATIONS)
+        return fail_knob(cx, "remat",
+                         "follow one policy: use one of them, as "
+                         "remat=selective");
     if (k->remat_layers > 0)
         return fail_knob(cx, "remat_layers",
                          "compute whole stages again: leave it out");

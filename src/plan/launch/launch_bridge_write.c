@@ -41,6 +41,7 @@ const launch_option launch_bridge_options[] = {
     {"model.moe_router_enable_expert_bias", LAUNCH_ROUTER_BIAS, "True", NULL},
     {"model.moe_grouped_gemm", LAUNCH_GROUPED_GEMM, "True", NULL},
     {"model.moe_token_dispatcher_type", LAUNCH_DISPATCHER, NULL, NULL},
+    {"model.moe_flex_dispatcher_backend", LAUNCH_DISPATCHER_BACKEND, NULL, NULL},
     {"model.tensor_model_parallel_size", LAUNCH_TP, NULL, NULL},
     {"model.pipeline_model_parallel_size", LAUNCH_PP, NULL, NULL},
     {"model.virtual_pipeline_model_parallel_size", LAUNCH_VIRTUAL_STAGES, NULL, NULL},

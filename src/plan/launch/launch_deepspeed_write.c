@@ -95,7 +95,7 @@ static void set_remat(launch_draft *d, ridge_json *o)
     launch_draft_note(d,
                       "recomputation (%s) is called for in the model: "
                       "gradient_checkpointing_enable(), or deepspeed.checkpointing",
-                      ridge_remat_text(l->remat));
+                      ridge_layout_remat_text(d->cx, l));
 }
 
 static void set_degrees(launch_draft *d, ridge_json *o)

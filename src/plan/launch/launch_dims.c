@@ -112,6 +112,10 @@ static ridge_ffn ffn_of(const launch_dims *d, bool is_moe)
     f.expert_d_ff = d->expert_d_ff;
     f.shared_experts = d->shared_experts;
     f.shared_d_ff = d->shared_d_ff;
+    const bool is_limited =
+        d->groups_per_token > 0 && d->groups_per_token < d->expert_groups;
+    f.expert_groups = is_limited ? d->expert_groups : 0;
+    f.groups_per_token = is_limited ? d->groups_per_token : 0;
     f.has_shared_gate = d->has_shared_gate;
     f.has_router_bias = d->has_router_bias;
     return f;
@@ -223,6 +227,8 @@ static void read_ffn(const ridge_ffn *f, launch_dims *d)
     d->expert_d_ff = f->expert_d_ff;
     d->shared_experts = f->shared_experts;
     d->shared_d_ff = f->shared_d_ff;
+    d->expert_groups = f->expert_groups;
+    d->groups_per_token = f->groups_per_token;
     d->has_shared_gate = f->has_shared_gate;
     d->has_router_bias = f->has_router_bias;
 }

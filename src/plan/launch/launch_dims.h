@@ -22,6 +22,8 @@ typedef struct launch_dims {
     int64_t q_lora_rank, kv_lora_rank, rope_head_dim; /* head_dim holds nope + rope */
     int64_t experts, experts_per_token, expert_d_ff;  /* experts 0: dense */
     int64_t shared_experts, shared_d_ff;
+    int64_t expert_groups,
+        groups_per_token; /* that a token chooses from; 0: no groups */
     bool has_shared_gate, has_router_bias;
     bool *is_moe; /* [layers]; NULL: all layers if there are experts */
 } launch_dims;

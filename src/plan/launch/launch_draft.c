@@ -88,11 +88,17 @@ ridge_status launch_draft_check(launch_draft *d, const launch_ability *a)
                                    "offload=none",
                                    ridge_offload_text(l->offload & ~a->offload));
     }
+    if (l->remat_ops != 0 && !a->has_named_remat) {
+        return launch_draft_refuse(d,
+                                   "does not choose single operations: plan with a "
+                                   "policy, as remat=full, for remat=%s",
+                                   ridge_layout_remat_text(d->cx, l));
+    }
     if (l->remat != RIDGE_REMAT_NONE && l->remat_layers > 0 && !a->has_partial_remat) {
         return launch_draft_refuse(d,
                                    "recomputes in all layers or in none: plan with "
                                    "remat=%s",
-                                   ridge_remat_text(l->remat));
+                                   ridge_layout_remat_text(d->cx, l));
     }
     return RIDGE_OK;
 }

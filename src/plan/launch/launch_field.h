@@ -21,9 +21,10 @@
     X(MICROBATCH) X(BATCH) X(LOCAL_BATCH) X(ACCUMULATION) X(MICROBATCHES)                \
     X(SEQ) X(SAMPLES) X(STEPS)                                                           \
     /* recomputation */                                                                  \
-    X(REMAT) X(REMAT_METHOD) X(REMAT_LAYERS) X(REMAT_MODULES) X(REMAT_SELECTIVE)         \
+    X(REMAT) X(REMAT_METHOD) X(REMAT_LAYERS) X(REMAT_MODULES) X(REMAT_SELECTIVE) X(KEEP_CONTEXT) X(KEEP_Q) X(KEEP_K) X(KEEP_V) \
+    X(KEEP_QKV) X(KEEP_OUT) X(KEEP_GATE) X(KEEP_UP) X(KEEP_GATE_UP) X(KEEP_DOWN)         \
     /* precision and optimizer */                                                        \
-    X(BF16) X(FP16) X(FP8) X(FP4) X(REDUCE_BF16) X(MAIN_GRADS) X(COMPUTE_DTYPE)          \
+    X(BF16) X(FP16) X(FP8) X(FP8_RECIPE) X(FP8_GATHER) X(FP4) X(REDUCE_BF16) X(MAIN_GRADS) X(COMPUTE_DTYPE)          \
     X(WEIGHT_DTYPE) X(GRAD_DTYPE) X(OPTIMIZER)                                           \
     /* model by name */                                                                  \
     X(MODEL_NAME) X(MODEL_FLAVOR) X(TOKENIZER_TYPE) X(TOKENIZER_MODEL) X(VOCAB_FILE)     \
@@ -34,11 +35,11 @@
     X(NORM) X(OUT_GATE) X(WINDOW) X(BLOCK)                                               \
     X(MLA) X(Q_LORA) X(KV_LORA) X(NOPE_DIM) X(ROPE_DIM)                                  \
     X(EXPERTS) X(EXPERTS_PER_TOKEN) X(EXPERT_D_FF) X(SHARED_D_FF) X(SHARED_EXPERTS)      \
-    X(SHARED_GATE) X(ROUTER_BIAS) X(MOE_PATTERN) X(FIRST_DENSE) X(MOE_STEP)              \
+    X(SHARED_GATE) X(EXPERT_GROUPS) X(GROUPS_PER_TOKEN) X(ROUTER_BIAS) X(MOE_PATTERN) X(FIRST_DENSE) X(MOE_STEP)              \
     X(FIRST_LAYERS) X(LAST_LAYERS) X(EMBEDDING_STAGE) X(LOSS_STAGE) X(CP_EXCHANGE)       \
     X(OPTIMIZER_OFFLOAD) X(OFFLOAD_FRACTION) X(WEIGHTS_OFFLOAD) X(PRECISION_AWARE)       \
     X(FIRST_MOMENT) X(SECOND_MOMENT) X(MOMENTUM) X(EP_OVERLAP) X(NO_PP_OVERLAP)          \
-    X(GROUPED_GEMM) X(DISPATCHER) X(NO_GRAD_FUSION) X(CHECKPOINT_FORMAT)                 \
+    X(GROUPED_GEMM) X(DISPATCHER) X(DISPATCHER_BACKEND) X(NO_GRAD_FUSION) X(CHECKPOINT_FORMAT)                 \
     X(SPEC) X(BASE)                                                                      \
     /* serving */                                                                        \
     X(ATTENTION_DP) X(HAS_ATTENTION_DP) X(EXPERT_PARALLEL) X(KV_SPLIT) X(KV_BATCH)       \

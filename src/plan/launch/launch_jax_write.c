@@ -216,7 +216,7 @@ static void put_head(jax_writer *w)
         "\n",
         (long long)d->batch_seqs, (long long)(d->replicas * d->layout->microbatch_seqs),
         (long long)d->microbatches, (long long)d->seq_tokens,
-        ridge_remat_text(d->layout->remat),
+        ridge_layout_remat_text(d->cx, d->layout),
         ridge_precision_policy(d->layout->precision)->text,
         ridge_optimizer_text(d->layout->optimizer),
         ridge_schedule_text(ridge_layout_schedule(d->layout)),

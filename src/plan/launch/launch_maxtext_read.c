@@ -6,6 +6,7 @@
  * @source maxtext-2025, configs/base.yml and its logical_axis_rules
  */
 #include "launch_read.h"
+#include "launch_tensors.h"
 
 #include <math.h>
 #include <string.h>
@@ -190,13 +191,14 @@ static const remat_row remats[] = {
     {"save_qkv_proj", RIDGE_REMAT_FULL, "queries, keys and values are kept"},
     {"save_out_proj", RIDGE_REMAT_FULL, "attention's projection is kept"},
     {"qkv_proj_offloaded", RIDGE_REMAT_FULL, "projections go to the host"},
-    {"minimal_offloaded", RIDGE_REMAT_MATMULS, NULL},
-    {"custom", RIDGE_REMAT_FULL, "tensors are chosen one by one"}};
+    {"minimal_offloaded", RIDGE_REMAT_MATMULS, NULL}};
 
 static ridge_status read_remat(launch_sheet *s, ridge_knobs *k)
 {
     const char *name = "full";
     RIDGE_TRY(launch_sheet_word(s, LAUNCH_REMAT, &name));
+    if (strcmp(name, "custom") == 0)
+        return launch_tensors_read(s, k);
     for (size_t i = 0; i < RIDGE_COUNT_OF(remats); i++) {
         if (strcmp(name, remats[i].name) != 0)
             continue;

@@ -6,6 +6,7 @@
  */
 #include "launch_draft.h"
 #include "launch_names.h"
+#include "launch_tensors.h"
 #include "network_time.h"
 
 #include <inttypes.h>
@@ -228,6 +229,8 @@ static ridge_status fill_pipeline(launch_draft *d)
 
 static ridge_status fill_remat(launch_draft *d)
 {
+    if (d->layout->remat_ops != 0)
+        return launch_tensors_write(d);
     switch (d->layout->remat) {
     case RIDGE_REMAT_FULL:
         launch_draft_text(d, LAUNCH_REMAT, "full");
@@ -349,7 +352,8 @@ ridge_status launch_maxtext_write(launch_draft *d)
             1u << RIDGE_CP_RING | 1u << RIDGE_CP_GATHER | 1u << RIDGE_CP_ALL_TO_ALL,
         .optimizers = 1u << RIDGE_OPTIMIZER_ADAMW | 1u << RIDGE_OPTIMIZER_SGD |
                       1u << RIDGE_OPTIMIZER_MUON,
-        .offload = RIDGE_OFFLOAD_ALL};
+        .offload = RIDGE_OFFLOAD_ALL,
+        .has_named_remat = true};
     RIDGE_TRY(launch_draft_check(d, &ability));
     RIDGE_TRY(fill_model(d));
     RIDGE_TRY(fill_mesh(d));

@@ -21,6 +21,8 @@ static ridge_status read_flags(launch_sheet *s, launch_dims *d)
     RIDGE_TRY(launch_sheet_flag(s, LAUNCH_MLA, &d->is_mla));
     RIDGE_TRY(launch_sheet_flag(s, LAUNCH_SHARED_GATE, &d->has_shared_gate));
     RIDGE_TRY(launch_sheet_flag(s, LAUNCH_ROUTER_BIAS, &d->has_router_bias));
+    RIDGE_TRY(launch_sheet_want(s, LAUNCH_EXPERT_GROUPS, &d->expert_groups));
+    RIDGE_TRY(launch_sheet_want(s, LAUNCH_GROUPS_PER_TOKEN, &d->groups_per_token));
     d->is_tied = !is_untied;
     d->has_qkv_bias = has_qkv_bias || !no_bias;
     d->has_out_bias = d->has_mlp_bias = !no_bias;

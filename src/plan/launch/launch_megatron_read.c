@@ -1,5 +1,6 @@
 /* The layout and the batch in Megatron's options.
  * @source megatron-lm-2025, megatron/training/arguments.py (validate_args) */
+#include "launch_modules.h"
 #include "launch_read.h"
 
 #include <string.h>
@@ -161,6 +162,31 @@ static bool is_feed_forward(const char *modules)
     return false;
 }
 
+static ridge_status read_modules(launch_sheet *s, ridge_knobs *k)
+{
+    const char *modules = "";
+    ridge_remat_ops known;
+    RIDGE_TRY(launch_sheet_text(s, LAUNCH_REMAT_MODULES, &modules));
+    if (strcmp(modules, "core_attn") == 0 || strcmp(modules, "[core_attn]") == 0)
+        return RIDGE_OK;
+    if (is_feed_forward(modules)) {
+        k->remat = RIDGE_REMAT_FFN;
+        return RIDGE_OK;
+    }
+    RIDGE_TRY(launch_model_ops(s->cx, s->launch->model, &known));
+    if (launch_modules_ops(modules, known, &k->remat_ops)) {
+        k->remat = RIDGE_REMAT_OPERATIONS;
+        return RIDGE_OK;
+    }
+    const bool has_experts = strstr(modules, "moe") != NULL;
+    k->remat = has_experts ? RIDGE_REMAT_FFN : k->remat;
+    launch_notes_add(s->cx, &s->launch->differing, "%s:%d: %s %.80s; priced as %s",
+                     s->file, s->given[LAUNCH_REMAT_MODULES]->line,
+                     s->given[LAUNCH_REMAT_MODULES]->name, modules,
+                     has_experts ? "layernorm moe" : "core_attn");
+    return RIDGE_OK;
+}
+
 static ridge_status read_remat(launch_sheet *s, int64_t layers, ridge_knobs *k)
 {
     const char *granularity = "";
@@ -178,23 +204,26 @@ static ridge_status read_remat(launch_sheet *s, int64_t layers, ridge_knobs *k)
                                  "'%.60s': expected full or selective", granularity);
     }
     k->remat = RIDGE_REMAT_SELECTIVE;
-    if (launch_sheet_has(s, LAUNCH_REMAT_MODULES)) {
-        const char *modules = "";
-        RIDGE_TRY(launch_sheet_text(s, LAUNCH_REMAT_MODULES, &modules));
-        if (is_feed_forward(modules)) {
-            k->remat = RIDGE_REMAT_FFN;
-        } else if (strcmp(modules, "core_attn") != 0 &&
-                   strcmp(modules, "[core_attn]") != 0) {
-            launch_notes_add(s->cx, &s->launch->differing,
-                             "%s:%d: %s %.80s; priced as core_attn", s->file,
-                             s->given[LAUNCH_REMAT_MODULES]->line,
-                             s->given[LAUNCH_REMAT_MODULES]->name, modules);
-        }
-    }
+    if (launch_sheet_has(s, LAUNCH_REMAT_MODULES))
+        return read_modules(s, k);
     return RIDGE_OK;
 }
 
 /* ---- precision ------------------------------------------------------------------- */
+
+/* Weights that are kept and gathered in 8 bits are so in every recipe. */
+static ridge_status read_fp8(launch_sheet *s, ridge_knobs *k)
+{
+    const char *recipe = "delayed";
+    bool is_gathered = false;
+    if (launch_sheet_has(s, LAUNCH_FP8_RECIPE))
+        RIDGE_TRY(launch_sheet_text(s, LAUNCH_FP8_RECIPE, &recipe));
+    RIDGE_TRY(launch_sheet_flag(s, LAUNCH_FP8_GATHER, &is_gathered));
+    k->precision = is_gathered                    ? RIDGE_PRECISION_FP8_WEIGHTS
+                   : strcmp(recipe, "mxfp8") == 0 ? RIDGE_PRECISION_MXFP8
+                                                  : RIDGE_PRECISION_FP8;
+    return RIDGE_OK;
+}
 
 static ridge_status read_precision(launch_sheet *s, ridge_knobs *k)
 {
@@ -211,7 +240,7 @@ static ridge_status read_precision(launch_sheet *s, ridge_knobs *k)
     if (launch_sheet_has(s, LAUNCH_FP4)) {
         k->precision = RIDGE_PRECISION_FP4;
     } else if (launch_sheet_has(s, LAUNCH_FP8)) {
-        k->precision = RIDGE_PRECISION_FP8;
+        RIDGE_TRY(read_fp8(s, k));
     } else if (is_fp16) {
         k->precision = RIDGE_PRECISION_FP16;
     } else if (is_bf16) {
@@ -222,7 +251,7 @@ static ridge_status read_precision(launch_sheet *s, ridge_knobs *k)
         launch_notes_add(s->cx, &s->launch->assumed, "fp32, for want of bf16 and fp16");
     }
     const bool is_scaled =
-        k->precision == RIDGE_PRECISION_FP8 || k->precision == RIDGE_PRECISION_FP4;
+        ridge_dtype_bytes(ridge_precision_policy(k->precision)->compute) < 2;
     if (is_scaled && is_reduce_bf16) {
         launch_notes_add(s->cx, &s->launch->differing,
                          "%s: gradients in bf16; priced in fp32", s->file);
@@ -338,6 +367,20 @@ static ridge_status read_batch(launch_sheet *s, ridge_launch *launch)
     return RIDGE_OK;
 }
 
+/* ---- experts --------------------------------------------------------------------- */
+
+/* The flexible dispatcher sends a token once to each node and rank; the others a copy
+ * for each expert. */
+static ridge_status read_dispatch(launch_sheet *s, ridge_knobs *k)
+{
+    const char *type = "allgather";
+    if (launch_sheet_has(s, LAUNCH_DISPATCHER))
+        RIDGE_TRY(launch_sheet_text(s, LAUNCH_DISPATCHER, &type));
+    k->ep_dispatch =
+        strcmp(type, "flex") == 0 ? RIDGE_DISPATCH_ONCE : RIDGE_DISPATCH_COPIES;
+    return RIDGE_OK;
+}
+
 /* ---- the whole ------------------------------------------------------------------- */
 
 /* Whether anything of how to run it is stated, or the model alone. */
@@ -405,6 +448,7 @@ static ridge_status read_layout(launch_sheet *s, int64_t chips, ridge_launch *la
     k->has_sp = is_sp && k->tp > 1 ? 1 : 0;
     k->overlap[RIDGE_OVERLAP_TP] = is_overlap && k->tp > 1 ? 1 : 0;
     RIDGE_TRY(read_remat(s, layers, k));
+    RIDGE_TRY(read_dispatch(s, k));
     RIDGE_TRY(read_precision(s, k));
     RIDGE_TRY(read_optimizer(s, k));
     RIDGE_TRY(read_offload(s, k));

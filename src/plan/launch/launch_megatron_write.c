@@ -5,6 +5,7 @@
  * @source megatron-lm-2025, megatron/training/arguments.py and Megatron-FSDP's guide
  */
 #include "launch_draft.h"
+#include "launch_modules.h"
 
 #include "train_case.h"
 
@@ -97,8 +98,17 @@ static void fill_experts(launch_draft *d)
         launch_draft_i64(d, LAUNCH_SHARED_D_FF, m->shared_d_ff);
     launch_draft_flag(d, LAUNCH_SHARED_GATE, m->has_shared_gate);
     launch_draft_flag(d, LAUNCH_ROUTER_BIAS, m->has_router_bias);
+    if (m->expert_groups > 0) {
+        launch_draft_i64(d, LAUNCH_EXPERT_GROUPS, m->expert_groups);
+        launch_draft_i64(d, LAUNCH_GROUPS_PER_TOKEN, m->groups_per_token);
+    }
     launch_draft_flag(d, LAUNCH_GROUPED_GEMM, true);
-    launch_draft_text(d, LAUNCH_DISPATCHER, "alltoall");
+    const bool is_once =
+        d->layout->ep > 1 && d->layout->ep_dispatch != RIDGE_DISPATCH_COPIES;
+    launch_draft_text(d, LAUNCH_DISPATCHER, is_once ? "flex" : "alltoall");
+    launch_draft_text(d, LAUNCH_DISPATCHER_BACKEND, is_once ? "deepep" : NULL);
+    if (is_once && d->layout->ep_dispatch == RIDGE_DISPATCH_ONCE_FP8)
+        launch_draft_note(d, "tokens are dispatched in bf16; the plan counts fp8");
     fill_pattern(d);
 }
 
@@ -280,13 +290,34 @@ static const char *ffn_modules(const ridge_model *model)
                         : "layernorm moe";
 }
 
+static ridge_status fill_modules(launch_draft *d)
+{
+    ridge_remat_ops known;
+    RIDGE_TRY(launch_model_ops(d->cx, d->request->model, &known));
+    const char *modules = launch_modules_text(d->cx, known, d->layout->remat_ops);
+    if (modules == NULL)
+        return launch_draft_refuse(
+            d,
+            "recomputes modules whole: core_attn is o, layernorm h+h_ffn, mlp "
+            "gate+up+act, moe_act rows_act, shared_experts "
+            "shared_g+shared_u+shared_act, mla_up_proj q+q_rope_raw+q_rope+k+v; plan "
+            "with some of these for remat=%s",
+            ridge_layout_remat_text(d->cx, d->layout));
+    launch_draft_text(d, LAUNCH_REMAT, "selective");
+    launch_draft_text(d, LAUNCH_REMAT_MODULES, modules);
+    return RIDGE_OK;
+}
+
 static ridge_status fill_remat(launch_draft *d)
 {
-    const bool is_by_module = d->layout->remat == RIDGE_REMAT_SELECTIVE ||
+    const bool is_by_module = d->layout->remat_ops != 0 ||
+                              d->layout->remat == RIDGE_REMAT_SELECTIVE ||
                               d->layout->remat == RIDGE_REMAT_FFN;
     if (is_by_module && d->layout->remat_layers > 0)
         return launch_draft_refuse(d, "recomputes modules in all layers or in none: "
                                       "fix remat=selective, ffn or full");
+    if (d->layout->remat_ops != 0)
+        return fill_modules(d);
     switch (d->layout->remat) {
     case RIDGE_REMAT_NONE:
         return RIDGE_OK;
@@ -319,10 +350,18 @@ static ridge_status fill_precision(launch_draft *d)
         launch_draft_flag(d, LAUNCH_REDUCE_BF16, p == RIDGE_PRECISION_BF16_REDUCE);
         return RIDGE_OK;
     case RIDGE_PRECISION_FP8:
+    case RIDGE_PRECISION_FP8_WEIGHTS:
+    case RIDGE_PRECISION_MXFP8:
+        launch_draft_flag(d, LAUNCH_BF16, true);
+        launch_draft_text(d, LAUNCH_FP8,
+                          p == RIDGE_PRECISION_MXFP8 ? "e4m3" : "hybrid");
+        launch_draft_text(d, LAUNCH_FP8_RECIPE,
+                          p == RIDGE_PRECISION_MXFP8 ? "mxfp8" : NULL);
+        launch_draft_flag(d, LAUNCH_FP8_GATHER, p == RIDGE_PRECISION_FP8_WEIGHTS);
+        return RIDGE_OK;
     case RIDGE_PRECISION_FP4:
         launch_draft_flag(d, LAUNCH_BF16, true);
-        launch_draft_text(d, p == RIDGE_PRECISION_FP8 ? LAUNCH_FP8 : LAUNCH_FP4,
-                          p == RIDGE_PRECISION_FP8 ? "hybrid" : "e2m1");
+        launch_draft_text(d, LAUNCH_FP4, "e2m1");
         return RIDGE_OK;
     case RIDGE_PRECISION_FP16:
         launch_draft_flag(d, LAUNCH_FP16, true);
@@ -330,16 +369,14 @@ static ridge_status fill_precision(launch_draft *d)
     case RIDGE_PRECISION_FP32:
         return RIDGE_OK;
     case RIDGE_PRECISION_BF16_PURE:
-    case RIDGE_PRECISION_FP8_WEIGHTS:
     case RIDGE_PRECISION_FP8_ROWS:
-    case RIDGE_PRECISION_MXFP8:
     case RIDGE_PRECISION_TF32:
         break;
     }
     return launch_draft_refuse(
         d,
         "has no precision %s: plan with bf16, bf16-reduce, fp16, "
-        "fp8, fp4 or fp32",
+        "fp8, fp8-weights, mxfp8, fp4 or fp32",
         ridge_precision_policy(p)->text);
 }
 
@@ -371,7 +408,8 @@ ridge_status launch_megatron_fill(launch_draft *d)
         .optimizers = ~(1u << RIDGE_OPTIMIZER_ADAFACTOR),
         .offload = RIDGE_OFFLOAD_OPTIMIZER,
         .has_ends = true,
-        .has_partial_remat = true};
+        .has_partial_remat = true,
+        .has_named_remat = true};
     const double tokens = d->request->total_tokens;
     RIDGE_TRY(launch_draft_check(d, &ability));
     RIDGE_TRY(launch_dims_of(d->cx, d->request->model, &d->dims));

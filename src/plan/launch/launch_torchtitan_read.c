@@ -218,6 +218,30 @@ static ridge_status read_remat(launch_sheet *s, ridge_knobs *k)
     return RIDGE_OK;
 }
 
+/* One scale a tensor, whose weights may be gathered in 8 bits; or one a row, whose are
+ * not. */
+static ridge_status read_float8(launch_sheet *s, ridge_knobs *k)
+{
+    const char *recipe = "tensorwise";
+    bool is_gathered = false;
+    RIDGE_TRY(launch_sheet_word(s, LAUNCH_FP8_RECIPE, &recipe));
+    RIDGE_TRY(launch_sheet_flag(s, LAUNCH_FP8_GATHER, &is_gathered));
+    if (strncmp(recipe, "rowwise", strlen("rowwise")) == 0) {
+        if (is_gathered)
+            return launch_sheet_fail(
+                s, RIDGE_E_ARG, LAUNCH_FP8_GATHER,
+                "weights with a scale for each row are gathered in "
+                "bf16: take it out, or recipe_name");
+        k->precision = RIDGE_PRECISION_FP8_ROWS;
+        return RIDGE_OK;
+    }
+    if (strcmp(recipe, "tensorwise") != 0)
+        return launch_sheet_fail(s, RIDGE_E_PARSE, LAUNCH_FP8_RECIPE,
+                                 "'%.60s': expected tensorwise or rowwise", recipe);
+    k->precision = is_gathered ? RIDGE_PRECISION_FP8_WEIGHTS : RIDGE_PRECISION_FP8;
+    return RIDGE_OK;
+}
+
 static ridge_status read_precision(launch_sheet *s, ridge_knobs *k)
 {
     const char *compute = "bfloat16";
@@ -232,8 +256,10 @@ static ridge_status read_precision(launch_sheet *s, ridge_knobs *k)
     k->precision = strcmp(compute, "float32") == 0   ? RIDGE_PRECISION_FP32
                    : strcmp(reduce, "bfloat16") == 0 ? RIDGE_PRECISION_BF16_REDUCE
                                                      : RIDGE_PRECISION_BF16;
-    if (strstr(converters, "float8") != NULL || strstr(converters, "mx") != NULL)
-        k->precision = RIDGE_PRECISION_FP8;
+    if (strstr(converters, "mx") != NULL)
+        k->precision = RIDGE_PRECISION_MXFP8;
+    else if (strstr(converters, "float8") != NULL)
+        RIDGE_TRY(read_float8(s, k));
     if (strncmp(optimizer, "Adam", 4) != 0) {
         launch_notes_add(s->cx, &s->launch->differing, "%s: %s %.40s; priced as AdamW",
                          s->file, launch_sheet_name(s, LAUNCH_OPTIMIZER), optimizer);

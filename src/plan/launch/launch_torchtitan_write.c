@@ -174,16 +174,22 @@ static ridge_status fill_remat(launch_draft *d)
 static ridge_status fill_precision(launch_draft *d)
 {
     const ridge_precision p = d->layout->precision;
-    if (p != RIDGE_PRECISION_BF16 && p != RIDGE_PRECISION_FP8 &&
-        p != RIDGE_PRECISION_FP32) {
+    const bool is_fp8 = p == RIDGE_PRECISION_FP8 || p == RIDGE_PRECISION_FP8_WEIGHTS ||
+                        p == RIDGE_PRECISION_FP8_ROWS;
+    if (p != RIDGE_PRECISION_BF16 && !is_fp8 && p != RIDGE_PRECISION_FP32) {
         return launch_draft_refuse(d,
-                                   "has no precision %s: plan with bf16, fp8 or fp32",
+                                   "has no precision %s: plan with bf16, fp8, "
+                                   "fp8-weights, fp8-rows or fp32",
                                    ridge_precision_policy(p)->text);
     }
     launch_draft_text(d, LAUNCH_COMPUTE_DTYPE,
                       p == RIDGE_PRECISION_FP32 ? "float32" : "bfloat16");
     launch_draft_text(d, LAUNCH_GRAD_DTYPE, "float32");
-    if (p == RIDGE_PRECISION_FP8) {
+    if (is_fp8) {
+        launch_draft_text(d, LAUNCH_FP8_RECIPE,
+                          p == RIDGE_PRECISION_FP8_ROWS ? "rowwise" : NULL);
+        launch_draft_text(d, LAUNCH_FP8_GATHER,
+                          p == RIDGE_PRECISION_FP8_WEIGHTS ? "true" : NULL);
         launch_draft_text(d, LAUNCH_CONVERTERS, "[\"float8\"]");
         launch_draft_note(d, "float8 is fast with [compile] enable = true alone");
     }

@@ -96,11 +96,24 @@ static ridge_status set_small(ridge_ctx *cx, int *field, const char *key,
     return RIDGE_OK;
 }
 
-static ridge_status set_remat(ridge_ctx *cx, int *field, const char *value)
+/* A policy, names of operations, or "operations": the search chooses them. */
+static ridge_status set_remat(ridge_ctx *cx, ridge_knobs *knobs, const char *value)
 {
     ridge_remat remat;
-    RIDGE_TRY(ridge_remat_parse(cx, value, &remat));
-    *field = (int)remat;
+    ridge_remat_ops ops = 0;
+    const bool is_list = strpbrk(value, "+,") != NULL;
+    if (!is_list && ridge_remat_parse(cx, value, &remat) == RIDGE_OK) {
+        knobs->remat = (int)remat;
+        knobs->remat_ops = 0;
+        return RIDGE_OK;
+    }
+    if (strcmp(value, "operations") != 0 &&
+        ridge_remat_ops_parse(cx, value, &ops) != RIDGE_OK) {
+        RIDGE_TRY(is_list ? ridge_remat_ops_parse(cx, value, &ops)
+                          : ridge_remat_parse(cx, value, &remat));
+    }
+    knobs->remat = RIDGE_REMAT_OPERATIONS;
+    knobs->remat_ops = ops;
     return RIDGE_OK;
 }
 
@@ -174,7 +187,7 @@ static ridge_status set_knob(ridge_ctx *cx, ridge_knobs *knobs, const knob *k,
     case KNOB_ZERO:
         return set_small(cx, field, k->name, value, 3);
     case KNOB_REMAT:
-        return set_remat(cx, field, value);
+        return set_remat(cx, knobs, value);
     case KNOB_PRECISION:
         return ridge_precision_parse(cx, value, field);
     case KNOB_OPTIMIZER:

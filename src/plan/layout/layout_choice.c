@@ -240,3 +240,10 @@ ridge_schedule ridge_layout_schedule(const ridge_layout *l)
     return l->schedule == RIDGE_SCHEDULE_1F1B && l->vpp > 1 ? RIDGE_SCHEDULE_INTERLEAVED
                                                             : l->schedule;
 }
+
+const char *ridge_layout_remat_text(ridge_ctx *cx, const ridge_layout *l)
+{
+    return (int)l->remat == RIDGE_REMAT_OPERATIONS
+               ? ridge_remat_ops_text(cx, l->remat_ops)
+               : ridge_remat_text(l->remat);
+}

@@ -92,7 +92,7 @@ static void set_layout(ridge_ctx *cx, ridge_json *o, const ridge_train_request *
     ridge_json_set_text(o, "cp_exchange", ridge_cp_text(l->cp_exchange));
     ridge_json_set_text(o, "ep_dispatch", ridge_ep_dispatch_text(l->ep_dispatch));
     ridge_json_set_i64(o, "microbatch_seqs", l->microbatch_seqs);
-    ridge_json_set_text(o, "remat", ridge_remat_text(l->remat));
+    ridge_json_set_text(o, "remat", ridge_layout_remat_text(cx, l));
     if (l->remat_layers > 0) {
         ridge_json_set_i64(o, "remat_layers", l->remat_layers);
     } else {
@@ -338,8 +338,11 @@ static ridge_status read_layout(ridge_ctx *cx, const ridge_node *root, ridge_lay
     RIDGE_TRY(read_choices(cx, root, l));
     ridge_node n = ridge_json_get(root, "remat");
     RIDGE_TRY(ridge_json_want_text(cx, n, &text));
-    if (ridge_remat_parse(cx, text, &l->remat) != RIDGE_OK)
-        return fail_name(cx, n);
+    if (ridge_remat_parse(cx, text, &l->remat) != RIDGE_OK) {
+        if (ridge_remat_ops_parse(cx, text, &l->remat_ops) != RIDGE_OK)
+            return fail_name(cx, n);
+        l->remat = (ridge_remat)RIDGE_REMAT_OPERATIONS;
+    }
     n = ridge_json_get(root, "precision");
     RIDGE_TRY(ridge_json_want_text(cx, n, &text));
     if (ridge_precision_parse(cx, text, &l->precision) != RIDGE_OK)

@@ -6,10 +6,11 @@
  */
 #include "layer_program.h"
 
+#include "named_remat.h"
 #include "stack_time.h"
 
 #include "ridge/cost_program.h"
-#include "ridge/program.h"
+#include "ridge/program_remat.h"
 #include "ridge/shard.h"
 
 #include <math.h>
@@ -351,31 +352,142 @@ static void add_accumulation(const reading *r, const layer_shape *s, layer_time 
     }
 }
 
-ridge_status train_program_times(train_case *tc, const layer_shape *shape,
-                                 layer_time *out)
-{
+/* A cut with as many sequences as a microbatch has, and its times, in scratch. */
+typedef struct priced_cut {
     layer_cut cut;
     ridge_program program;
     ridge_partition partition;
+    ridge_operation_time *times;
+} priced_cut;
+
+static ridge_status price_cut(train_case *tc, const layer_shape *shape, priced_cut *out)
+{
     ridge_laid_mesh nowhere = {.slice = tc->slice};
-    RIDGE_TRY(find_cut(tc, shape, &cut));
+    RIDGE_TRY(find_cut(tc, shape, &out->cut));
     for (int i = 0; i < RIDGE_MESH_AXIS_MAX; i++)
         nowhere.groups[i].ranks = 1;
-    ridge_arena *scratch = ridge_ctx_scratch(tc->cx);
-    ridge_mark mark = ridge_arena_mark(scratch);
-    ridge_operation_time *times =
-        ridge_new(scratch, ridge_operation_time, (size_t)cut.partition->program->n_ops);
-    if (times == NULL ||
-        !enlarge(tc, &cut, shape->microbatch_seqs, &program, &partition))
+    out->times = ridge_new(ridge_ctx_scratch(tc->cx), ridge_operation_time,
+                           (size_t)out->cut.partition->program->n_ops);
+    if (out->times == NULL ||
+        !enlarge(tc, &out->cut, shape->microbatch_seqs, &out->program, &out->partition))
         return ridge_fail_nomem(tc->cx);
-    RIDGE_TRY(ridge_operation_times(tc->cx, &partition, &nowhere, tc->policy->compute,
-                                    times));
-    reading r = {tc, &partition, times, &cut};
+    return ridge_operation_times(tc->cx, &out->partition, &nowhere, tc->policy->compute,
+                                 out->times);
+}
+
+static double shape_tokens(const train_case *tc, const layer_shape *shape)
+{
+    return (double)shape->microbatch_seqs * tc->seq_tokens / (double)shape->cp;
+}
+
+static ridge_status read_named(train_case *tc, const layer_shape *shape,
+                               const priced_cut *p, layer_time *out)
+{
+    if (tc->n_named == 0)
+        return RIDGE_OK;
+    bool *again = ridge_new(ridge_ctx_scratch(tc->cx), bool, (size_t)p->program.n_ops);
+    for (int k = 0; again != NULL && k < tc->n_kinds; k++) {
+        named_time *t =
+            ridge_new(ridge_ctx_arena(tc->cx), named_time, (size_t)tc->n_named);
+        if (t == NULL)
+            return ridge_fail_nomem(tc->cx);
+        const named_program x = named_program_of(&p->partition, p->times, k);
+        for (int i = 0; i < tc->n_named; i++)
+            t[i] =
+                named_remat_time(tc, &x, tc->named[i], shape_tokens(tc, shape), again);
+        out[k].named = t;
+    }
+    return again == NULL ? ridge_fail_nomem(tc->cx) : RIDGE_OK;
+}
+
+static ridge_status read_times(train_case *tc, const layer_shape *shape,
+                               layer_time *out)
+{
+    priced_cut p;
+    RIDGE_TRY(price_cut(tc, shape, &p));
+    reading r = {tc, &p.partition, p.times, &p.cut};
     memset(out, 0, ((size_t)tc->n_kinds + 1) * sizeof *out);
     read_blocks(&r, out);
     for (int k = 0; k <= tc->n_kinds; k++)
         out[k].selective_s = stack_selective_s(tc->stack, &out[k]);
     add_accumulation(&r, shape, out);
-    ridge_arena_rewind(scratch, mark);
+    return read_named(tc, shape, &p, out);
+}
+
+ridge_status train_program_times(train_case *tc, const layer_shape *shape,
+                                 layer_time *out)
+{
+    const ridge_mark mark = ridge_arena_mark(ridge_ctx_scratch(tc->cx));
+    const ridge_status st = read_times(tc, shape, out);
+    if (st == RIDGE_OK)
+        ridge_arena_rewind(ridge_ctx_scratch(tc->cx), mark);
+    return st;
+}
+
+static layer_shape plain_shape(int64_t tp, int64_t ep, bool has_sp)
+{
+    return (layer_shape){tp, 1, ep, 1, has_sp, false};
+}
+
+ridge_status train_program_freed(train_case *tc, int64_t tp, int64_t ep, bool has_sp,
+                                 double (*out)[NAMED_MOST])
+{
+    const layer_shape shape = plain_shape(tp, ep, has_sp);
+    layer_time *times =
+        ridge_new(ridge_ctx_arena(tc->cx), layer_time, (size_t)tc->n_kinds + 1);
+    if (times == NULL)
+        return ridge_fail_nomem(tc->cx);
+    RIDGE_TRY(train_program_times(tc, &shape, times));
+    for (int k = 0; k < tc->n_kinds; k++) {
+        for (int i = 0; i < tc->n_named; i++)
+            out[k][i] = times[k].named[i].freed_bytes;
+    }
     return RIDGE_OK;
+}
+
+ridge_status train_program_ladder(train_case *tc, const layer_shape *shape)
+{
+    priced_cut p;
+    const ridge_mark mark = ridge_arena_mark(ridge_ctx_scratch(tc->cx));
+    RIDGE_TRY(price_cut(tc, shape, &p));
+    bool *again = ridge_new(ridge_ctx_scratch(tc->cx), bool, (size_t)p.program.n_ops);
+    if (again == NULL)
+        return ridge_fail_nomem(tc->cx);
+    tc->n_named = named_remat_ladder(tc, &p.partition, p.times, shape_tokens(tc, shape),
+                                     again, tc->named);
+    ridge_arena_rewind(ridge_ctx_scratch(tc->cx), mark);
+    return RIDGE_OK;
+}
+
+ridge_status train_program_ops(train_case *tc, ridge_remat_ops *out)
+{
+    RIDGE_TRY(train_programs_open(tc));
+    *out = ridge_program_remat_ops(tc->programs->program);
+    return RIDGE_OK;
+}
+
+double train_again_flops(const train_case *tc, const ridge_layout *l)
+{
+    if ((int)l->remat != RIDGE_REMAT_OPERATIONS)
+        return ridge_model_flops_remat(tc->model, tc->seq_tokens, true, l->remat);
+    if (tc->programs == NULL)
+        return 0;
+    const ridge_program *p = tc->programs->program;
+    const ridge_mark mark = ridge_arena_mark(ridge_ctx_scratch(tc->cx));
+    bool *again = ridge_new(ridge_ctx_scratch(tc->cx), bool, (size_t)p->n_ops);
+    double flops = 0;
+    for (int b = 0; again != NULL && b < p->n_blocks; b++) {
+        const ridge_block *block = &p->blocks[b];
+        if (!block->is_backward || block->forward_of < 0)
+            continue;
+        ridge_program_mark_named(p, b, l->remat_ops, again);
+        const ridge_block *ahead = &p->blocks[block->forward_of];
+        for (int i = ahead->first_op; i < ahead->first_op + ahead->n_ops; i++) {
+            if (again[i])
+                flops += (double)ahead->repeat *
+                         ridge_operation_count(p, &p->ops[i]).matmul_flops;
+        }
+    }
+    ridge_arena_rewind(ridge_ctx_scratch(tc->cx), mark);
+    return flops / tc->seq_tokens;
 }

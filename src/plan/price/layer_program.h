@@ -21,4 +21,18 @@ RIDGE_NODISCARD ridge_status train_program_times(train_case *tc,
                                                  const layer_shape *shape,
                                                  layer_time *out);
 
+/** Bytes of a token that naming each of the case's sets frees in a layer of each kind.
+ *  @param out  [kinds] */
+RIDGE_NODISCARD ridge_status train_program_freed(train_case *tc, int64_t tp, int64_t ep,
+                                                 bool has_sp,
+                                                 double (*out)[NAMED_MOST]);
+/** FLOPs of products that a token does again in all layers, of a policy or of named
+ *  operations, whose program was lowered to price the layout */
+double train_again_flops(const train_case *tc, const ridge_layout *layout);
+/** Operations of the model's layers. @errors E_ARG, E_NOMEM */
+RIDGE_NODISCARD ridge_status train_program_ops(train_case *tc, ridge_remat_ops *out);
+/** Let the case's sets be those from the cheapest to all, for one shape. */
+RIDGE_NODISCARD ridge_status train_program_ladder(train_case *tc,
+                                                  const layer_shape *shape);
+
 #endif

@@ -25,9 +25,11 @@ double layer_time_bwd_s(const layer_time *t)
     return t->matmul_bwd_s + t->attention_bwd_s + t->vector_bwd_s;
 }
 
-double layer_time_recompute_s(const layer_time *t, ridge_remat remat)
+double layer_time_recompute_s(const layer_time *t, int remat)
 {
-    switch (remat) {
+    if (remat >= RIDGE_REMAT_COUNT)
+        return t->named == NULL ? 0 : t->named[remat - RIDGE_REMAT_COUNT].again_s;
+    switch ((ridge_remat)remat) {
     case RIDGE_REMAT_NONE:
         return 0;
     case RIDGE_REMAT_SELECTIVE:

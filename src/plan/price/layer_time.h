@@ -24,6 +24,13 @@ typedef struct layer_exchange_item {
 
 enum { LAYER_EXCHANGE_MAX = 24 };
 
+/** What naming a set of operations comes to in a layer. */
+typedef struct named_time {
+    double again_s;
+    double experts_share; /* of the products of experts that are done again */
+    double freed_bytes;   /* of one token on one chip */
+} named_time;
+
 /** Seconds of one pass over one layer (or the head), and what it exchanges. */
 typedef struct layer_time {
     double matmul_fwd_s, matmul_bwd_s;
@@ -33,6 +40,7 @@ typedef struct layer_time {
     double bound_fwd_s, bound_bwd_s;     /* at peak rates */
     /* forward work that a policy does again */
     double selective_s, elementwise_s, ffn_s;
+    const named_time *named; /* [tc->n_named] */
     bool is_fwd_read, is_bwd_read;
     int n_exchanges;
     layer_exchange_item exchanges[LAYER_EXCHANGE_MAX];
@@ -51,7 +59,7 @@ bool layer_shape_is_same(const layer_shape *a, const layer_shape *b);
 
 double layer_time_fwd_s(const layer_time *t);
 double layer_time_bwd_s(const layer_time *t);
-/** Forward work that a remat policy does again. */
-double layer_time_recompute_s(const layer_time *t, ridge_remat remat);
+/** Forward work that is done again. @param remat  as train_remat_index */
+double layer_time_recompute_s(const layer_time *t, int remat);
 
 #endif

@@ -23,9 +23,9 @@ static bool has_tp_overlap(const ridge_layout *l)
 
 /* How a layer runs within its stage. */
 typedef struct layer_run {
-    int kind;          /* n_kinds: the head */
-    double n;          /* layers */
-    ridge_remat remat; /* the head is never computed again */
+    int kind;  /* n_kinds: the head */
+    double n;  /* layers */
+    int remat; /* as train_remat_index; the head is never computed again */
 } layer_run;
 
 /* Exposed part of a TP block's collectives beside the matmuls of its layer. */
@@ -89,14 +89,16 @@ static void add_cp(const ridge_layout *l, const layer_time *t, const layer_excha
 }
 
 /* Whether a policy repeats the products of experts. */
-static double repeated_experts(ridge_remat remat)
+static double repeated_experts(const layer_time *t, int remat)
 {
+    if (remat >= RIDGE_REMAT_COUNT && t->named != NULL)
+        return t->named[remat - RIDGE_REMAT_COUNT].experts_share;
     return remat == RIDGE_REMAT_FULL || remat == RIDGE_REMAT_FFN ? 1 : 0;
 }
 
 /* Of the forward exchanges of experts what a policy repeats: dispatch and combine, or
  * the dispatch alone. */
-static double repeated_ep(ridge_remat remat)
+static double repeated_ep(int remat)
 {
     return remat == RIDGE_REMAT_FULL ? 1 : remat == RIDGE_REMAT_FFN ? 0.5 : 0;
 }
@@ -257,7 +259,7 @@ static void add_compute(const train_terms *x, const layer_run *run, double redo,
     s->parts.attention_s += n * (t->attention_fwd_s + t->attention_bwd_s);
     s->parts.vector_s += n * (t->vector_fwd_s + t->vector_bwd_s);
     s->parts.recompute_s += n * layer_time_recompute_s(t, run->remat);
-    const waiting wait = wait_for_experts(x, t, repeated_experts(run->remat));
+    const waiting wait = wait_for_experts(x, t, repeated_experts(t, run->remat));
     s->parts.imbalance_s += n * (wait.fwd_s + wait.bwd_s);
     s->weight_s += n * WEIGHT_SHARE * t->matmul_bwd_s;
 }
@@ -288,7 +290,7 @@ static void add_layers(const train_case *tc, const train_terms *x,
     s->fwd_s += n * (fwd_s + e.tp_fwd_s + e.cp_fwd_s + e.ep_fwd_s);
     s->bwd_s += n * (bwd_s + e.tp_bwd_s + e.cp_bwd_s + e.ep_bwd_s);
     if (s->work != NULL) {
-        const waiting wait = wait_for_experts(x, t, repeated_experts(run->remat));
+        const waiting wait = wait_for_experts(x, t, repeated_experts(t, run->remat));
         work_layers(tc, t, &e, &wait, layer_time_recompute_s(t, run->remat), n,
                     s->work);
     }
@@ -335,7 +337,8 @@ stage_time train_stage_time(const train_case *tc, const train_terms *x,
     for (int k = 0; k < tc->n_kinds; k++) {
         double n = stage->layers[k];
         if (n * again > 0)
-            add_layers(tc, x, l, &(layer_run){k, n * again, l->remat}, &s);
+            add_layers(tc, x, l, &(layer_run){k, n * again, train_remat_index(tc, l)},
+                       &s);
         if (n * (1 - again) > 0) {
             layer_run whole = {k, n * (1 - again), RIDGE_REMAT_NONE};
             add_layers(tc, x, l, &whole, &s);

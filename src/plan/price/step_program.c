@@ -199,12 +199,22 @@ static bool is_read_before(const reading *r, int block)
     return false;
 }
 
+static void mark_again(const reading *r, int backward)
+{
+    const ridge_layout *l = r->layout;
+    if ((int)l->remat == RIDGE_REMAT_OPERATIONS) {
+        ridge_program_mark_named(r->program, backward, l->remat_ops, r->is_again);
+    } else {
+        ridge_program_mark_again(r->program, backward, l->remat, r->is_again);
+    }
+}
+
 static void read_blocks(const reading *r)
 {
     const ridge_program *p = r->program;
     for (int b = 0; b < p->n_blocks; b++) {
         if (p->blocks[b].is_backward)
-            ridge_program_mark_again(p, b, r->layout->remat, r->is_again);
+            mark_again(r, b);
     }
     for (int b = 0; b < p->n_blocks; b++) {
         const ridge_block *block = &p->blocks[b];
@@ -268,8 +278,8 @@ static bool is_same(const ridge_layout *a, const ridge_layout *b)
     return a->dp == b->dp && a->fsdp == b->fsdp && a->tp == b->tp && a->cp == b->cp &&
            a->pp == b->pp && a->ep == b->ep && a->zero_stage == b->zero_stage &&
            a->has_sp == b->has_sp && a->microbatch_seqs == b->microbatch_seqs &&
-           a->remat == b->remat && a->cp_exchange == b->cp_exchange &&
-           a->placement == b->placement;
+           a->remat == b->remat && a->remat_ops == b->remat_ops &&
+           a->cp_exchange == b->cp_exchange && a->placement == b->placement;
 }
 
 /* @return NULL: the degrees make no mesh, or the memo's status says why */
@@ -342,6 +352,7 @@ static remat_times find_both(const train_case *tc, const ridge_layout *l)
 {
     ridge_layout keeping = *l;
     keeping.remat = RIDGE_REMAT_NONE;
+    keeping.remat_ops = 0;
     return (remat_times){find_times(tc, l), find_times(tc, &keeping)};
 }
 

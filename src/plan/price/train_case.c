@@ -129,6 +129,22 @@ static void read_weights(train_case *tc)
     }
 }
 
+/* The operations that a knob names are those of some layer. */
+static ridge_status name_operations(train_case *tc)
+{
+    const ridge_remat_ops wanted = tc->request->knobs.remat_ops;
+    ridge_remat_ops known;
+    RIDGE_TRY(train_program_ops(tc, &known));
+    if ((wanted & ~known) != 0)
+        return ridge_fail(tc->cx, RIDGE_E_ARG,
+                          "remat: no layer of %s makes %s: its operations are %s",
+                          tc->model->name,
+                          ridge_remat_ops_text(tc->cx, wanted & ~known),
+                          ridge_remat_ops_text(tc->cx, known));
+    tc->named[tc->n_named++] = wanted;
+    return RIDGE_OK;
+}
+
 ridge_status train_case_open(ridge_ctx *cx, const ridge_train_request *request,
                              train_case *out)
 {
@@ -162,6 +178,7 @@ ridge_status train_case_open(ridge_ctx *cx, const ridge_train_request *request,
         tc.usd_per_chip_hour = chip->prices[0].usd_per_chip_hour;
     read_weights(&tc);
     *out = tc;
+    return request->knobs.remat_ops != 0 ? name_operations(out) : RIDGE_OK;
     return RIDGE_OK;
 }
 
@@ -174,6 +191,24 @@ ridge_status train_case_set_policy(train_case *tc, ridge_precision precision,
     *made = ridge_policy_with_optimizer(ridge_precision_policy(precision), optimizer);
     tc->policy = made;
     return RIDGE_OK;
+}
+
+void train_case_set_remat(train_case *tc, const ridge_layout *layout)
+{
+    tc->n_named = 0;
+    if ((int)layout->remat == RIDGE_REMAT_OPERATIONS)
+        tc->named[tc->n_named++] = layout->remat_ops;
+}
+
+int train_remat_index(const train_case *tc, const ridge_layout *layout)
+{
+    if ((int)layout->remat != RIDGE_REMAT_OPERATIONS)
+        return (int)layout->remat;
+    for (int i = 0; i < tc->n_named; i++) {
+        if (tc->named[i] == layout->remat_ops)
+            return RIDGE_REMAT_COUNT + i;
+    }
+    return RIDGE_REMAT_NONE;
 }
 
 double train_host_bytes_per_s(const ridge_chip *chip)

@@ -46,6 +46,8 @@ typedef struct train_stages {
     double layers_most;        /* of any stage */
 } train_stages;
 
+enum { NAMED_MOST = 24 };
+
 /** The model's programs, lowered and cut, see layer_program.h. */
 typedef struct train_programs train_programs;
 
@@ -72,6 +74,8 @@ typedef struct train_case {
     train_programs *programs; /* NULL until the first is wanted */
     struct step_memo *steps;  /* of chips that overlap nothing, see step_program.h */
     ridge_status status;      /* of the last terms that could not be made */
+    int n_named; /* sets of operations that layouts may do again, one by one */
+    ridge_remat_ops named[NAMED_MOST];
 } train_case;
 
 /** @errors as ridge_train_check; E_NOMEM. @owner cx */
@@ -87,6 +91,11 @@ bool train_case_forget(train_case *tc);
 RIDGE_NODISCARD ridge_status train_case_set_policy(train_case *tc,
                                                    ridge_precision precision,
                                                    ridge_optimizer optimizer);
+
+/** Take the operations that a layout does again, if it names them. */
+void train_case_set_remat(train_case *tc, const ridge_layout *layout);
+/** Policies, and beyond RIDGE_REMAT_COUNT the case's sets of named operations. */
+int train_remat_index(const train_case *tc, const ridge_layout *layout);
 
 /** Bytes a second between a chip and its host, one direction; 0: not known. */
 double train_host_bytes_per_s(const ridge_chip *chip);

@@ -1,4 +1,5 @@
 /* Legality of a layout, and what follows from its step time: rates, days, money. */
+#include "layer_program.h"
 #include "pipeline_choice.h"
 #include "train_price.h"
 
@@ -95,7 +96,7 @@ void train_price_finish(const train_case *tc, ridge_train_price *p)
     p->tokens_per_s_per_chip = tokens / p->step_time_s / chips;
     p->model_flops_per_s_per_chip = p->tokens_per_s_per_chip * tc->flops_per_token;
     double peak = ridge_chip_peak(tc->chip, RIDGE_DTYPE_BF16, NULL);
-    double again = ridge_model_flops_remat(tc->model, tc->seq_tokens, true, l->remat);
+    double again = train_again_flops(tc, l);
     p->mfu = p->model_flops_per_s_per_chip / peak;
     p->hfu = p->mfu + p->tokens_per_s_per_chip * again / peak;
     p->bottleneck = largest_part(&p->parts);

@@ -5,6 +5,7 @@
  * (ZeRO), korthikanti2022 (activations), narayanan2021 (1F1B and interleaving).
  */
 #include "train_memory.h"
+#include "layer_program.h"
 #include "stack_memory.h"
 
 #include <math.h>
@@ -25,6 +26,26 @@ static const reserve reserves[] = {
     [RIDGE_CHIP_CPU] = {0.5e9, 0.05},
 };
 
+/* All but what naming operations frees, of which software that does not fuse keeps more
+ * copies; never less than a layer's input. */
+static bool add_named(train_case *tc, bool has_sp, train_load *load)
+{
+    const double passes = tc->stack == NULL ? 1 : tc->stack->kept_passes;
+    double(*freed)[NAMED_MOST] =
+        ridge_arena_new(ridge_ctx_arena(tc->cx), (size_t)tc->n_kinds, sizeof *freed);
+    if (freed == NULL)
+        return false;
+    tc->status = train_program_freed(tc, load->tp, load->ep, has_sp, freed);
+    for (int k = 0; tc->status == RIDGE_OK && k < tc->n_kinds; k++) {
+        double *bytes = load->activation_bytes[k];
+        for (int i = 0; i < tc->n_named; i++)
+            bytes[RIDGE_REMAT_COUNT + i] =
+                fmax(bytes[RIDGE_REMAT_FULL],
+                     bytes[RIDGE_REMAT_NONE] - passes * freed[k][i]);
+    }
+    return tc->status != RIDGE_E_NOMEM;
+}
+
 bool train_load_build(train_case *tc, int64_t tp, int64_t ep, bool has_sp,
                       train_load *out)
 {
@@ -42,7 +63,7 @@ bool train_load_build(train_case *tc, int64_t tp, int64_t ep, bool has_sp,
                 stack_kept_bytes(tc, k, (ridge_remat)r, tp, has_sp);
         }
     }
-    return true;
+    return tc->n_named == 0 || add_named(tc, has_sp, out);
 }
 
 train_params train_stage_params(const train_case *tc, const train_load *load,
@@ -141,6 +162,7 @@ static void add_activations(const train_case *tc, const train_load *load,
                             const train_stage *stage, const ridge_layout *l,
                             int64_t microbatches, ridge_memory_parts *m)
 {
+    const int remat = train_remat_index(tc, l);
     double tokens = train_tokens(tc, l);
     double again = train_remat_share(tc, l, stage);
     double kept = 0;
@@ -149,12 +171,12 @@ static void add_activations(const train_case *tc, const train_load *load,
     double rest = 0;
     for (int k = 0; k < tc->n_kinds; k++) {
         const double *bytes = load->activation_bytes[k];
-        double one = again * bytes[l->remat] + (1 - again) * bytes[RIDGE_REMAT_NONE];
+        double one = again * bytes[remat] + (1 - again) * bytes[RIDGE_REMAT_NONE];
         kept += stage->layers[k] * one;
         widest = fmax(widest, stage->layers[k] > 0 ? bytes[RIDGE_REMAT_NONE] : 0);
         if (stage->layers[k] > 0) {
             whole = fmax(whole, bytes[RIDGE_REMAT_NONE]);
-            rest = fmax(rest, bytes[RIDGE_REMAT_NONE] - bytes[l->remat]);
+            rest = fmax(rest, bytes[RIDGE_REMAT_NONE] - bytes[remat]);
         }
     }
     m->activations_bytes = tokens * kept * in_flight(l, stage, microbatches);

@@ -8,8 +8,9 @@
  */
 typedef struct train_load {
     int64_t tp, ep;
-    const train_params *layers;                    /* [kinds] */
-    double (*activation_bytes)[RIDGE_REMAT_COUNT]; /* [kinds] of one token */
+    const train_params *layers; /* [kinds] */
+    /* [kinds] of one token, by train_remat_index */
+    double (*activation_bytes)[RIDGE_REMAT_COUNT + NAMED_MOST];
 } train_load;
 
 /** @return false when memory ran out */

@@ -86,6 +86,7 @@ ridge_status ridge_train_price_one(ridge_ctx *cx, const ridge_train_request *req
     train_case tc;
     RIDGE_TRY(train_case_open(cx, request, &tc));
     RIDGE_TRY(train_case_set_policy(&tc, layout->precision, layout->optimizer));
+    train_case_set_remat(&tc, layout);
     *out = (ridge_train_price){.layout = *layout};
     out->fit = train_layout_check(&tc, layout);
     if (out->fit != RIDGE_FIT_OK)

@@ -230,8 +230,8 @@ static void tell_state(story *s, int depth)
     }
     for (int k = 0; k < s->tc->n_kinds && k < 4; k++) {
         story_add(s, depth, "activations", "bytes a token and layer that remat keeps",
-                  BYTES(s->load->activation_bytes[k][l->remat]), "remat=%s",
-                  ridge_remat_text(l->remat));
+                  BYTES(s->load->activation_bytes[k][train_remat_index(s->tc, l)]),
+                  "remat=%s", ridge_layout_remat_text(s->cx, l));
         if (l->remat_layers > 0)
             story_add(s, depth, "activations", "of layers that keep all",
                       BYTES(s->load->activation_bytes[k][RIDGE_REMAT_NONE]),

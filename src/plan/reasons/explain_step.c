@@ -1,5 +1,6 @@
 /* Derivations of the step time and of its compute parts. */
 #include "explain_story.h"
+#include "layer_program.h"
 
 #include <math.h>
 
@@ -119,12 +120,14 @@ void explain_vector(story *s, int depth)
 
 void explain_recompute(story *s, int depth)
 {
-    ridge_remat remat = s->price->layout.remat;
-    double again =
-        ridge_model_flops_remat(s->tc->model, s->tc->seq_tokens, true, remat);
+    const ridge_layout *l = &s->price->layout;
+    const double again = train_again_flops(s->tc, l);
     story_add(s, depth, "recompute", "forward work that the remat policy does again",
               SECONDS(s->price->parts.recompute_s), "remat=%s: %s; %s a token",
-              ridge_remat_text(remat), ridge_remat_what(remat),
+              ridge_layout_remat_text(s->cx, l),
+              l->remat_ops != 0
+                  ? "these operations are computed again, all else is kept"
+                  : ridge_remat_what(l->remat),
               ridge_format_si(again, "FLOP").s);
 }
 

@@ -161,6 +161,11 @@ static void add_choices(relaxer *r)
                      : NULL;
     if (v != NULL)
         v->request.knobs.schedule = RIDGE_KNOB_ANY;
+    if (k->remat == RIDGE_REMAT_FREE && r->best != NULL &&
+        r->best->parts.recompute_s > 0 &&
+        (v = add(r, "remat=operations", "operations computed again one by one")) !=
+            NULL)
+        v->request.knobs.remat = RIDGE_REMAT_OPERATIONS;
     if (k->offload == RIDGE_KNOB_FREE &&
         chip->pcie_bytes_per_s + chip->host_link_bytes_per_s > 0 &&
         (v = add(r, "offload=any", "state or activations on the host")) != NULL)

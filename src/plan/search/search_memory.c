@@ -28,6 +28,8 @@ static bool is_remat_wanted(const train_case *tc, const ridge_knobs *k,
 {
     const bool is_of_parts =
         remat == RIDGE_REMAT_ELEMENTWISE || remat == RIDGE_REMAT_FFN;
+    if (k->remat == RIDGE_REMAT_OPERATIONS)
+        return k->remat_ops == 0 && remat == RIDGE_REMAT_NONE;
     if (k->remat >= 0)
         return k->remat == (int)remat;
     return tc->stack == NULL || !is_of_parts;
@@ -41,7 +43,7 @@ int64_t memory_choice_count(const train_case *tc, const ridge_knobs *k)
         offloads += is_offload_wanted(tc, k, o);
     for (int i = 0; i < REMATS; i++)
         policies += is_remat_wanted(tc, k, remats[i]);
-    return offloads * policies;
+    return offloads * (policies + tc->n_named);
 }
 
 typedef struct finder {
@@ -58,8 +60,10 @@ static bool measure(finder *f, int64_t remat_layers, memory_choice *out)
 {
     ridge_layout *l = &f->layout;
     l->remat_layers = remat_layers;
-    *out = (memory_choice){
-        .remat = l->remat, .remat_layers = remat_layers, .offload = l->offload};
+    *out = (memory_choice){.remat = l->remat,
+                           .remat_ops = l->remat_ops,
+                           .remat_layers = remat_layers,
+                           .offload = l->offload};
     out->memory =
         train_peak_memory(f->tc, f->terms, l, f->microbatches, &out->fullest_stage);
     if (ridge_memory_total_bytes(&out->memory) > f->tc->usable_bytes)
@@ -120,7 +124,9 @@ static bool try_policy(finder *f)
         keep_nearest(f, &c);
         return false;
     }
-    if (!is_part_legal || k->remat_layers > 0 || k->remat >= 0 ||
+    const bool is_asked_for =
+        k->remat >= 0 && (k->remat != RIDGE_REMAT_OPERATIONS || k->remat_ops != 0);
+    if (!is_part_legal || k->remat_layers > 0 || is_asked_for ||
         !ridge_chip_is_overlapped(f->tc->chip)) {
         keep(f, &c); /* a policy asked for without layers means every layer */
         return !is_part_legal;
@@ -138,6 +144,12 @@ static bool try_policies(finder *f)
         if (try_policy(f) && !f->how->is_front_wanted)
             return true;
     }
+    for (int i = 0; i < f->tc->n_named; i++) {
+        f->layout.remat = (ridge_remat)RIDGE_REMAT_OPERATIONS;
+        f->layout.remat_ops = f->tc->named[i];
+        (void)try_policy(f);
+    }
+    f->layout.remat_ops = 0;
     return false;
 }
 

@@ -6,6 +6,7 @@
 
 typedef struct memory_choice {
     ridge_remat remat;
+    ridge_remat_ops remat_ops;
     int64_t remat_layers; /* of a stage; 0: all */
     unsigned offload;
     ridge_memory_parts memory;
@@ -18,7 +19,9 @@ typedef struct memory_search {
     bool is_front_wanted; /* slower ways that take less memory as well */
 } memory_search;
 
-enum { MEMORY_CHOICE_MOST = (RIDGE_OFFLOAD_ALL + 1) * RIDGE_REMAT_COUNT * 2 };
+enum {
+    MEMORY_CHOICE_MOST = (RIDGE_OFFLOAD_ALL + 1) * (RIDGE_REMAT_COUNT + NAMED_MOST) * 2
+};
 
 typedef struct memory_choices {
     int n;

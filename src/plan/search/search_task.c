@@ -61,6 +61,7 @@ static double least_step_s(const search_desk *d, const candidate *c,
     if (!ridge_chip_is_overlapped(d->tc.chip))
         return 0;
     const train_stages *stages = c->stages;
+    const int remat = train_remat_index(&d->tc, l);
     double m = (double)c->microbatches;
     double most_s = 0;
     for (int i = 0; i < stages->n; i++) {
@@ -71,7 +72,7 @@ static double least_step_s(const search_desk *d, const candidate *c,
         for (int k = 0; k < d->tc.n_kinds; k++)
             t += stage->layers[k] *
                  (c->times->least_s[k] +
-                  again * layer_time_recompute_s(&c->times->layers[k], l->remat));
+                  again * layer_time_recompute_s(&c->times->layers[k], remat));
         stages->passes[i] = (stage_pass){.forward_s = t / 2, .backward_s = t / 2};
         most_s = fmax(most_s, t);
     }
@@ -123,6 +124,7 @@ static void price_memory(search_desk *d, const candidate *c, train_terms *terms,
                                .host_bytes = choice->host_bytes,
                                .fullest_stage = choice->fullest_stage};
     l->remat = choice->remat;
+    l->remat_ops = choice->remat_ops;
     l->remat_layers = choice->remat_layers;
     l->offload = choice->offload;
     price.peak_memory_bytes = ridge_memory_total_bytes(&price.memory);
@@ -147,6 +149,7 @@ static void price_layout(search_desk *d, const candidate *c, ridge_layout *l)
                          .imbalance = c->times->imbalance};
     const memory_search how = {d->knobs, d->answer->front.most > 0};
     l->remat = RIDGE_REMAT_NONE;
+    l->remat_ops = 0;
     l->remat_layers = 0;
     l->offload = RIDGE_OFFLOAD_NONE;
     if (is_slow(d, c, l, 0)) {
@@ -395,6 +398,17 @@ static void start_layout(const search_desk *d, const search_task *task, ridge_la
     train_usual_overlaps(d->tc.request, d->tc.chip, l);
 }
 
+/* Which operations are worth naming hangs on the cut. @return false out of memory */
+static bool find_named(search_desk *d, const search_task *task)
+{
+    const layer_shape shape = {task->tp, 1, task->ep, 1, task->has_sp, false};
+    if (d->knobs->remat != RIDGE_REMAT_OPERATIONS || d->knobs->remat_ops != 0)
+        return true;
+    d->tc.n_named = 0;
+    d->tc.status = train_program_ladder(&d->tc, &shape);
+    return d->tc.status != RIDGE_E_NOMEM;
+}
+
 void search_desk_run(search_desk *d, const search_task *task, layer_book *book,
                      double bound_s, bool is_quick, search_answer *out)
 {
@@ -403,7 +417,8 @@ void search_desk_run(search_desk *d, const search_task *task, layer_book *book,
     d->answer = out;
     d->bound_s = bound_s;
     d->is_quick = is_quick;
-    if (!clear(d) || !divisors_of(ridge_ctx_arena(d->cx), d->tc.slice->chips, &chips) ||
+    if (!clear(d) || !find_named(d, task) ||
+        !divisors_of(ridge_ctx_arena(d->cx), d->tc.slice->chips, &chips) ||
         !train_load_build(&d->tc, task->tp, task->ep, task->has_sp, &d->load)) {
         out->status = ridge_fail_nomem(d->cx);
         return;
