@@ -5,7 +5,7 @@
 #ifndef RIDGE_PLAN_SERVICE_OFFER_H
 #define RIDGE_PLAN_SERVICE_OFFER_H
 
-#include "ridge/plan_service.h"
+#include "ridge/plan_service_play.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -16,11 +16,12 @@ extern "C" {
 typedef struct ridge_service_kind {
     ridge_service_request request; /* slice: that, or one chip of an open kind */
     bool is_open;                  /* any number of its chips */
+    ridge_service_play_rule plays;
 } ridge_service_kind;
 
 enum { RIDGE_SERVICE_KIND_MAX = 16, RIDGE_SERVICE_OFFER_MAX = 128 };
 
-/** One slice and its best deployment. */
+/** One slice and its best deployment: the first of its answer alone. */
 typedef struct ridge_service_offer {
     int kind;
     ridge_service_request request;
@@ -41,8 +42,9 @@ typedef struct ridge_service_offer_study {
 
 /**
  * The best deployment on each slice, ranked by the aim of the requests, which all have
- * the same. An open kind has as many chips as one, two, four, ... and, beyond a node or
- * a whole torus, one, two, four of those, up to chips_most.
+ * the same; by their plays, where the kinds' rules say so. An open kind has as many
+ * chips as one, two, four, ... and, beyond a node or a whole torus, one, two, four of
+ * those, up to chips_most.
  * @owner the ctx
  * @errors E_NOMEM; E_CANCELLED; what holds for one slice alone is told by its offer
  */

@@ -19,19 +19,6 @@ static ridge_status find(cli_run *run, ridge_service_request *r,
     return st;
 }
 
-/* Large services are played when that is asked for. */
-static const double PLAYED_UNASKED = 3e5;
-
-static ridge_status play(cli_run *run, const ridge_service_request *r,
-                         ridge_service_result *result)
-{
-    const bool is_asked = cli_option_text(run, "play") != NULL;
-    const bool is_due = r->goals.quantile > 0 && !r->is_plain &&
-                        cli_option_text(run, "no-play") == NULL &&
-                        ridge_service_play_requests(r, result) <= PLAYED_UNASKED;
-    return is_asked || is_due ? ridge_service_play(run->cx, r, result) : RIDGE_OK;
-}
-
 static ridge_status write_plan(cli_run *run, const ridge_service_view *v,
                                const serve_launch *launch)
 {
@@ -102,7 +89,8 @@ static int run_serve(cli_run *run)
         return cli_fail(run);
     if (find(run, &request, result) != RIDGE_OK ||
         serve_launch_limit(run, &request, launch, result) != RIDGE_OK ||
-        play(run, &request, result) != RIDGE_OK ||
+        ridge_service_play_by(run->cx, &request, serve_play_rule(run), result) !=
+            RIDGE_OK ||
         serve_reasons(run, &request, result, reasons) != RIDGE_OK)
         return cli_fail(run);
     const ridge_service_view view = {

@@ -49,6 +49,7 @@ static ridge_status read_kind(cli_run *run, const char *text, ridge_service_kind
     if (cli_option_text(run, "for") == NULL && out->request.requests_per_s <= 0)
         out->request.aim = RIDGE_SERVICE_AIM_COST;
     out->is_open = is_bare(text);
+    out->plays = serve_play_rule(run);
     return RIDGE_OK;
 }
 

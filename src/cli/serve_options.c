@@ -30,6 +30,14 @@ static ridge_status read_work(cli_run *run, ridge_service_work *w)
 
 /* ---- speculation ----------------------------------------------------------------- */
 
+ridge_service_play_rule serve_play_rule(const cli_run *run)
+{
+    if (cli_option_text(run, "play") != NULL)
+        return RIDGE_SERVICE_PLAY_ALWAYS;
+    return cli_option_text(run, "no-play") != NULL ? RIDGE_SERVICE_PLAY_NEVER
+                                                   : RIDGE_SERVICE_PLAY_DUE;
+}
+
 const char *serve_draft_name(const cli_run *run)
 {
     const char *text = cli_option_text(run, "draft");

@@ -6,7 +6,7 @@
 #include "serve_launch.h"
 
 #include "ridge/hardware_site.h"
-#include "ridge/plan_service.h"
+#include "ridge/plan_service_play.h"
 
 /** All of a request on the slice of --on. @param price  out: what a chip-hour costs,
  * where the request has one. @param launch  out: what --from said; NULL: --from is not
@@ -18,6 +18,9 @@ RIDGE_NODISCARD ridge_status serve_request(cli_run *run, ridge_service_request *
 RIDGE_NODISCARD ridge_status serve_request_on(cli_run *run, const ridge_slice *slice,
                                               ridge_service_request *out,
                                               ridge_price *price, serve_launch *launch);
+
+/** Whether the best few are played, as --play and --no-play say. */
+ridge_service_play_rule serve_play_rule(const cli_run *run);
 
 /** The model that drafts, as --draft model:NAME says; NULL: none. */
 const char *serve_draft_name(const cli_run *run);

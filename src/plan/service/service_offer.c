@@ -57,6 +57,7 @@ static ridge_status search(desk *d, ridge_ctx *cx, ridge_service_offer *o)
         o->why_not = reason(d->cx, result);
         return o->why_not == NULL ? RIDGE_E_NOMEM : RIDGE_OK;
     }
+    RIDGE_TRY(ridge_service_play_by(cx, &o->request, d->kinds[o->kind].plays, result));
     o->best = result->layouts[0];
     return keep_front(d->cx, result, o);
 }
@@ -73,7 +74,6 @@ static ridge_status run(desk *d, int kind, const ridge_slice *slice)
         return ridge_fail_nomem(d->cx);
     *o = (ridge_service_offer){.kind = kind, .request = d->kinds[kind].request};
     o->request.slice = slice;
-    o->request.top = 1;
     o->request.progress = NULL;
     if (progress != NULL)
         ridge_progress_show(progress, d->share, slice->text);
@@ -92,6 +92,11 @@ static ridge_status run(desk *d, int kind, const ridge_slice *slice)
                : RIDGE_OK;
 }
 
+static bool is_enough(const ridge_service_offer *o)
+{
+    return o->why_not == NULL && (!o->best.played.is_played || o->best.played.is_kept);
+}
+
 static ridge_status run_kind(desk *d, const ridge_catalog *catalog, int kind,
                              int64_t chips_most, offer_sizes *sizes)
 {
@@ -102,7 +107,7 @@ static ridge_status run_kind(desk *d, const ridge_catalog *catalog, int kind,
     for (int i = 0; i < sizes->n; i++) {
         RIDGE_TRY(run(d, kind, sizes->slices[i]));
         /* more chips than the rate needs are not taken */
-        if (k->request.requests_per_s > 0 && d->offers[d->n - 1].why_not == NULL)
+        if (k->request.requests_per_s > 0 && is_enough(&d->offers[d->n - 1]))
             break;
     }
     return RIDGE_OK;
@@ -119,9 +124,9 @@ static int compare(const void *left, const void *right)
     if (is_out != (b->why_not != NULL))
         return is_out ? 1 : -1;
     if (!is_out) {
-        if (ridge_service_is_better(a->request.aim, &a->best, &b->best))
+        if (ridge_service_plays_better(a->request.aim, &a->best, &b->best))
             return -1;
-        if (ridge_service_is_better(a->request.aim, &b->best, &a->best))
+        if (ridge_service_plays_better(a->request.aim, &b->best, &a->best))
             return 1;
     }
     if (a->kind != b->kind)
@@ -138,7 +143,7 @@ static int best_by(const ridge_service_offer_study *s, ridge_service_aim aim)
         const bool is_known =
             aim != RIDGE_SERVICE_AIM_COST || p->usd_per_million_tokens > 0;
         if (is_known &&
-            (best < 0 || ridge_service_is_better(aim, p, &s->offers[best].best)))
+            (best < 0 || ridge_service_plays_better(aim, p, &s->offers[best].best)))
             best = i;
     }
     return best;

@@ -12,6 +12,9 @@ enum { LIVES = 12, REQUESTS_LEAST = 3000, REQUESTS_MOST = 60000, TRIES = 7 };
 /* Rates that are tried lie between these times the closed form's. */
 static const double RATE_LEAST = 0.4, RATE_MOST = 1.6;
 
+/* Requests of large services are played when that is asked for. */
+static const double DUE_MOST = 3e5;
+
 /* Of lengths in a closed loop. */
 static const double SPREAD = 0.1;
 
@@ -204,32 +207,45 @@ static void run(void *payload, int64_t item, int worker)
 /* ---- order ------------------------------------------------------------------------
  */
 
-/* Less is better. Those that keep their goals come first. */
-static double number_of(const ridge_service_request *r, const ridge_service_price *p)
+ridge_service_price ridge_service_as_played(const ridge_service_price *price)
 {
-    const ridge_service_played *d = &p->played;
-    if (r->aim == RIDGE_SERVICE_AIM_LATENCY)
-        return d->mean_s[RIDGE_SERVICE_E2E];
-    if (r->requests_per_s > 0)
-        return p->paid_chips;
-    return -d->requests_per_s / p->paid_chips;
+    const ridge_service_played *d = &price->played;
+    ridge_service_price p = *price;
+    if (!d->is_played)
+        return p;
+    p.requests_per_s = d->requests_per_s;
+    p.tokens_per_s_per_chip = d->tokens_per_s_per_chip;
+    p.tokens_per_s = d->tokens_per_s_per_chip * p.paid_chips;
+    p.usd_per_million_tokens = d->usd_per_million_tokens;
+    for (int i = 0; i < RIDGE_SERVICE_LATENCY_COUNT; i++)
+        p.latency_s[i] = d->mean_s[i];
+    return p;
 }
 
+static bool is_missed(const ridge_service_price *p)
+{
+    return p->played.is_played && !p->played.is_kept;
+}
+
+bool ridge_service_plays_better(ridge_service_aim aim, const ridge_service_price *a,
+                                const ridge_service_price *b)
+{
+    if (is_missed(a) != is_missed(b))
+        return is_missed(b);
+    const ridge_service_price x = ridge_service_as_played(a);
+    const ridge_service_price y = ridge_service_as_played(b);
+    return ridge_service_is_better(aim, &x, &y);
+}
+
+/* What could not be played comes last. */
 static bool comes_before(const ridge_service_request *r, const ridge_service_price *a,
                          const ridge_service_price *b)
 {
     if (a->played.is_played != b->played.is_played)
         return a->played.is_played;
-    if (a->played.is_kept != b->played.is_kept)
-        return a->played.is_kept;
-    const double x = number_of(r, a);
-    const double y = number_of(r, b);
-    if (fabs(x - y) > 1e-9 * fabs(x))
-        return x < y;
-    return a->played.mean_s[RIDGE_SERVICE_E2E] < b->played.mean_s[RIDGE_SERVICE_E2E];
+    return ridge_service_plays_better(r->aim, a, b);
 }
 
-/* Stable: what is equal stays in the order of the closed form. */
 static void sort(const ridge_service_request *r, ridge_service_result *result)
 {
     for (int i = 1; i < result->n_layouts; i++) {
@@ -260,4 +276,16 @@ ridge_status ridge_service_play(ridge_ctx *cx, const ridge_service_request *requ
     }
     sort(request, result);
     return RIDGE_OK;
+}
+
+ridge_status ridge_service_play_by(ridge_ctx *cx, const ridge_service_request *request,
+                                   ridge_service_play_rule rule,
+                                   ridge_service_result *result)
+{
+    const bool is_due = rule == RIDGE_SERVICE_PLAY_DUE && request->goals.quantile > 0 &&
+                        !request->is_plain &&
+                        ridge_service_play_requests(request, result) <= DUE_MOST;
+    return is_due || rule == RIDGE_SERVICE_PLAY_ALWAYS
+               ? ridge_service_play(cx, request, result)
+               : RIDGE_OK;
 }

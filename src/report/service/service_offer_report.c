@@ -1,6 +1,6 @@
 /* Slices compared, for people: the ranking, the best by each aim, what was left out,
  * and a user's speed against what tokens cost on each. */
-#include "service_text.h"
+#include "service_sections.h"
 
 #include <string.h>
 
@@ -54,6 +54,35 @@ static void add_ranking(ridge_ctx *cx, const ridge_service_offer_view *v,
     if (v->kinds[0].request.goals.quantile > 0)
         ridge__section_note(s, ridge_sprintf(ridge_ctx_arena(cx), "Latencies at p%g.",
                                              100 * v->kinds[0].request.goals.quantile));
+}
+
+/* The order is theirs. */
+static void add_plays(ridge_ctx *cx, const ridge_service_offer_view *v,
+                      ridge_sections *s)
+{
+    ridge_table *t = NULL;
+    int left = 0;
+    for (int i = 0; i < v->study->n_ranked && i < v->top; i++) {
+        const ridge_service_offer *o = &v->study->offers[i];
+        if (!o->best.played.is_played) {
+            left++;
+            continue;
+        }
+        if (t == NULL)
+            t = ridge__section_add(cx, s, "Played request by request",
+                                   "slice|" RIDGE_SERVICE_PLAYED_HEADS);
+        ridge_table_cell(t, o->request.slice->text);
+        ridge__service_played_cells(cx, t, &o->best);
+    }
+    if (t == NULL)
+        return;
+    ridge__section_note(
+        s, ridge_sprintf(ridge_ctx_arena(cx),
+                         "Requests %s. The order above is that of these plays%s.",
+                         ridge__service_arrivals_text(&v->kinds[0].request),
+                         left > 0 ? "; slices that would take long were not played and "
+                                    "keep their closed form (--play)"
+                                  : ""));
 }
 
 static void add_best(ridge_ctx *cx, const ridge_service_offer_view *v,
@@ -121,6 +150,7 @@ static void build(ridge_ctx *cx, const ridge_service_offer_view *v, ridge_sectio
                                 ridge_format_exact((int64_t)r->work.prompt_tokens).s,
                                 ridge_format_exact((int64_t)r->work.output_tokens).s);
     add_ranking(cx, v, s);
+    add_plays(cx, v, s);
     add_kinds(cx, v, s);
     add_best(cx, v, s);
     add_left_out(cx, v, s);

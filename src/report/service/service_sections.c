@@ -6,11 +6,10 @@
 /* ---- plays ------------------------------------------------------------------------
  */
 
-static void add_played(ridge_ctx *cx, ridge_table *t, int rank,
-                       const ridge_service_price *p)
+void ridge__service_played_cells(ridge_ctx *cx, ridge_table *t,
+                                 const ridge_service_price *p)
 {
     const ridge_service_played *d = &p->played;
-    ridge_table_cellf(t, "%d", rank);
     ridge_table_cell(t, ridge__service_choice_text(cx, &p->choice));
     ridge_table_cell(t, ridge_format_double(d->requests_per_s).s);
     ridge_table_cell(t, ridge_format_double(p->requests_per_s).s);
@@ -28,20 +27,30 @@ static void add_played(ridge_ctx *cx, ridge_table *t, int rank,
     ridge_table_cell(t, ridge_format_exact(d->preemptions).s);
 }
 
+const char *ridge__service_arrivals_text(const ridge_service_request *r)
+{
+    if (r->requests_per_s > 0)
+        return "at the rate, Poisson";
+    for (int i = 0; i < RIDGE_SERVICE_LATENCY_COUNT; i++) {
+        if (isfinite(r->goals.most_s[i]))
+            return "at the largest rate of Poisson arrivals that keeps the goals";
+    }
+    return "of a closed loop";
+}
+
 void ridge__service_played_add(ridge_ctx *cx, const ridge_service_view *v,
                                ridge_sections *s)
 {
     const ridge_service_result *r = v->result;
     if (r->n_layouts == 0 || !r->layouts[0].played.is_played)
         return;
-    ridge_table *t =
-        ridge__section_add(cx, s, "Played request by request",
-                           ">#|layout|>req/s|>closed form|>tok/s/chip|>$/M "
-                           "tok|goals|>good|>TTFT|>p99|>TPOT|>p99|>E2E|>p99|"
-                           ">cache at most|>preempted");
+    ridge_table *t = ridge__section_add(cx, s, "Played request by request",
+                                        ">#|" RIDGE_SERVICE_PLAYED_HEADS);
     for (int i = 0; i < r->n_layouts; i++) {
-        if (r->layouts[i].played.is_played)
-            add_played(cx, t, i + 1, &r->layouts[i]);
+        if (!r->layouts[i].played.is_played)
+            continue;
+        ridge_table_cellf(t, "%d", i + 1);
+        ridge__service_played_cells(cx, t, &r->layouts[i]);
     }
     ridge__section_note(
         s,
@@ -50,10 +59,7 @@ void ridge__service_played_add(ridge_ctx *cx, const ridge_service_view *v,
             "%s requests %s. The order above is that of these plays; `ridge simulate` "
             "plays a plan with other lengths, arrivals and files.",
             ridge_format_exact(r->layouts[0].played.requests).s,
-            v->request->requests_per_s > 0 ? "at the rate, Poisson"
-            : v->request->goals.quantile > 0
-                ? "at the largest rate of Poisson arrivals that keeps the goals"
-                : "of a closed loop"));
+            ridge__service_arrivals_text(v->request)));
 }
 
 /* ---- modes ------------------------------------------------------------------------

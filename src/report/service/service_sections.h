@@ -8,6 +8,16 @@
  */
 const char *ridge__service_bottleneck(const ridge_service_price *price);
 
+#define RIDGE_SERVICE_PLAYED_HEADS                                                     \
+    "layout|>req/s|>closed form|>tok/s/chip|>$/M "                                     \
+    "tok|goals|>good|>TTFT|>p99|>TPOT|>p99|>E2E|>p99|>cache at most|>preempted"
+
+/** A played deployment under RIDGE_SERVICE_PLAYED_HEADS. */
+void ridge__service_played_cells(ridge_ctx *cx, ridge_table *t,
+                                 const ridge_service_price *p);
+/** How requests come in plays. */
+const char *ridge__service_arrivals_text(const ridge_service_request *r);
+
 /** What plays made of the best few. */
 void ridge__service_played_add(ridge_ctx *cx, const ridge_service_view *v,
                                ridge_sections *s);
