@@ -88,8 +88,8 @@ typedef struct tile_grid {
 /*
  * How fast a tile can be fed: per step of K it loads (tm + tn) elements for 2 tm tn
  * FLOPs. Relative to the chip's own tile, whose rate the achievable efficiency already
- * holds. Neighbours that multicast what they share make up for half of the loss, in
- * the logarithm.
+ * holds, and to 16 bits: slow formats ask for less. Neighbours that multicast what they
+ * share make up for half of the loss, in the logarithm.
  */
 static double tile_supply(const tile_grid *g, double tile_m, double tile_n)
 {
@@ -137,6 +137,16 @@ static double tile_time_s(const tile_grid *g, double tile_m, double tile_n,
     return s->waves * part_s(g, s, supply) + reduce_s;
 }
 
+/* Operand bytes a second that arithmetic in a format asks for, relative to 16 bits: the
+ * slower it is, the smaller the tiles that feed it. @return at most 1 */
+static double relative_demand(const ridge_chip *chip, double peak, double element_bytes)
+{
+    ridge_dtype used = RIDGE_DTYPE_BF16;
+    const double reference = ridge_chip_peak(chip, RIDGE_DTYPE_BF16, &used);
+    const double demand = peak * element_bytes / (reference * ridge_dtype_bytes(used));
+    return demand < 1 ? demand : 1;
+}
+
 static tile_grid tile_grid_make(const ridge_chip *chip, const ridge_matmul *op)
 {
     ridge_dtype used = op->compute;
@@ -156,6 +166,7 @@ static tile_grid tile_grid_make(const ridge_chip *chip, const ridge_matmul *op)
             is_fp4 && op->batch <= 1 ? chip->achievable.fp4_sm_bytes_per_s : 0,
         .has_block_scales = is_fp4 || op->scaling == RIDGE_SCALING_BLOCK,
     };
+    g.full_supply *= relative_demand(chip, peak, g.element_bytes);
     g.sm_flops_per_s = peak * share / g.sms;
     g.start_s = MATMUL_STARTS * ridge__block_start_s(chip);
     return g;

@@ -263,6 +263,32 @@ static void elementwise_neighbours_are_one_kernel(void **state)
     assert_near(s.vector_flops, 2 * 64 * 64, 0);
 }
 
+/* A loop's body is laid out in the default order: weights that come turned round are
+ * laid anew before it; where nothing but elementwise work follows they are a name. */
+static void states_of_loops_are_laid_anew(void **state)
+{
+    static const char text[] =
+        "HloModule m\n%%b { s = (s32[], f32[64,32]{0,1}) parameter(0)\n i = s32[] "
+        "get-tuple-element(s), index=0\n w = f32[64,32]{0,1} get-tuple-element(s), "
+        "index=1\n one = s32[] constant(1)\n j = s32[] add(i, one)\n ROOT r = (s32[], "
+        "f32[64,32]{0,1}) tuple(j, w) }\n%%c { s = (s32[], f32[64,32]{0,1}) "
+        "parameter(0)\n i = s32[] get-tuple-element(s), index=0\n n = s32[] "
+        "constant(3)\n ROOT p = pred[] compare(i, n), direction=LT }\nENTRY e {\n x = "
+        "f32[32,64] parameter(0)\n t = f32[64,32]{0,1} transpose(x), "
+        "dimensions={1,0}\n z = s32[] constant(0)\n %s\n}\n";
+    world *w = *state;
+    const char *loop = ridge_sprintf(
+        ridge_ctx_arena(w->cx), text,
+        "s = (s32[], f32[64,32]{0,1}) tuple(z, t)\n ROOT l = (s32[], f32[64,32]{0,1}) "
+        "while(s), condition=%c, body=%b");
+    const ridge_hlo_study looped = study_on(w, loop, NULL);
+    assert_near(op_of(&looped, "transpose")->bytes, 2.0 * 4 * 64 * 32, 1e-12);
+    const char *plain = ridge_sprintf(ridge_ctx_arena(w->cx), text,
+                                      "ROOT y = f32[64,32]{0,1} negate(t)");
+    const ridge_hlo_study named = study_on(w, plain, NULL);
+    assert_int_equal(named.n_ops, 1);
+}
+
 static void slices_and_updates_move_their_part(void **state)
 {
     const ridge_hlo_study s = study_on(
@@ -355,6 +381,7 @@ int main(void)
         TEST(collectives_carry_the_groups_array),
         TEST(groups_tell_the_mesh),
         TEST(elementwise_neighbours_are_one_kernel),
+        TEST(states_of_loops_are_laid_anew),
         TEST(slices_and_updates_move_their_part),
         TEST(arguments_that_are_written_over_count_once),
         TEST(padding_is_traffic),

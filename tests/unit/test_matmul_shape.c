@@ -139,6 +139,24 @@ static void a_chip_of_unknown_tiles_counts_as_perfect(void **state)
     assert_near(wave, 1, 0);
 }
 
+/* fp32 at a sixteenth of the rate asks an eighth of the bytes: tiles of a quarter of
+ * the size feed it as well, and idle SMs need not be. */
+static void slow_formats_are_fed_by_small_tiles(void **state)
+{
+    (void)state;
+    ridge_chip chip = plain_gpu();
+    double tile, wave;
+    chip.peak_flops_per_s[RIDGE_DTYPE_FP32] =
+        chip.peak_flops_per_s[RIDGE_DTYPE_BF16] / 16;
+    ridge_matmul op = shape_of(chip.tile_m / 2, 65536, chip.tile_n / 2 * chip.cores);
+    op.compute = op.weight = RIDGE_DTYPE_FP32;
+    ridge_matmul_shape_efficiency(&chip, &op, &tile, &wave);
+    assert_near(tile, 1, 1e-9);
+    op.compute = op.weight = RIDGE_DTYPE_BF16;
+    ridge_matmul_shape_efficiency(&chip, &op, &tile, &wave);
+    assert_true(tile < 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -152,6 +170,6 @@ int main(void)
         cmocka_unit_test(few_rows_of_fp4_wait_for_their_weights),
         cmocka_unit_test(a_short_k_pays_for_the_start_of_each_tile),
         cmocka_unit_test(a_chip_of_unknown_tiles_counts_as_perfect),
-    };
+        cmocka_unit_test(slow_formats_are_fed_by_small_tiles)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -290,6 +290,23 @@ static ridge_status link_users(ridge_ctx *cx, hlo_graph *graph, hlo_node *nodes)
     return RIDGE_OK;
 }
 
+/* A loop's body is laid out before its caller, in the default order: what would go into
+ * its state turned round is laid anew once. @source xla-layout-2025 */
+static void lay_states(const growth *g, hlo_graph *graph, hlo_node *nodes)
+{
+    for (int n = 0; n < graph->n && !g->is_compiled; n++) {
+        if (nodes[n].i->code != RIDGE_HLO_OP_WHILE || nodes[n].n_inputs != 1)
+            continue;
+        const hlo_node *state = &nodes[nodes[n].inputs[0]];
+        for (int k = 0; state->i->code == RIDGE_HLO_OP_TUPLE && k < state->n_inputs;
+             k++) {
+            hlo_node *value = &nodes[state->inputs[k]];
+            if (value->i->code == RIDGE_HLO_OP_TRANSPOSE)
+                value->is_renamed = false;
+        }
+    }
+}
+
 static ridge_status set_outputs(ridge_ctx *cx, hlo_graph *graph, hlo_node *nodes,
                                 int root)
 {
@@ -321,6 +338,7 @@ static ridge_status build_graph(growth *g)
     graph.n = g->nodes.n;
     graph.nodes = nodes;
     RIDGE_TRY(link_users(g->cx, &graph, nodes));
+    lay_states(g, &graph, nodes);
     RIDGE_TRY(set_outputs(g->cx, &graph, nodes, root));
     ((hlo_graph *)(void *)g->graphs->items)[g->index] = graph;
     return RIDGE_OK;

@@ -241,11 +241,12 @@ ridge_status text_cursor_fail(text_cursor *c, const char *fmt, ...)
     vsnprintf(what, sizeof what, fmt, args);
     va_end(args);
     place_of(c, &line, &column);
+    char shown[SHOWN_MOST + 1];
     size_t n = 0;
-    while (c->p + n < c->end && n < SHOWN_MOST && c->p[n] != '\n')
-        n++;
+    for (; c->p + n < c->end && n < SHOWN_MOST && c->p[n] != '\n'; n++)
+        shown[n] = (char)(c->p[n] >= ' ' && c->p[n] <= '~' ? c->p[n] : '?');
     return ridge_fail(c->cx, RIDGE_E_PARSE, "%s:%d:%ld: %s, found %s%.*s%s", c->path,
-                      line, column, what, n ? "'" : "the end", (int)n, n ? c->p : "",
+                      line, column, what, n ? "'" : "the end", (int)n, shown,
                       n ? "'" : "");
 }
 

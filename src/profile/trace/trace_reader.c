@@ -32,11 +32,15 @@ static container container_of(const char *head, size_t n)
     return n > 1 && head[0] == 0x0a ? CONTAINER_PROTOBUF : CONTAINER_UNKNOWN;
 }
 
-static ridge_status head_read(ridge_ctx *cx, const char *path, char *head, size_t *n)
+/* @param fault  out: why there is no more than that; NULL: nothing is wrong */
+static ridge_status head_read(ridge_ctx *cx, const char *path, char *head, size_t *n,
+                              const char **fault)
 {
     ridge_stream *stream;
     RIDGE_TRY(ridge_stream_open(cx, path, &stream));
     const ridge_status st = ridge_stream_read(cx, stream, head, HEAD_BYTES, n);
+    const char *text = ridge_stream_fault(stream);
+    *fault = text ? ridge_sprintf(ridge_ctx_arena(cx), "%s", text) : NULL;
     ridge_stream_close(stream);
     return st;
 }
@@ -69,8 +73,9 @@ ridge_status trace_reader_read(ridge_ctx *cx, const char *path, size_t window_by
                                trace_store *out, ridge_trace_format *format)
 {
     char head[HEAD_BYTES];
+    const char *fault;
     size_t n;
-    RIDGE_TRY(head_read(cx, path, head, &n));
+    RIDGE_TRY(head_read(cx, path, head, &n, &fault));
     switch (container_of(head, n)) {
     case CONTAINER_JSON:
         RIDGE_TRY(chrome_read(cx, path, window_bytes, out));
@@ -88,5 +93,8 @@ ridge_status trace_reader_read(ridge_ctx *cx, const char *path, size_t window_by
     return ridge_fail(cx, RIDGE_E_PARSE,
                       "%s: %s: give a Chrome trace (.json, .json.gz), an XSpace "
                       "(.xplane.pb) or an SQLite export of Nsight Systems",
-                      path, n == 0 ? "the file is empty" : "no format of traces");
+                      path,
+                      fault    ? fault
+                      : n == 0 ? "the file is empty"
+                               : "no format of traces");
 }
