@@ -36,9 +36,10 @@ ui: web ## build the web page, serve it on this machine and open it
 	$(call preset,release)
 	build/release/ridge ui
 
-pictures: web ## the README's pictures of the page
+pictures: web ## the README's pictures, of the page and of a terminal
+	$(call preset,release)
 	mkdir -p docs/pictures
-	cd web && node pictures.mjs ../docs/pictures
+	cd web && RIDGE=../build/release/ridge node pictures.mjs ../docs/pictures
 
 check-web: ## the web page in a real browser
 	scripts/install-deps --for web

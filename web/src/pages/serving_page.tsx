@@ -64,17 +64,18 @@ function Answer(props: { question: ServingQuestion; route: Route }) {
 function Deployments(props: { found: ServeAnswer; layout: ServeLayout | undefined }) {
   const { found, layout } = props;
   const chosen = layout ?? found.layouts[0];
+  const front = found.pareto ?? [];
   if (!chosen) return null;
   return (
     <div class={layout ? '' : 'busy'}>
-      <ServingLayouts caption="Deployments, best first: choose one" layouts={found.layouts} chosen={chosen} param="best" />
-      {found.pareto && found.pareto.length > 0 && (
+      {front.length > 0 && (
         <section>
           <h2>Between speed for a user and throughput of a chip</h2>
-          <FrontChart front={found.pareto} others={found.layouts} chosen={chosen} />
-          <ServingLayouts caption="The front: choose one" layouts={found.pareto} chosen={chosen} param="front" />
+          <FrontChart front={front} others={found.layouts} chosen={chosen} />
         </section>
       )}
+      <ServingLayouts caption="Deployments, best first: choose one" layouts={found.layouts} chosen={chosen} param="best" />
+      {front.length > 0 && <ServingLayouts caption="The front: choose one" layouts={front} chosen={chosen} param="front" />}
       <ServingRefused answer={found} />
     </div>
   );

@@ -29,10 +29,12 @@ export function FrontChart(props: { front: ServeLayout[]; others: ServeLayout[];
       }}
       options={() => ({
         marginLeft: 60,
-        x: { label: 'tokens a second, for a user', grid: true, zero: true },
+        marginBottom: 46,
+        x: { label: 'tokens a second, for a user', labelOffset: 40, grid: true, zero: true },
         y: { label: 'tokens a second, of a chip', grid: true, zero: true },
         color: { legend: true, range: COLOURS },
         marks: [
+          Plot.line(props.front, { x, y, stroke: 'currentColor', strokeOpacity: 0.25 }),
           Plot.dot(all, { x, y, fill: 'mode', r: 4, title: tip, tip: true }),
           Plot.dot([props.chosen], { x, y, stroke: 'currentColor', strokeWidth: 2, r: 8 }),
         ],

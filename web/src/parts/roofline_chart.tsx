@@ -28,7 +28,8 @@ export function RooflineChart(props: { curves: RooflineAnswer[]; dim: string; at
       state={JSON.stringify([props.curves.map((curve) => [curve.chip, curve.op, curve.sweep?.length]), props.at])}
       options={() => ({
         marginLeft: 70,
-        x: { type: 'log', label: 'FLOPs per byte', grid: true },
+        marginBottom: 46,
+        x: { type: 'log', label: 'FLOPs per byte', labelOffset: 40, grid: true },
         y: { type: 'log', label: 'FLOP/s', grid: true, tickFormat: (v: number) => f.si(v) },
         color: { legend: true, range: COLOURS },
         marks: [

@@ -61,7 +61,7 @@ export function TimelineChart(props: { label: string; text: string }) {
     <>
       <Chart
         label={`${props.label}: ${lanes.length} lanes, ${spans.length} spans`}
-        height={60 + 26 * lanes.length}
+        height={74 + 26 * lanes.length}
         state={props.text}
         twin={{
           heads: ['lane', 'span', 'kind', 'from', 'for'],
@@ -69,7 +69,8 @@ export function TimelineChart(props: { label: string; text: string }) {
         }}
         options={(width) => ({
           marginLeft: Math.min(180, width * 0.35),
-          x: { label: 'time', tickFormat: (v: number) => f.seconds(v), ticks: width < 500 ? 3 : 8 },
+          marginBottom: 44,
+          x: { label: 'time', labelOffset: 38, tickFormat: (v: number) => f.seconds(v), ticks: width < 500 ? 3 : 8 },
           y: { label: null, domain: lanes, tickFormat: (lane: string) => (lane.length > 28 ? `${lane.slice(0, 27)}…` : lane) },
           color: { legend: true, range: COLOURS },
           marks: [
