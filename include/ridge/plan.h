@@ -11,6 +11,7 @@
 #include "ridge/hardware.h"
 #include "ridge/hardware_stack.h"
 #include "ridge/model.h"
+#include "ridge/plan_documents.h"
 #include "ridge/plan_layout.h"
 
 #ifdef __cplusplus
@@ -32,7 +33,7 @@ extern "C" {
     X(ep, "ep", "expert all-to-alls")                                                      \
     X(fsdp, "fsdp", "weight gathers and gradient scatters that are not hidden")            \
     X(dp, "dp", "gradient reduction that is not hidden")                                   \
-    X(imbalance, "imbalance", "ranks of experts that got more rows, waited for")           \
+    X(imbalance, "imbalance", "experts with more rows, and longer documents, waited for")           \
     X(pp, "pp", "sends between stages that are not hidden")                                                    \
     X(bubble, "bubble", "stages that wait while the pipeline fills and drains")            \
     X(optimizer, "optimizer", "the update of weights and moments")                         \
@@ -141,8 +142,9 @@ typedef struct ridge_train_request {
     double usd_per_chip_hour; /* 0: the chip's first price in data/prices */
     double expert_imbalance; /* busiest rank of experts over the mean; below 1: even but
                                 for chance */
-    double headroom;         /* share of the memory that is to stay free, below 1 */
-    int top;                 /* layouts wanted, 1 to RIDGE_TRAIN_TOP_MAX */
+    ridge_documents documents; /* packed into the sequences; zeros: whole sequences */
+    double headroom;           /* share of the memory that is to stay free, below 1 */
+    int top;                   /* layouts wanted, 1 to RIDGE_TRAIN_TOP_MAX */
     int front;   /* layouts of the front of time and memory wanted; 0: none */
     int workers; /* threads of the search; 0: one a processor */
     ridge_progress *progress; /* or NULL */
@@ -315,6 +317,7 @@ typedef struct ridge_plan {
     ridge_layout layout;
     const char *stack_name;  /* or NULL: well tuned */
     double expert_imbalance; /* 0: even but for chance */
+    ridge_documents documents;
 } ridge_plan;
 
 /** The JSON object of a plan with its prediction. */

@@ -502,6 +502,7 @@ def train(
     :param stack: training software, as in data/stacks: eager, compiled, megatron-core, ...
         (well-tuned)
     :param convention: how MFU counts FLOPs: causal (default), full, 6n, palm, ...
+    :param documents: packed into sequences, attention inside of each: 2048, lognormal:2048:150%
     :param imbalance: load of the busiest rank of experts over the mean (1: chance alone)
     :param headroom: of the memory that is to stay free: 10%
     :param top: layouts to show (5)
@@ -552,6 +553,7 @@ def train(
         "precision": precision,
         "stack": stack,
         "convention": convention,
+        "documents": documents,
         "imbalance": imbalance,
         "headroom": headroom,
         "top": top,
@@ -628,7 +630,7 @@ def serve(
       tp= pp= ep= attention_dp= servers=    degrees (prefill_tp=, decode_tp=, ...:
           of one pool)
       tp_d=     of tp, ranks that cut D of feed-forwards    placement=0..5  order of axes
-      kv_cut=heads|batch|sequence  gathered=0|1  mode=aggregated|disaggregated|any
+      kv_cut=heads|batch|sequence  gathered=0|1  overlap=0|1  mode=aggregated|disaggregated|any
       batch=    decoding sequences of an attention rank's iteration
       budget=   tokens of an iteration    depth=    of drafts
       weights= experts= compute= cache= activations=    formats: bf16, fp8, int8,

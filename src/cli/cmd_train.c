@@ -2,6 +2,7 @@
  * ridge train: the best training layouts of a model on a slice.
  */
 #include "money_options.h"
+#include "requests_options.h"
 #include "train_fleet.h"
 #include "train_launch.h"
 #include "train_offer.h"
@@ -11,6 +12,7 @@
 #include "ridge/report.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Knobs of the command line, over those that a launch file set. */
 static ridge_status read_knobs(cli_run *run, ridge_knobs *knobs)
@@ -47,6 +49,21 @@ static ridge_status read_headroom(cli_run *run, double *out)
     return RIDGE_OK;
 }
 
+static ridge_status read_documents(cli_run *run, ridge_train_request *r)
+{
+    ridge_length length;
+    if (!cli_option_text(run, "documents"))
+        return RIDGE_OK;
+    const char *sweep = cli_option_text(run, "sweep");
+    if (sweep && strncmp(sweep, "seq", 3) == 0)
+        return ridge_fail(run->cx, RIDGE_E_ARG,
+                          "--documents are packed into sequences of one length: leave "
+                          "out --sweep %s",
+                          sweep);
+    RIDGE_TRY(requests_length(run, "documents", 1, &length));
+    return ridge_documents_of(run->cx, &length, r->seq_tokens, &r->documents);
+}
+
 static ridge_status read_numbers(cli_run *run, ridge_train_request *r)
 {
     double top;
@@ -58,6 +75,7 @@ static ridge_status read_numbers(cli_run *run, ridge_train_request *r)
     }
     RIDGE_TRY(cli_option_count(run, "batch", r->batch_tokens, &r->batch_tokens));
     RIDGE_TRY(cli_option_count(run, "seq", seq, &r->seq_tokens));
+    RIDGE_TRY(read_documents(run, r));
     RIDGE_TRY(cli_option_count(run, "tokens", r->total_tokens, &r->total_tokens));
     RIDGE_TRY(cli_option_count(run, "top", 5, &top));
     if (top < 1 || top > RIDGE_TRAIN_TOP_MAX || floor(top) != top) {
@@ -235,6 +253,8 @@ static const cli_option options[] = {
      "(well-tuned)"},
     {"convention", "NAME",
      "how MFU counts FLOPs: causal (default), full, 6n, palm, ..."},
+    {"documents", "TOKENS",
+     "packed into sequences, attention inside of each: 2048, lognormal:2048:150%"},
     {"imbalance", "X",
      "load of the busiest rank of experts over the mean (1: chance alone)"},
     {"headroom", "SHARE", "of the memory that is to stay free: 10%"},

@@ -11,7 +11,8 @@ ridge_status cli_plan_request(cli_run *run, const ridge_plan *plan,
                              .convention = plan->convention,
                              .knobs = ridge_knobs_free(),
                              .usd_per_chip_hour = plan->usd_per_chip_hour,
-                             .expert_imbalance = plan->expert_imbalance};
+                             .expert_imbalance = plan->expert_imbalance,
+                             .documents = plan->documents};
     RIDGE_TRY(cli_catalog(run, &catalog));
     RIDGE_TRY(ridge_slice_parse(run->cx, catalog, plan->slice_text, &r.slice));
     RIDGE_TRY(cli_model(run, plan->model_name, &r.model));

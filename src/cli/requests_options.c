@@ -46,9 +46,8 @@ static ridge_status fail_length(cli_run *run, const char *name, const char *text
                       name, text);
 }
 
-/* "1200", "uniform:1200:50%", "lognormal:1200:0.8" */
-static ridge_status read_length(cli_run *run, const char *name, double fallback,
-                                ridge_length *out)
+ridge_status requests_length(cli_run *run, const char *name, double fallback,
+                             ridge_length *out)
 {
     const char *text = cli_option_text(run, name);
     *out = (ridge_length){.kind = RIDGE_LENGTH_UNIFORM,
@@ -228,8 +227,8 @@ static ridge_status read_draws(cli_run *run, const requests_default *silent,
                                ridge_request_draws *d)
 {
     double share;
-    RIDGE_TRY(read_length(run, "prompt", silent->prompt_tokens, &d->prompt));
-    RIDGE_TRY(read_length(run, "output", silent->output_tokens, &d->output));
+    RIDGE_TRY(requests_length(run, "prompt", silent->prompt_tokens, &d->prompt));
+    RIDGE_TRY(requests_length(run, "output", silent->output_tokens, &d->output));
     RIDGE_TRY(cli_option_count(run, "rate", silent->rate_per_s, &d->rate_per_s));
     RIDGE_TRY(requests_whole(run, "concurrency", 0, 1 << 24, &d->concurrency));
     RIDGE_TRY(requests_whole(run, "turns", 1, 1e6, &d->turns));

@@ -26,6 +26,9 @@ typedef struct requests_default {
     int64_t concurrency; /* of it */
 } requests_default;
 
+/** "1200", "uniform:1200:50%", "lognormal:1200:0.8". @errors E_ARG with the option */
+RIDGE_NODISCARD ridge_status requests_length(cli_run *run, const char *name,
+                                             double fallback, ridge_length *out);
 /** @errors E_ARG with the option's name, those of opening a file */
 RIDGE_NODISCARD ridge_status requests_open(cli_run *run, const requests_default *silent,
                                            requests_stream *out);

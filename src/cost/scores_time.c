@@ -23,6 +23,13 @@ static double balanced_context(double s, double window)
     return w - w * (w - 1) / (2 * s);
 }
 
+/* The same of chunks that see themselves alone: each token what is before it in its
+ * own. */
+static double chunked_context(double s, double window)
+{
+    return balanced_context(window > 0 ? fmin(window, s) : s, 0);
+}
+
 /* What the ranks of a ring wait for, over a balanced share: pieces of a sequence go
  * around in turns; in the first each rank meets half of its own, and in every other one
  * some rank meets all of another's. Ranks that wait leave a shared processor to those
@@ -49,8 +56,10 @@ static void context_set(const ridge__pricing *x, const ridge_operation *o,
         const double chosen = (double)p->program->dims[shape->chosen].size;
         a->context_tokens = fmin(chosen, a->context_tokens);
     } else if (a->is_causal && (a->query_tokens < whole || o->is_window_chunked)) {
-        a->context_tokens = balanced_context(a->context_tokens, a->window) *
-                            turns_factor(chip, whole / a->query_tokens);
+        a->context_tokens =
+            (o->is_window_chunked ? chunked_context(a->context_tokens, a->window)
+                                  : balanced_context(a->context_tokens, a->window)) *
+            turns_factor(chip, whole / a->query_tokens);
     } else {
         return;
     }

@@ -42,6 +42,11 @@ void ridge_train_write_json(ridge_ctx *cx, const ridge_train_view *v,
     ridge_json_set_double(object, "batch_tokens", result->batch_tokens);
     ridge_json_set_i64(object, "batch_seqs", result->batch_seqs);
     ridge_json_set_double(object, "seq_tokens", r->seq_tokens);
+    if (r->documents.tokens > 0) {
+        ridge_json *documents = ridge_json_set_object(cx, object, "documents");
+        ridge_json_set_double(documents, "tokens", r->documents.tokens);
+        ridge_json_set_double(documents, "spread", r->documents.spread);
+    }
     ridge_json_set_double(object, "total_tokens", r->total_tokens);
     ridge_json_set_text(object, "convention", ridge_convention_text(r->convention));
     ridge_json *layouts = ridge_json_set_array(cx, object, "layouts");

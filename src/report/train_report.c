@@ -322,6 +322,19 @@ static void add_winner(ridge_ctx *cx, const ridge_train_view *v, ridge_sections 
         ridge__money_section_add(cx, v->request, p, v->money, s);
 }
 
+/* What packing makes of attention, in words. */
+static const char *documents_text(ridge_ctx *cx, const ridge_train_request *r)
+{
+    const ridge_documents *d = &r->documents;
+    if (d->tokens <= 0)
+        return "";
+    return ridge_sprintf(ridge_ctx_arena(cx),
+                         ". Packed documents: a token sees %.0f before it in the mean, "
+                         "not %.0f; the scores of sequences spread by %s",
+                         d->tokens / 2, r->seq_tokens / 2,
+                         ridge_format_percent(d->spread).s);
+}
+
 static void build(ridge_ctx *cx, const ridge_train_view *v, ridge_sections *s)
 {
     const ridge_train_request *r = v->request;
@@ -333,11 +346,12 @@ static void build(ridge_ctx *cx, const ridge_train_view *v, ridge_sections *s)
                                             ridge_format_count(r->total_tokens).s)
                             : "";
     s->subtitle = ridge_sprintf(
-        arena, "%s chip%s (%s), %s tokens a step: %s sequences of %s%s",
+        arena, "%s chip%s (%s), %s tokens a step: %s sequences of %s%s%s",
         ridge_format_exact(r->slice->chips).s, r->slice->chips == 1 ? "" : "s",
         r->slice->chip->full_name, ridge_format_count(result->batch_tokens).s,
         ridge_format_exact(result->batch_seqs).s,
-        ridge_format_exact((int64_t)r->seq_tokens).s, total == NULL ? "" : total);
+        ridge_format_exact((int64_t)r->seq_tokens).s, total == NULL ? "" : total,
+        documents_text(cx, r));
     if (result->n_layouts == 0) {
         add_nothing(cx, v, s);
     } else {

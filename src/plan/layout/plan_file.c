@@ -5,6 +5,7 @@
  *     batch_tokens, seq_tokens, total_tokens, convention, usd_per_chip_hour
  *     stack                   optional: a name of data/stacks
  *     expert_imbalance        optional: busiest rank of experts over the mean
+ *     documents               optional: tokens, spread; as ridge_documents says
  *     mesh                    {dp, fsdp, tp, cp, pp, ep}
  *     zero_stage, sp, vpp, microbatch_seqs, remat, precision, tp_overlap,
  *     placement_index
@@ -166,6 +167,15 @@ ridge_json *ridge_train_price_to_json(ridge_ctx *cx, const ridge_train_request *
     return o;
 }
 
+static void set_documents(ridge_ctx *cx, ridge_json *o, const ridge_documents *d)
+{
+    if (d->tokens <= 0)
+        return;
+    ridge_json *documents = ridge_json_set_object(cx, o, "documents");
+    ridge_json_set_double(documents, "tokens", d->tokens);
+    ridge_json_set_double(documents, "spread", d->spread);
+}
+
 ridge_json *ridge_plan_to_json(ridge_ctx *cx, const ridge_train_request *r,
                                const char *model_name, const ridge_train_price *price)
 {
@@ -180,6 +190,7 @@ ridge_json *ridge_plan_to_json(ridge_ctx *cx, const ridge_train_request *r,
     ridge_json_set_text(o, "convention", ridge_convention_text(r->convention));
     if (r->expert_imbalance > 1)
         ridge_json_set_double(o, "expert_imbalance", r->expert_imbalance);
+    set_documents(cx, o, &r->documents);
     if (r->stack != NULL)
         ridge_json_set_text(o, "stack", r->stack->name);
     ridge_json_set_double(o, "usd_per_chip_hour", r->usd_per_chip_hour);
@@ -350,6 +361,19 @@ static ridge_status read_layout(ridge_ctx *cx, const ridge_node *root, ridge_lay
     return RIDGE_OK;
 }
 
+static ridge_status read_documents(ridge_ctx *cx, const ridge_node *root,
+                                   ridge_documents *out)
+{
+    const ridge_node n = ridge_json_get(root, "documents");
+    *out = (ridge_documents){0};
+    if (ridge_json_is_absent(n))
+        return RIDGE_OK;
+    RIDGE_TRY(
+        ridge_json_want_double(cx, ridge_json_get(&n, "tokens"), 1, 1e9, &out->tokens));
+    return ridge_json_want_double(cx, ridge_json_get(&n, "spread"), 0, 1e6,
+                                  &out->spread);
+}
+
 static ridge_status check_format(ridge_ctx *cx, const ridge_node *root)
 {
     const char *format;
@@ -397,6 +421,7 @@ ridge_status ridge_plan_from_json(ridge_ctx *cx, ridge_node root, ridge_plan *ou
     n = ridge_json_get(&root, "expert_imbalance");
     if (!ridge_json_is_absent(n))
         RIDGE_TRY(ridge_json_want_double(cx, n, 1, 1e6, &plan.expert_imbalance));
+    RIDGE_TRY(read_documents(cx, &root, &plan.documents));
     n = ridge_json_get(&root, "stack");
     if (!ridge_json_is_absent(n))
         RIDGE_TRY(ridge_json_want_text(cx, n, &plan.stack_name));

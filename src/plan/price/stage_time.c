@@ -137,12 +137,23 @@ typedef struct waiting {
     double fwd_s, bwd_s;
 } waiting;
 
-/* The rank whose experts got the most rows is waited for: its products take longer. */
-static waiting wait_for_experts(const train_terms *x, const layer_time *t, double redo)
+/* The rank whose experts got the most rows is waited for: its products take longer. So
+ * is the replica with the longest documents, at each layer that is gathered and at each
+ * message between stages, else at the end of the step. */
+static waiting wait_for_others(const train_case *tc, const train_terms *x,
+                               const ridge_layout *l, const layer_run *run)
 {
-    double over = x->imbalance - 1;
-    return (waiting){over * t->experts_fwd_s,
-                     over * (t->experts_bwd_s + redo * t->experts_fwd_s)};
+    const layer_time *t = &x->layers[run->kind];
+    const double redo = repeated_experts(t, run->remat);
+    const double over = x->imbalance - 1;
+    const double replicas = (double)(l->dp * l->fsdp);
+    const bool is_each = l->zero_stage == 3 || l->pp > 1;
+    const double late = ridge_documents_wait(
+        &tc->request->documents, replicas,
+        is_each ? (double)l->microbatch_seqs : (double)tc->batch_seqs / replicas);
+    return (waiting){over * t->experts_fwd_s + late * t->attention_fwd_s,
+                     over * (t->experts_bwd_s + redo * t->experts_fwd_s) +
+                         late * t->attention_bwd_s};
 }
 
 /* n layers. Of a product's backward pass half is for the weights; what is computed
@@ -250,7 +261,7 @@ static void add_offload(const train_case *tc, const train_terms *x,
 
 /* Layers of one kind, or the head. */
 static void add_compute(const train_terms *x, const layer_run *run, double redo,
-                        stage_time *s)
+                        const waiting *wait, stage_time *s)
 {
     const layer_time *t = &x->layers[run->kind];
     double n = run->n;
@@ -259,8 +270,7 @@ static void add_compute(const train_terms *x, const layer_run *run, double redo,
     s->parts.attention_s += n * (t->attention_fwd_s + t->attention_bwd_s);
     s->parts.vector_s += n * (t->vector_fwd_s + t->vector_bwd_s);
     s->parts.recompute_s += n * layer_time_recompute_s(t, run->remat);
-    const waiting wait = wait_for_experts(x, t, repeated_experts(t, run->remat));
-    s->parts.imbalance_s += n * (wait.fwd_s + wait.bwd_s);
+    s->parts.imbalance_s += n * (wait->fwd_s + wait->bwd_s);
     s->weight_s += n * WEIGHT_SHARE * t->matmul_bwd_s;
 }
 
@@ -275,7 +285,8 @@ static void add_layers(const train_case *tc, const train_terms *x,
     add_tp(l, t, &x->exchanges[run->kind], redo, &e, &one);
     add_cp(l, t, &x->exchanges[run->kind], &e, &one);
     add_ep(l, t, &x->exchanges[run->kind], repeated_ep(run->remat), &e, &one);
-    add_compute(x, run, redo, s);
+    const waiting wait = wait_for_others(tc, x, l, run);
+    add_compute(x, run, redo, &wait, s);
     s->hidden_s += n * one.hidden_s;
     s->bound_tp_s += n * one.bound_tp_s;
     s->bound_cp_s += n * one.bound_cp_s;
@@ -290,7 +301,6 @@ static void add_layers(const train_case *tc, const train_terms *x,
     s->fwd_s += n * (fwd_s + e.tp_fwd_s + e.cp_fwd_s + e.ep_fwd_s);
     s->bwd_s += n * (bwd_s + e.tp_bwd_s + e.cp_bwd_s + e.ep_bwd_s);
     if (s->work != NULL) {
-        const waiting wait = wait_for_experts(x, t, repeated_experts(t, run->remat));
         work_layers(tc, t, &e, &wait, layer_time_recompute_s(t, run->remat), n,
                     s->work);
     }

@@ -150,6 +150,9 @@ ridge_status train_case_open(ridge_ctx *cx, const ridge_train_request *request,
 {
     RIDGE_TRY(ridge_train_check(cx, request));
     const ridge_model *model = request->model;
+    if (request->documents.tokens > 0)
+        RIDGE_TRY(
+            ridge_model_with_documents(cx, model, request->documents.tokens, &model));
     const ridge_chip *chip = request->slice->chip;
     train_case tc = {.cx = cx,
                      .request = request,

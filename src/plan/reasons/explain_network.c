@@ -136,6 +136,11 @@ void explain_imbalance(story *s, int depth)
               "david-nagaraja2003; %s",
               s->request->expert_imbalance > 1 ? "and what was given beyond it"
                                                : "tokens choose experts evenly");
+    if (s->request->documents.spread > 0)
+        story_add(s, depth + 1, "documents",
+                  "spread / sqrt(n) x the largest of replicas", "",
+                  "blom1958; scores of a sequence spread by %.3f over %lld replicas",
+                  s->request->documents.spread, (long long)(l->dp * l->fsdp));
 }
 
 void explain_offload(story *s, int depth)

@@ -156,7 +156,7 @@ void model_story_unembedding(model_story *s, int depth)
     const char *formula = m->is_tied           ? "0: it shares the embedding's table"
                           : m->has_unembedding ? "V x D"
                                                : "0: the model has none";
-    char beside[64] = "";
+    char beside[128] = "";
     if (m->head_params > 0)
         snprintf(beside, sizeof beside, "; %s beside it: biases, poolers",
                  EXACT(m->head_params));

@@ -1,0 +1,128 @@
+/* Scores of packed documents: how many, how they spread, and the chunks that stand for
+ * them. */
+#include "ridge/plan_documents.h"
+#include "ridge/simulate_chance.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { QUANTILES = 4096, SEQUENCES = 4096, PIECES_MOST = 1 << 22 };
+
+/* Which length is the p-th of all. */
+static double length_at(const ridge_length *l, double p)
+{
+    switch (l->kind) {
+    case RIDGE_LENGTH_UNIFORM:
+        return l->mean * (1 - l->spread + 2 * l->spread * p);
+    case RIDGE_LENGTH_LOGNORMAL: {
+        const double sigma2 = log1p(l->spread * l->spread);
+        return exp(log(l->mean) - sigma2 / 2 + sqrt(sigma2) * ridge_normal_quantile(p));
+    }
+    case RIDGE_LENGTH_FIXED:
+        break;
+    }
+    return l->mean;
+}
+
+/* Tokens seen before it, summed over the tokens of a document, in the mean of where
+ * sequences begin. */
+static double seen_in(double length, double seq)
+{
+    if (length > seq)
+        return seq * seq / 3 + (length - seq) * seq / 2;
+    return length * length / 2 - length * length * length / (6 * seq);
+}
+
+static double mean_context(const ridge_length *l, double seq)
+{
+    double seen = 0, tokens = 0;
+    for (int i = 0; i < QUANTILES; i++) {
+        const double length = fmax(1, length_at(l, (i + 0.5) / QUANTILES));
+        seen += seen_in(length, seq);
+        tokens += length;
+    }
+    return seen / tokens;
+}
+
+/* Scores of sequences that are cut from documents one behind the other. */
+static double drawn_spread(const ridge_length *l, double seq)
+{
+    ridge_chance chance = ridge_chance_of(1, 0);
+    double left = 0, sum = 0, squares = 0;
+    int64_t pieces = 0;
+    for (int i = 0; i < SEQUENCES && pieces < PIECES_MOST; i++) {
+        double room = seq, scores = 0;
+        for (; room > 0 && pieces < PIECES_MOST; pieces++) {
+            left =
+                left > 0 ? left : fmax(1, length_at(l, ridge_chance_uniform(&chance)));
+            const double piece = fmin(left, room);
+            scores += piece * piece / 2;
+            left -= piece;
+            room -= piece;
+        }
+        if (room > 0)
+            break;
+        sum += scores;
+        squares += scores * scores;
+    }
+    const double mean = sum / SEQUENCES;
+    const double variance = squares / SEQUENCES - mean * mean;
+    return pieces < PIECES_MOST && variance > 0 ? sqrt(variance) / mean : 0;
+}
+
+ridge_status ridge_documents_of(ridge_ctx *cx, const ridge_length *l, double seq,
+                                ridge_documents *out)
+{
+    const double spread_most = l->kind == RIDGE_LENGTH_UNIFORM ? 1 : 100;
+    if (!(l->mean >= 1 && l->mean <= 1e9))
+        return ridge_fail(cx, RIDGE_E_ARG,
+                          "documents of %g tokens: expected 1 to 1e9 in the mean",
+                          l->mean);
+    if (!(l->spread >= 0 && l->spread <= spread_most))
+        return ridge_fail(cx, RIDGE_E_ARG,
+                          "a spread of documents of %g: expected 0 to "
+                          "%g of the mean",
+                          l->spread, spread_most);
+    *out = (ridge_documents){.tokens = fmin(seq, 2 * mean_context(l, seq)),
+                             .spread = drawn_spread(l, seq)};
+    return RIDGE_OK;
+}
+
+static bool sees_documents(const ridge_mixer *m, int64_t tokens)
+{
+    const bool has_scores =
+        m->kind == RIDGE_MIXER_ATTENTION || m->kind == RIDGE_MIXER_MLA;
+    return has_scores && m->is_causal && !m->is_cross && m->compress_ratio == 0 &&
+           (m->window == 0 || m->window > tokens);
+}
+
+ridge_status ridge_model_with_documents(ridge_ctx *cx, const ridge_model *model,
+                                        double tokens, const ridge_model **out)
+{
+    const int64_t chunk = tokens < 1 ? 1 : (int64_t)round(tokens);
+    ridge_model *made = ridge_new(ridge_ctx_arena(cx), ridge_model, 1);
+    ridge_layer *layers =
+        ridge_new(ridge_ctx_arena(cx), ridge_layer, (size_t)model->n_layers + 1);
+    if (made == NULL || layers == NULL)
+        return ridge_fail_nomem(cx);
+    *made = *model;
+    for (int i = 0; i < model->n_layers; i++) {
+        layers[i] = model->layers[i];
+        if (!sees_documents(&layers[i].mixer, chunk))
+            continue;
+        layers[i].mixer.window = chunk;
+        layers[i].mixer.is_window_chunked = true;
+    }
+    made->layers = layers;
+    *out = made;
+    return RIDGE_OK;
+}
+
+double ridge_documents_wait(const ridge_documents *documents, double replicas,
+                            double seqs)
+{
+    if (documents->spread <= 0 || replicas < 2 || seqs <= 0)
+        return 0;
+    const double most = ridge_normal_quantile((replicas - 0.375) / (replicas + 0.25));
+    return documents->spread / sqrt(seqs) * most;
+}
