@@ -13,6 +13,7 @@
 #include "ridge/execute_weights.h"
 #include "ridge/hardware_measured.h"
 #include "ridge/model.h"
+#include "ridge/program_remat.h"
 #include "ridge/shard.h"
 #include "ridge/simulate.h"
 
@@ -33,6 +34,8 @@ typedef struct ridge_run_layout {
                                     model; NULL: an even deal. 0 at an end: the
                                     embedding, or the head and the loss, alone */
     ridge_remat remat;
+    ridge_remat_ops
+        remat_ops; /* operations that are done again instead; 0: the policy */
     int64_t
         remat_layers;   /* of each rank's; its other layers keep all. 0: every layer */
     ridge_dtype weight; /* FP32 or BF16: of weights and activations */

@@ -424,6 +424,7 @@ def train(
     precision: Value = None,
     stack: Value = None,
     convention: Value = None,
+    documents: Value = None,
     imbalance: Value = None,
     headroom: Value = None,
     top: Value = None,
@@ -468,6 +469,8 @@ def train(
       microbatch=  vpp=  schedule=gpipe|1f1b|interleaved|zb-h1|zb-h2|zb-v|any
       first_layers=  last_layers=  layers of those stages; 0: none
       remat=none|elementwise|selective|matmuls|ffn|full  remat_layers=  of a stage
+      remat=up+act  operations by what they make in ridge model --program;
+      remat=operations  the search chooses them, the cheapest first
       offload=none|optimizer+activations+weights|any  to the host
       precision=  optimizer=adamw|adamw-bf16|adamw-8bit|adafactor|muon|momentum|sgd
       tp_overlap= fsdp_overlap= dp_overlap= pp_overlap= ep_overlap=0|1

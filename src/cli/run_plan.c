@@ -95,6 +95,7 @@ static void layout_of_knobs(const ridge_knobs *k, ridge_layout *l)
     l->offload = k->offload > 0 ? (unsigned)k->offload : RIDGE_OFFLOAD_NONE;
     l->optimizer = k->optimizer;
     l->remat = k->remat != RIDGE_REMAT_FREE ? (ridge_remat)k->remat : RIDGE_REMAT_NONE;
+    l->remat_ops = k->remat_ops;
 }
 
 /* Contradictions among knobs, where one that is left free is 1 or none. */
@@ -275,13 +276,11 @@ static ridge_status make_layout(cli_run *run, run_plan *p)
     p->layout.pp = (int)l->pp;
     p->layout.vpp = (int)l->vpp;
     p->layout.microbatch_seqs = l->microbatch_seqs;
-    if (l->remat_ops != 0 || (int)l->remat == RIDGE_REMAT_OPERATIONS)
+    if (l->remat_ops == 0 && (int)l->remat == RIDGE_REMAT_OPERATIONS)
         return ridge_fail(run->cx, RIDGE_E_ARG,
-                          "remat=%s: ridge run computes again by a policy: use one, as "
-                          "remat=full",
-                          l->remat_ops != 0 ? ridge_layout_remat_text(run->cx, l)
-                                            : "operations");
-    p->layout.remat = l->remat;
+                          "remat=operations is a search: name them, as remat=h+up+act");
+    p->layout.remat_ops = l->remat_ops;
+    p->layout.remat = l->remat_ops ? RIDGE_REMAT_FULL : l->remat;
     RIDGE_TRY(check_choices(run, l));
     RIDGE_TRY(read_optimizer(run, l->optimizer, &p->layout.update));
     RIDGE_TRY(read_formats(run, l->precision, &p->layout));

@@ -40,6 +40,7 @@ typedef struct way {
     ridge_schedule schedule;
     int microbatch;
     ridge_remat remat;
+    const char *remat_ops;
     int remat_layers;
     const int64_t *stage_layers;
     ridge_update update;
@@ -58,6 +59,7 @@ static const way DENSE_WAYS[] = {
     {.name = "elementwise", .microbatch = 4, .remat = RIDGE_REMAT_ELEMENTWISE},
     {.name = "ffn", .microbatch = 4, .remat = RIDGE_REMAT_FFN},
     {.name = "full remat of some layers", .microbatch = 4, .remat = RIDGE_REMAT_FULL, .remat_layers = 2},
+    {.name = "operations again", .tp = 2, .is_sp = true, .microbatch = 4, .remat_ops = "h+q+q_rotary+attention+up+act"},
     {.name = "dp", .dp = 4, .microbatch = 2},
     {.name = "zero 1", .dp = 2, .fsdp = 2, .zero = 1, .microbatch = 2},
     {.name = "zero 2", .fsdp = 4, .zero = 2, .microbatch = 2},
@@ -106,6 +108,7 @@ static const way GPT2_WAYS[] = {
 
 static const way EXPERT_WAYS[] = {
     {.name = "accumulation", .microbatch = 4, .remat = RIDGE_REMAT_FULL},
+    {.name = "operations again", .ep = 2, .microbatch = 4, .remat_ops = "h_ffn+rows+rows_gate+rows_up+rows_act"},
     {.name = "dp", .dp = 2, .microbatch = 4},
     {.name = "tp cuts experts", .tp = 2, .microbatch = 8},
     {.name = "tp deals experts", .tp = 4, .is_expert_whole = true, .microbatch = 8},
@@ -133,7 +136,7 @@ static int one(int n)
     return n < 1 ? 1 : n;
 }
 
-static ridge_run_layout layout_of(const way *w)
+static ridge_run_layout layout_of(ridge_ctx *cx, const way *w)
 {
     ridge_run_layout l = ridge_run_layout_single();
     l.degrees = (ridge_parallelism){.dp = one(w->dp),
@@ -152,6 +155,8 @@ static ridge_run_layout layout_of(const way *w)
     l.schedule = w->pp > 1 ? w->schedule : RIDGE_SCHEDULE_1F1B;
     l.microbatch_seqs = one(w->microbatch);
     l.remat = w->remat;
+    if (w->remat_ops)
+        assert_ok(cx, ridge_remat_ops_parse(cx, w->remat_ops, &l.remat_ops));
     l.remat_layers = w->remat_layers;
     l.stage_layers = w->stage_layers;
     l.update = w->update;
@@ -204,7 +209,7 @@ static void train(ridge_ctx *cx, const ridge_model *model, const way *w, trail *
                                     RIDGE_BUILD_DIR, (int)getpid(), w->name);
     ridge_train_run run = {.model = model,
                            .numerics = ridge_numerics_default(),
-                           .layout = layout_of(w),
+                           .layout = layout_of(cx, w),
                            .threads = 1,
                            .seq_tokens = TOKENS,
                            .batch_seqs = SEQUENCES,

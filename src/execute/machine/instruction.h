@@ -8,6 +8,7 @@
 #define RIDGE_EXECUTE_INSTRUCTION_H
 
 #include "ridge/model.h"
+#include "ridge/program_remat.h"
 #include "ridge/shard.h"
 
 /** Lists, in the order in which a microbatch goes through them; the last two run once a
@@ -49,6 +50,8 @@ typedef struct ridge__list {
 /** What is built. */
 typedef struct ridge__unrolling {
     ridge_remat remat;
+    ridge_remat_ops
+        named;            /* operations that are done again instead; 0: by the policy */
     int64_t again_layers; /* how many layers it holds for, the first ones of the
                              program; 0: all */
     bool is_reduced_once; /* gradients are reduced after the last microbatch, not after

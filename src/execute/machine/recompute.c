@@ -7,9 +7,15 @@
 
 #include "ridge/program_remat.h"
 
+/* Of named operations the dispatch of rows stays: the order in which they were dealt is
+ * known only with the exchanges behind it, which are not named. */
 static bool is_kept(const unroll_work *w, int op)
 {
-    return ridge_operation_is_kept(&w->u.partition->program->ops[op], w->how.remat);
+    const ridge_program *program = w->u.partition->program;
+    return w->how.named != 0
+               ? program->ops[op].code == RIDGE_OPCODE_DISPATCH ||
+                     (ridge_operation_remat_op(program, op) & w->how.named) == 0
+               : ridge_operation_is_kept(&program->ops[op], w->how.remat);
 }
 
 typedef struct again {

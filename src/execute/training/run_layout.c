@@ -69,7 +69,8 @@ const char *ridge_run_layout_text(ridge_ctx *cx, const ridge_run_layout *l)
         ridge_buf_printf(&b, "%s ", ridge_schedule_text(l->schedule));
     add_stages(&b, l);
     ridge_buf_printf(&b, "microbatch=%lld remat=%s ", (long long)l->microbatch_seqs,
-                     ridge_remat_text(l->remat));
+                     l->remat_ops ? ridge_remat_ops_text(cx, l->remat_ops)
+                                  : ridge_remat_text(l->remat));
     if (l->remat_layers > 0)
         ridge_buf_printf(&b, "remat_layers=%lld ", (long long)l->remat_layers);
     ridge_buf_puts(&b, ridge_dtype_text(l->weight));

@@ -159,6 +159,7 @@ static ridge__machine_options machine_options(const opening *x)
     return (ridge__machine_options){
         .world = &x->r->world_mesh,
         .unrolling = {.remat = l->remat,
+                      .named = l->remat_ops,
                       .is_reduced_once = l->degrees.zero_stage < 2,
                       .has_weight_list = ridge_schedule_is_split(l->schedule)},
         .numbers = x->numbers,
@@ -207,7 +208,9 @@ static void limit_remat(const opening *x, int chunk, ridge__unrolling *how)
     if (left > 0)
         how->again_layers = left;
     else
-        how->remat = RIDGE_REMAT_NONE;
+        *how = (ridge__unrolling){.remat = RIDGE_REMAT_NONE,
+                                  .is_reduced_once = how->is_reduced_once,
+                                  .has_weight_list = how->has_weight_list};
 }
 
 static ridge_status open_chunk(opening *x, int chunk, const ridge_partition *partition)
