@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-/* What a module computes again; @source megatron-lm-2025, recompute_modules. "moe" is not
- * here: it repeats its exchanges too. */
+/* What a module computes again; @source megatron-lm-2025, recompute_modules. "moe" is
+ * not here: it repeats its exchanges too. */
 static const struct {
     const char *name, *operations;
 } modules[] = {{"core_attn", "o"},
