@@ -378,6 +378,12 @@ RIDGE_NODISCARD ridge_status
 ridge_service_price_one(ridge_ctx *cx, const ridge_service_request *request,
                         const ridge_service_choice *choice, ridge_service_price *out);
 
+/** Whether the layouts of a choice can serve at all; memory aside. @errors E_ARG why
+ * not; E_NOMEM */
+RIDGE_NODISCARD ridge_status
+ridge_service_check_layouts(ridge_ctx *cx, const ridge_service_request *request,
+                            const ridge_service_choice *choice);
+
 /** Whether @p a comes before @p b by an aim; both fit. */
 bool ridge_service_is_better(ridge_service_aim aim, const ridge_service_price *a,
                              const ridge_service_price *b);

@@ -48,6 +48,11 @@ RIDGE_NODISCARD ridge_status ridge_service_plan_from_json(ridge_ctx *cx,
 RIDGE_NODISCARD ridge_status ridge_service_plan_read(ridge_ctx *cx, const char *path,
                                                      ridge_service_plan *out);
 
+/** Whether the pools have room on a slice. @errors E_ARG */
+RIDGE_NODISCARD ridge_status ridge_service_plan_check(ridge_ctx *cx,
+                                                      const ridge_service_plan *plan,
+                                                      const ridge_slice *slice);
+
 /** Whether a parsed plan is of a service. */
 bool ridge_plan_is_service(ridge_node root);
 

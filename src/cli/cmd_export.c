@@ -3,6 +3,7 @@
  */
 #include "export_service.h"
 #include "plan_request.h"
+#include "service_plan.h"
 
 #include "ridge/plan_launch.h"
 
@@ -37,8 +38,8 @@ static ridge_status write_launch(cli_run *run, ridge_launch_text *out)
                           "vllm-tpu, sglang, trtllm, jetstream or maxtext of a "
                           "serving plan");
     }
-    RIDGE_TRY(export_service_is(run, run->args[0], &is_service));
-    return is_service ? export_service_write(run, run->args[0], to, out)
+    RIDGE_TRY(cli_plan_is_service(run, run->args[0], &is_service));
+    return is_service ? export_service_write(run, to, out)
                       : write_training(run, to, out);
 }
 

@@ -14,12 +14,11 @@ typedef struct explained {
 static ridge_status explain(cli_run *run, const char *quantity, explained *e)
 {
     ridge_service_plan plan;
-    RIDGE_TRY(ridge_service_plan_read(run->cx, run->args[0], &plan));
-    RIDGE_TRY(cli_service_plan_request(run, &plan, &e->request));
-    RIDGE_TRY(ridge_service_price_one(run->cx, &e->request, &plan.choice, &e->price));
-    if (!e->price.is_detailed)
-        return ridge_fail(run->cx, RIDGE_E_ARG, "%s: the deployment does not run: %s",
-                          run->args[0], ridge_service_fit_text(e->price.fit));
+    RIDGE_TRY(cli_service_plan_price(run, &plan, &e->request, &e->price));
+    if (!e->price.is_detailed || e->price.fit == RIDGE_SERVICE_FIT_RATE)
+        return ridge_fail(run->cx, RIDGE_E_ARG,
+                          "%s: the deployment has no steady state: %s", run->args[0],
+                          ridge_service_fit_text(e->price.fit));
     RIDGE_TRY(ridge_service_explain(run->cx, &e->request, &e->price, quantity,
                                     &e->explanation));
     return ridge_service_sensitivity_find(run->cx, &e->request, &e->price,

@@ -25,10 +25,17 @@ static ridge_status read_work(cli_run *run, ridge_service_work *w)
     RIDGE_TRY(cli_option_count(run, "prompt", 1024, &w->prompt_tokens));
     RIDGE_TRY(cli_option_count(run, "output", 256, &w->output_tokens));
     RIDGE_TRY(cli_option_count(run, "cached", 0, &w->cached_tokens));
-    return cli_option_count(run, "context", 0, &w->context_tokens);
+    RIDGE_TRY(cli_option_count(run, "context", 0, &w->context_tokens));
+    if (cli_option_text(run, "context") == NULL ||
+        cli_option_text(run, "prompt") == NULL)
+        return RIDGE_OK;
+    return w->context_tokens >= w->prompt_tokens
+               ? RIDGE_OK
+               : ridge_fail(run->cx, RIDGE_E_ARG,
+                            "--context: a decoding sequence has its prompt of %.0f "
+                            "tokens in the cache at least",
+                            w->prompt_tokens);
 }
-
-/* ---- speculation ----------------------------------------------------------------- */
 
 ridge_service_play_rule serve_play_rule(const cli_run *run)
 {
@@ -37,6 +44,8 @@ ridge_service_play_rule serve_play_rule(const cli_run *run)
     return cli_option_text(run, "no-play") != NULL ? RIDGE_SERVICE_PLAY_NEVER
                                                    : RIDGE_SERVICE_PLAY_DUE;
 }
+
+/* ---- speculation ----------------------------------------------------------------- */
 
 const char *serve_draft_name(const cli_run *run)
 {

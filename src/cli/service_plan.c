@@ -37,6 +37,7 @@ ridge_status cli_service_plan_request(cli_run *run, ridge_service_plan *plan,
                                .top = 1};
     RIDGE_TRY(cli_catalog(run, &catalog));
     RIDGE_TRY(ridge_slice_parse(run->cx, catalog, plan->slice_text, &r.slice));
+    RIDGE_TRY(ridge_service_plan_check(run->cx, plan, r.slice));
     RIDGE_TRY(cli_model(run, plan->model_name, &r.model));
     RIDGE_TRY(ridge_engine_find(run->cx, catalog, plan->engine_name, &r.engine));
     RIDGE_TRY(load_draft(run, plan));
@@ -44,4 +45,24 @@ ridge_status cli_service_plan_request(cli_run *run, ridge_service_plan *plan,
     r.knobs.formats[0] = c->pools[c->n_pools - 1].layout.formats;
     *out = r;
     return RIDGE_OK;
+}
+
+/* A missed goal is told by its numbers. */
+static bool runs(ridge_service_fit fit)
+{
+    return fit == RIDGE_SERVICE_FIT_OK || fit > RIDGE_SERVICE_FIT_CACHE;
+}
+
+ridge_status cli_service_plan_price(cli_run *run, ridge_service_plan *plan,
+                                    ridge_service_request *request,
+                                    ridge_service_price *out)
+{
+    RIDGE_TRY(ridge_service_plan_read(run->cx, run->args[0], plan));
+    RIDGE_TRY(cli_service_plan_request(run, plan, request));
+    RIDGE_TRY(ridge_service_price_one(run->cx, request, &plan->choice, out));
+    if (runs(out->fit))
+        return RIDGE_OK;
+    RIDGE_TRY(ridge_service_check_layouts(run->cx, request, &plan->choice));
+    return ridge_fail(run->cx, RIDGE_E_ARG, "%s: the deployment does not run: %s",
+                      run->args[0], ridge_service_fit_text(out->fit));
 }

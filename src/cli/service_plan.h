@@ -20,4 +20,11 @@ RIDGE_NODISCARD ridge_status cli_service_plan_request(cli_run *run,
                                                       ridge_service_plan *plan,
                                                       ridge_service_request *out);
 
+/** The plan in the file of the first argument, its request and its price.
+ * @errors E_ARG where it cannot run: no room for weights or caches, no legal layout */
+RIDGE_NODISCARD ridge_status cli_service_plan_price(cli_run *run,
+                                                    ridge_service_plan *plan,
+                                                    ridge_service_request *request,
+                                                    ridge_service_price *out);
+
 #endif

@@ -355,6 +355,7 @@ static ridge_status open_plan(cli_run *run, ridge_node root, requests_play *p)
     RIDGE_TRY(cli_catalog(run, &catalog));
     RIDGE_TRY(cli_model(run, plan.model_name, &r->model));
     RIDGE_TRY(ridge_slice_parse(run->cx, catalog, plan.slice_text, &r->slice));
+    RIDGE_TRY(ridge_service_plan_check(run->cx, &plan, r->slice));
     RIDGE_TRY(ridge_engine_find(run->cx, catalog, plan.engine_name, &r->engine));
     if (plan.draft_name != NULL)
         RIDGE_TRY(cli_model(run, plan.draft_name, &draft));

@@ -135,13 +135,47 @@ static void what_is_wrong_is_told_with_its_place(void **state)
     spoil("\"weights\": \"bf16\"", "\"weights\": \"bf17\"", "bf17");
     spoil("\"output_tokens\": 64", "\"output_tokens\": -1", "plan.json:");
     spoil("\"role\": \"server\"", "\"role\": \"decode\"", "expected one pool");
+    spoil("\"mode\": \"aggregated\"", "\"mode\": \"disaggregated\"", "aggregated");
+    spoil("\"chips_per_server\": 1", "\"chips_per_server\": 3", "of the mesh is 1");
     spoil("\"aim\": \"throughput\"", "\"aim\": \"throughputs\"", "throughput");
+}
+
+static void servers_have_room_on_the_slice(void **state)
+{
+    (void)state;
+    ridge_ctx *cx = ridge_ctx_open();
+    ridge_service_plan plan = {.choice = {.n_pools = 1}};
+    plan.choice.pools[0] = (ridge_service_pool){
+        .servers = 3, .layout = {.tp = 2, .pp = 1, .attention_dp = 1}};
+    assert_ok(cx, ridge_service_plan_check(cx, &plan, train_slice(cx, "h100:1x8")));
+    assert_int_equal(ridge_service_plan_check(cx, &plan, train_slice(cx, "h100:1x4")),
+                     RIDGE_E_ARG);
+    assert_non_null(strstr(ridge_ctx_message(cx), "take 6 chips, and h100:1x4 has 4"));
+    ridge_ctx_close(cx);
+}
+
+/* Text alone says why a layout cannot serve. */
+static void an_illegal_layout_is_told_why(void **state)
+{
+    (void)state;
+    ridge_ctx *cx = ridge_ctx_open();
+    const ridge_service_request r =
+        service_request(cx, train_dense_model(cx), "h100:1x8");
+    ridge_service_choice c = service_best(cx, &r).choice;
+    assert_ok(cx, ridge_service_check_layouts(cx, &r, &c));
+    c.pools[0].layout.tp = 3;
+    assert_int_equal(ridge_service_check_layouts(cx, &r, &c), RIDGE_E_ARG);
+    assert_non_null(strstr(ridge_ctx_message(cx), "this layout cannot serve: "));
+    assert_non_null(strstr(ridge_ctx_message(cx), "tp=3"));
+    ridge_ctx_close(cx);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plans_are_read_as_written), cmocka_unit_test(drafts_are_kept),
-        cmocka_unit_test(what_is_wrong_is_told_with_its_place)};
+        cmocka_unit_test(what_is_wrong_is_told_with_its_place),
+        cmocka_unit_test(servers_have_room_on_the_slice),
+        cmocka_unit_test(an_illegal_layout_is_told_why)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

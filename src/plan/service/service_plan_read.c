@@ -199,12 +199,29 @@ static ridge_status read_mesh(ridge_ctx *cx, const ridge_node *pool,
     return RIDGE_OK;
 }
 
+/* Written for readers: it has to be what the degrees make. */
+static ridge_status check_chips(ridge_ctx *cx, const ridge_node *pool,
+                                const ridge_serving_layout *l)
+{
+    const ridge_node node = ridge_json_get(pool, "chips_per_server");
+    const int64_t chips = l->tp * l->attention_dp * l->pp;
+    int64_t written = chips;
+    if (!ridge_json_is_absent(node))
+        RIDGE_TRY(want_count(cx, pool, "chips_per_server", 1, &written));
+    return written == chips
+               ? RIDGE_OK
+               : ridge_json_fail(cx, node,
+                                 "%lld, but tp x pp x attention_dp of the mesh is %lld",
+                                 (long long)written, (long long)chips);
+}
+
 static ridge_status read_layout(ridge_ctx *cx, const ridge_node *pool,
                                 ridge_serving_layout *l)
 {
     int cut;
     int64_t placement = 0;
     RIDGE_TRY(read_mesh(cx, pool, l));
+    RIDGE_TRY(check_chips(cx, pool, l));
     RIDGE_TRY(want_word(cx, pool, "kv_cut", cuts, RIDGE_COUNT_OF(cuts), &cut));
     l->kv_cut = (ridge_kv_cut)cut;
     const ridge_node gathered = ridge_json_get(pool, "weight_gathered");
@@ -255,6 +272,13 @@ static ridge_status read_pools(ridge_ctx *cx, const ridge_node *root,
         return ridge_json_fail(cx, pools, "expected an array of one pool or two");
     c->n_pools = (int)n;
     c->mode = n == 1 ? RIDGE_SERVICE_MODE_AGGREGATED : RIDGE_SERVICE_MODE_DISAGGREGATED;
+    const ridge_node mode = ridge_json_get(root, "mode");
+    const char *text;
+    if (!ridge_json_is_absent(mode) &&
+        (!ridge_json_text(mode, &text) ||
+         strcmp(text, ridge_service_mode_text(c->mode)) != 0))
+        return ridge_json_fail(cx, mode, "expected \"%s\" of %zu pool%s",
+                               ridge_service_mode_text(c->mode), n, n == 1 ? "" : "s");
     for (int i = 0; i < c->n_pools; i++)
         RIDGE_TRY(read_pool(cx, &pools, i, c->n_pools, &c->pools[i]));
     return RIDGE_OK;
@@ -300,6 +324,18 @@ ridge_status ridge_service_plan_from_json(ridge_ctx *cx, ridge_node root,
     RIDGE_TRY(read_pools(cx, &root, &p.choice));
     *out = p;
     return RIDGE_OK;
+}
+
+ridge_status ridge_service_plan_check(ridge_ctx *cx, const ridge_service_plan *plan,
+                                      const ridge_slice *slice)
+{
+    const int64_t chips = ridge_service_choice_chips(&plan->choice);
+    if (chips <= slice->chips)
+        return RIDGE_OK;
+    return ridge_fail(cx, RIDGE_E_ARG,
+                      "the plan's servers take %lld chips, and %s has %lld: use fewer "
+                      "servers, smaller ones or a larger slice",
+                      (long long)chips, slice->text, (long long)slice->chips);
 }
 
 ridge_status ridge_service_plan_read(ridge_ctx *cx, const char *path,

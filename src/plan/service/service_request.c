@@ -1,4 +1,5 @@
 /* What is asked of a service: checked, then searched or priced with programs. */
+#include "service_conflicts.h"
 #include "service_finish.h"
 #include "service_search.h"
 
@@ -60,7 +61,7 @@ ridge_status ridge_service_check(ridge_ctx *cx, const ridge_service_request *r)
         return ridge_fail(cx, RIDGE_E_ARG,
                           "answers of one token end with the prefill: leave "
                           "mode=disaggregated out");
-    return RIDGE_OK;
+    return service_conflicts_check(cx, r);
 }
 
 ridge_status ridge_service_search(ridge_ctx *cx, const ridge_service_request *request,
@@ -79,4 +80,19 @@ ridge_status ridge_service_price_one(ridge_ctx *cx,
     RIDGE_TRY(check_subject(cx, request));
     RIDGE_TRY(service_source_desk(cx, request, &source));
     return service_finish_price(cx, &source, request, choice, out);
+}
+
+ridge_status ridge_service_check_layouts(ridge_ctx *cx,
+                                         const ridge_service_request *request,
+                                         const ridge_service_choice *choice)
+{
+    service_source source;
+    RIDGE_TRY(check_subject(cx, request));
+    RIDGE_TRY(service_source_desk(cx, request, &source));
+    for (int i = 0; i < choice->n_pools; i++) {
+        const char *why = source.fault(source.payload, &choice->pools[i].layout);
+        if (why != NULL)
+            return ridge_fail(cx, RIDGE_E_ARG, "this layout cannot serve: %s", why);
+    }
+    return RIDGE_OK;
 }

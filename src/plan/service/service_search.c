@@ -6,6 +6,7 @@
  */
 #include "service_search.h"
 
+#include "service_conflicts.h"
 #include "service_finish.h"
 
 #include <math.h>
@@ -335,11 +336,7 @@ static ridge_status finish(search *s)
 static ridge_status search_all(search *s)
 {
     RIDGE_TRY(service_space_build(s->cx, s->request, &s->space));
-    if (s->space.n == 0)
-        return ridge_fail(s->cx, RIDGE_E_ARG,
-                          "no servers on the %lld chips of %s have the degrees that "
-                          "knobs ask for: leave some of them out, or choose divisors",
-                          (long long)s->request->slice->chips, s->request->slice->text);
+    RIDGE_TRY(service_conflicts_room(s->cx, s->request, &s->space));
     RIDGE_TRY(open_workers(s));
     RIDGE_TRY(run_tasks(s));
     RIDGE_TRY(merge(s));
