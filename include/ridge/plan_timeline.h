@@ -42,6 +42,23 @@ RIDGE_NODISCARD ridge_status ridge_train_timeline(ridge_ctx *cx,
                                                   const ridge_layout *layout,
                                                   ridge_layout_timeline *out);
 
+/** The program of all layers cut by a layout's degrees, and where its mesh lies. */
+typedef struct ridge_layout_cut {
+    const ridge_partition *partition; /* owned by the ctx */
+    ridge_laid_mesh laid;             /* borrows the request's slice */
+} ridge_layout_cut;
+
+/**
+ * Lower the model and partition it; ranks are numbered with the stages outermost, so
+ * that rank r of w is of stage r / (w / pp).
+ * @errors E_ARG a layout that does not lie on the slice, or whose experts do not
+ * factor; E_NOMEM
+ */
+RIDGE_NODISCARD ridge_status ridge_train_cut(ridge_ctx *cx,
+                                             const ridge_train_request *request,
+                                             const ridge_layout *layout,
+                                             ridge_layout_cut *out);
+
 /** As a Chrome trace that Perfetto opens. @errors E_NOMEM */
 RIDGE_NODISCARD ridge_status ridge_layout_timeline_write(ridge_ctx *cx,
                                                          const ridge_layout_timeline *t,

@@ -62,12 +62,12 @@ typedef struct ridge_plan_comparison {
     ridge_plan_row parts[RIDGE_PLAN_PART_MAX]; /* step first, then what it is made of */
     int n_rows;
     ridge_plan_row *rows; /* operations and collectives, largest disagreement first */
-    const char *note;     /* why there are no rows, or NULL */
-    const char *warning;  /* that they may not be of the same run, or NULL */
+    const char *note; /* why there are no rows, or of which stages they are; or NULL */
+    const char *warning; /* that they may not be of the same run, or NULL */
 } ridge_plan_comparison;
 
 /**
- * Parts of the step, and of a layout without pipeline stages each operation: by name
+ * Parts of the step, and each operation of the stages whose ranks were read: by name
  * where the trace is Ridge's own; else products by their FLOPs, attention, the
  * optimizer and what streams by kind, collectives by kind.
  * @param request  the plan's

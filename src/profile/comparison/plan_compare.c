@@ -77,14 +77,22 @@ ridge_status ridge_profile_against_plan(ridge_ctx *cx, const ridge_profile *prof
                                   "the same run.",
                                   profile->world, (long long)request->slice->chips);
     const ridge_status st = plan_match_predict(
-        cx, request, layout, (double)c.price.microbatches, &predicted);
+        cx, profile, request, layout, (double)c.price.microbatches, &predicted);
     if (st == RIDGE_E_ARG) {
-        /* Stages, or experts beside tensor parallelism: parts alone. */
+        /* Experts beside tensor parallelism: parts alone. */
         c.note =
             ridge_str_dup(ridge_ctx_arena(cx), ridge_str_of(ridge_ctx_message(cx)));
         ridge_ctx_clear(cx);
     } else {
         RIDGE_TRY(st);
+        if (predicted.stages > 0)
+            c.note = ridge_sprintf(
+                ridge_ctx_arena(cx),
+                "Operations are those of %.0f of %lld pipeline stages, on average: the "
+                "ones of the ranks in the trace, with stages outermost among ranks%s.",
+                predicted.stages, (long long)layout->pp,
+                predicted.stages == (double)layout->pp ? ", or all where it tells none"
+                                                       : "");
         RIDGE_TRY(plan_match_rows(cx, profile, &predicted, &c.rows, &c.n_rows));
     }
     *out = c;

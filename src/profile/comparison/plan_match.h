@@ -20,14 +20,15 @@ typedef struct predicted_op {
 typedef struct predicted_ops {
     int n;
     predicted_op *ops;
+    double stages; /* over whose ranks they are averaged; 0: there is one stage */
 } predicted_ops;
 
-/** @errors E_ARG a layout with stages; E_NOMEM */
-RIDGE_NODISCARD ridge_status plan_match_predict(ridge_ctx *cx,
-                                                const ridge_train_request *request,
-                                                const ridge_layout *layout,
-                                                double microbatches,
-                                                predicted_ops *out);
+/** Operations of the stages whose ranks were read, on average of a rank; of all stages
+ *  where traces do not tell their rank. @errors E_ARG a layout that does not lie on the
+ *  slice; E_NOMEM */
+RIDGE_NODISCARD ridge_status plan_match_predict(
+    ridge_ctx *cx, const ridge_profile *profile, const ridge_train_request *request,
+    const ridge_layout *layout, double microbatches, predicted_ops *out);
 /** Rows of both, largest disagreement first. @errors E_NOMEM */
 RIDGE_NODISCARD ridge_status plan_match_rows(ridge_ctx *cx,
                                              const ridge_profile *profile,
