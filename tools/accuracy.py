@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Predictions held to the accuracy that they had: a gate against silent drift.
 
-    accuracy.py --ridge PROGRAM             compare
-    accuracy.py --ridge PROGRAM --write     rewrite what is recorded; review the diff
+    accuracy.py --ridge PROGRAM                    compare
+    accuracy.py --ridge PROGRAM --write            rewrite what is recorded; review the diff
+    accuracy.py --ridge PROGRAM --serving FILE...  compare the tables of measured serving in
+                                                   docs/accuracy.md with FILEs; or --write
 
 tests/golden/accuracy/ holds samples of published measurements. `ridge validate` predicts
 their rows; a chip whose median error is more than 2 points above what recorded.json has
@@ -14,7 +16,12 @@ import os
 import sys
 
 import program
+import serving_fit
 
+DOCUMENT = os.path.join(program.ROOT, "docs", "accuracy.md")
+BEGIN = "<!-- made by tools/accuracy.py --serving -->\n"
+END = "<!-- end of what is made -->\n"
+REASONS_MOST = 8
 FOLDER = os.path.join("tests", "golden", "accuracy")
 RECORDED = os.path.join(program.ROOT, FOLDER, "recorded.json")
 ROWS_LEAST = 5      # a median of fewer says little
@@ -69,12 +76,69 @@ def complaints(name: str, want: dict, got: dict) -> list:
     return found
 
 
+def serving_reports(ridge: str, files: list) -> tuple:
+    """Predicted rows of all FILEs, and counts over them."""
+    rows, reasons = [], {}
+    counts = {"rows": 0, "predicted": 0, "complete": 0, "drafted": 0}
+    for path in files:
+        code, out, err = program.run(
+            ridge, f"ridge validate {os.path.abspath(path)} --rows --json")
+        if code != 0:
+            sys.exit(f"accuracy: {path}: {err.strip()}")
+        report = json.loads(out)
+        rows += [r for r in report["row"] if r["drafting"] not in ("proven", "twin")]
+        for key in counts:
+            counts[key] += report[key]
+        for row in report["skipped"]:
+            reasons[row["why"]] = reasons.get(row["why"], 0) + 1
+    return rows, counts, reasons
+
+
+def serving_section(ridge: str, files: list) -> str:
+    rows, counts, reasons = serving_reports(ridge, files)
+    whole = [r for r in rows if r["complete"]]
+    text = (f"{counts['rows']:,} rows: {counts['predicted']:,} predicted, of which "
+            f"{counts['complete']:,} state enough; {counts['drafted']} drafted by the rules "
+            "and are not counted.\n\n")
+    for what, some in (("rows that state enough", whole), ("all rows", rows)):
+        for key in ("chip", "engine"):
+            groups = serving_fit.logs(some, lambda r, key=key: r[key])
+            text += serving_fit.table(f"{key}, {what}", groups) + "\n"
+    text += serving_fit.table("source, all rows", serving_fit.logs(rows, serving_fit.source_of))
+    text += ("\nRanges, the 10th and 90th percentile of measured / expected:\n\n"
+             "| engine | rows | TTFT | TPOT |\n| --- | ---: | --- | --- |\n")
+    for name, n, *ends in serving_fit.ranges(rows):
+        text += f"| {name} | {n} | {ends[0]} to {ends[1]} | {ends[2]} to {ends[3]} |\n"
+    text += "\n| not predicted | rows |\n| --- | ---: |\n"
+    most = sorted(reasons.items(), key=lambda x: (-x[1], x[0]))[:REASONS_MOST]
+    return text + "".join(f"| {why} | {n} |\n" for why, n in most)
+
+
+def serving_document(ridge: str, files: list, writes: bool) -> int:
+    with open(DOCUMENT, encoding="utf-8") as f:
+        text = f.read()
+    before, rest = text.split(BEGIN, 1)
+    own, after = rest.split(END, 1)
+    made = serving_section(ridge, files)
+    if not writes:
+        print("accuracy: tables of measured serving are "
+              + ("as the program makes them" if own == made else "not those of these files"))
+        return 0 if own == made else 1
+    with open(DOCUMENT, "w", encoding="utf-8") as f:
+        f.write(before + BEGIN + made + END + after)
+    print("accuracy: tables of measured serving written")
+    return 0
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--ridge", required=True)
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--recorded", default=RECORDED, help="compare with this file")
+    parser.add_argument("--serving", nargs="+", metavar="FILE")
     options = parser.parse_args()
+    if options.serving:
+        return serving_document(options.ridge, options.serving, options.write)
     got = {name: measure(options.ridge, name) for name in samples()}
     if options.write:
         with open(options.recorded, "w", encoding="utf-8") as f:

@@ -179,7 +179,7 @@ static void practice_is_that_of_the_bench(void **state)
     assert_near(practice.shortest_share, 0.8, 0);
     assert_near(practice.wait_iterations, 20, 0);
     assert_int_equal(practice.cache, RIDGE_DTYPE_FP8);
-    run.input_tokens = 1000;
+    run.source = "Another paper";
     assert_ok(cx, served_practice_find(cx, benches, &run, &names, &practice));
     assert_false(practice.is_known);
     assert_near(practice.shortest_share, 1, 0);
@@ -203,6 +203,24 @@ static void a_publisher_tells_the_release_that_ran(void **state)
     assert_null(practice.engine);
     assert_int_equal(practice.budget_tokens, 2048);
     assert_true(practice.expert_skew > 0);
+}
+
+/* Lengths that a bench does not describe are those of another. */
+static void rows_of_other_lengths_have_another_bench(void **state)
+{
+    ridge_ctx *cx = *state;
+    served_practice practice;
+    const ridge_node *benches;
+    const served_names names = {"qwen3-32b", "h100"};
+    assert_ok(cx, served_benches_read(cx, &benches));
+    const served_run run =
+        read_csv(cx, "a,Qwen/Qwen3-32B,h100_sxm,trtllm,,fp8,agg,2048,512,4,fp8,fp8,"
+                     "4,2,1,1,2,1,,,,,340,12");
+    assert_ok(cx, served_practice_find(cx, benches, &run, &names, &practice));
+    assert_near(practice.shortest_share, 1, 0);
+    assert_near(practice.output_share, 0.8, 0);
+    assert_true(practice.frontend_s > 0);
+    assert_near(practice.expert_skew, 0, 0);
 }
 
 /* 4 prompts of 500 tokens at 1000 a second, then 4 tokens an iteration. */
@@ -236,12 +254,13 @@ static void files_of_llama_cpp_narrow_every_matrix(void **state)
 static void rows_are_ordered_by_deployment_then_by_load(void **state)
 {
     ridge_ctx *cx = *state;
-    const char *config = "\"mode\": \"closed loop\", \"tp\": %d, \"concurrency\": %d";
     served_run runs[3];
     const int tp[] = {2, 2, 4}, clients[] = {8, 16, 8};
     for (int i = 0; i < 3; i++) {
         const char *text =
-            ridge_sprintf(ridge_ctx_arena(cx), config, tp[i], clients[i]);
+            ridge_sprintf(ridge_ctx_arena(cx),
+                          "\"mode\": \"closed loop\", \"tp\": %d, \"concurrency\": %d",
+                          tp[i], clients[i]);
         runs[i] = read_json(cx, text, "\"tpot_ms\": 9");
     }
     assert_int_equal(served_run_by_deployment(&runs[0], &runs[1]), 0);
@@ -311,6 +330,7 @@ int main(void)
         SERVED_TEST(engines_are_found_by_version),
         SERVED_TEST(practice_is_that_of_the_bench),
         SERVED_TEST(a_publisher_tells_the_release_that_ran),
+        SERVED_TEST(rows_of_other_lengths_have_another_bench),
         SERVED_TEST(batches_time_prompts_and_generation_apart),
         SERVED_TEST(files_of_llama_cpp_narrow_every_matrix),
         SERVED_TEST(rows_are_ordered_by_deployment_then_by_load),

@@ -9,7 +9,9 @@
  *     engine, models, formats, chips, notes    beginnings of their names; absent: any
  *     input_tokens, output_tokens, clients_least, clients_below, tp_below
  *     cache, budget_tokens, memory_share, wait_iterations, is_async, sequences,
- *     expert_skew, runs (the engine of the catalogue), system    settings
+ *     expert_skew, runs (the engine of the catalogue), system, output_share (as
+ *     shortest_share, of outputs alone), frontend_s (of a request before the engine)
+ *     settings
  *     note                              their names in the recipe
  *
  * wait_iterations: of decoding, for which a request waits before it is admitted.
@@ -28,7 +30,7 @@ static const char *const recipe_members[] = {
     "engine", "models", "formats", "chips", "notes", "input_tokens", "output_tokens",
     "clients_least", "clients_below", "tp_below", "cache", "budget_tokens",
     "memory_share", "wait_iterations", "is_async", "sequences", "expert_skew", "runs",
-    "system", "note"};
+    "system", "output_share", "frontend_s", "note"};
 /* clang-format on */
 
 enum { RECIPES_MOST = 256, NAMES_MOST = 64 };
@@ -78,6 +80,7 @@ static ridge_status check_recipe(ridge_ctx *cx, ridge_node recipe)
         {"tp_below", 1, 1e6},      {"budget_tokens", 1, 1e9},
         {"memory_share", 0.05, 1}, {"wait_iterations", 0, 1e4},
         {"sequences", 1, 1e6},     {"expert_skew", 0, 4},
+        {"output_share", 0.01, 1}, {"frontend_s", 0, 10},
     };
     const char *text;
     ridge_dtype cache;
@@ -221,6 +224,8 @@ static ridge_status apply(ridge_ctx *cx, const ridge_node *recipe, served_practi
     out->wait_iterations = number_of(recipe, "wait_iterations", out->wait_iterations);
     out->sequences = (int64_t)number_of(recipe, "sequences", (double)out->sequences);
     out->expert_skew = number_of(recipe, "expert_skew", out->expert_skew);
+    out->output_share = number_of(recipe, "output_share", out->output_share);
+    out->frontend_s = number_of(recipe, "frontend_s", out->frontend_s);
     ridge_json_bool(ridge_json_get(recipe, "is_async"), &out->is_async);
     ridge_json_text(ridge_json_get(recipe, "runs"), &out->engine);
     ridge_json_text(ridge_json_get(recipe, "system"), &out->system);

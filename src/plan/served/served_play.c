@@ -89,7 +89,9 @@ static ridge_request_draws draws_of(const served_run *run,
         .concurrency = (int64_t)fmax(1, ceil(run->concurrency)),
         .requests = (int64_t)requests_of(run, practice, last),
         .prompt = length_of(run->input_tokens, practice->shortest_share),
-        .output = length_of(run->output_tokens, practice->shortest_share),
+        .output = length_of(run->output_tokens, practice->output_share > 0
+                                                    ? practice->output_share
+                                                    : practice->shortest_share),
         .seed = 1,
     };
     if (run->mode == SERVED_OPEN) {
@@ -104,13 +106,14 @@ static ridge_request_draws draws_of(const served_run *run,
 /* ---- the deployment ---------------------------------------------------------------
  */
 
-static ridge_status add_pool(ridge_ctx *cx, const priced_part *p,
+static ridge_status add_pool(ridge_ctx *cx, const priced_part *p, double frontend_s,
                              ridge_serving_deployment *out)
 {
     ridge_serving_speed *speed = ridge_new(ridge_ctx_arena(cx), ridge_serving_speed, 1);
     if (speed == NULL)
         return ridge_fail_nomem(cx);
     RIDGE_TRY(ridge_serving_speed_build(p->desk, &p->layout, speed));
+    speed->request_s += frontend_s;
     ridge_serving_pool *pool = &out->pools[out->n_pools++];
     *pool = (ridge_serving_pool){
         .speed = speed, .rules = *p->part->about.engine, .replicas = p->part->replicas};
@@ -167,7 +170,7 @@ ridge_status served_play(ridge_ctx *cx, const served_run *run,
     const ridge_request_draws draws = draws_of(run, practice, last);
     RIDGE_TRY(ridge_request_draws_open(cx, &draws, &source));
     for (int i = 0; i < deployment->n; i++)
-        RIDGE_TRY(add_pool(cx, &parts[i], &played));
+        RIDGE_TRY(add_pool(cx, &parts[i], practice->frontend_s, &played));
     const ridge_serving_goals goals = {0};
     RIDGE_TRY(ridge_serving_play(cx, &played, &source, &goals, NULL, &summary));
     if (summary.completed < draws.requests)

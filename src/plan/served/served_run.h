@@ -71,7 +71,10 @@ void served_assume(served_gaps *gaps, const char *what);
 /** What is known of how a row was run beyond what it says. */
 typedef struct served_practice {
     bool is_known;
-    double shortest_share;      /* lengths are uniform from this share of the stated */
+    double shortest_share; /* lengths are uniform from this share of the stated */
+    double output_share;   /* of outputs alone: from this share of the stated; 0: as
+                              the former */
+    double frontend_s;     /* of a request before it reaches the engine's own */
     double requests_per_client; /* 0: not known */
     bool has_cache;
     ridge_dtype cache;

@@ -57,7 +57,8 @@ static double kernel_s(const serving_bench *b, const serving_kernel *k, double r
     return serving_product_s(b, &p);
 }
 
-/* A product that runs beside others. */
+/* A product that runs beside others: its calls are hidden, and cores that it leaves
+ * idle are not. */
 static double beside_s(const serving_bench *b, const serving_kernel *k, double rows)
 {
     const ridge_matmul p = product_of(b, k, rows);
@@ -65,7 +66,8 @@ static double beside_s(const serving_bench *b, const serving_kernel *k, double r
     const ridge_op_cost c = ridge_matmul_cost(chip, &p, RIDGE_MEMORY_HBM);
     const ridge_achievable *a = &chip->achievable;
     const double memory_s = c.memory_s / (a->memory > 0 ? a->memory : 1);
-    const double rate = a->matmul[p.compute] > 0 ? a->matmul[p.compute] : 1;
+    const double rate = (a->matmul[p.compute] > 0 ? a->matmul[p.compute] : 1) *
+                        c.tile_efficiency * p.rate_share;
     return fmin(c.expected_s, fmax(memory_s, c.compute_s / rate));
 }
 
