@@ -100,8 +100,10 @@ static void write_bash(const cli_verb_table *table, ridge_buf *out)
                    "  if [ -n \"$names\" ] && [ \"${current#-}\" = \"$current\" ]; "
                    "then\n    words=\"$(ridge names $names)\"\n  fi\n"
                    "  COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
-                   "  if [ ${#COMPREPLY[@]} -eq 0 ]; then\n"
-                   "    COMPREPLY=($(compgen -f -- \"$current\"))\n  fi\n}\n"
+                   "  # a model may be a config.json, a word beside it a plan\n"
+                   "  if [ ${#COMPREPLY[@]} -eq 0 ] || { [ \"$names\" = models ] && "
+                   "[ \"${current#-}\" = \"$current\" ]; }; then\n"
+                   "    COMPREPLY+=($(compgen -f -- \"$current\"))\n  fi\n}\n"
                    "complete -F _ridge ridge\n");
 }
 
