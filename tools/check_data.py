@@ -362,7 +362,7 @@ def check_law(check, path, item):
         check.fail(path, "loss", "either a loss or an optimum is wanted")
 
 
-STACK_TEXTS = {"name", "full_name", "base", "aliases", "runs", "attention", "practice",
+STACK_TEXTS = {"name", "full_name", "base", "aliases", "runs", "vendors", "attention", "practice",
                "has_tp_overlap", "has_half_gradients", "dispatches_once", "broadcasts_updates",
                "has_two_gradients", "gathers_stage"}
 STACK_NUMBERS = {"stream_passes": (0.1, 100), "gated_passes": (0.1, 100),
@@ -374,8 +374,11 @@ STACK_NUMBERS = {"stream_passes": (0.1, 100), "gated_passes": (0.1, 100),
 STACK_FACTORS = ("matmul_time", "fp8_time", "fp4_time", "attention_time")
 
 
-def check_stack(check, path, own, chips):
+def check_stack(check, path, own, chips, vendors):
     check.only(path, "", own, {*STACK_TEXTS, *STACK_NUMBERS, *STACK_FACTORS})
+    for vendor in own.get("vendors", []):
+        if vendor not in vendors:
+            check.fail(path, "vendors", f"no chip is of {vendor!r}")
     for member, bounds in STACK_NUMBERS.items():
         if member in own:
             check.fact(path, member, own[member], bounds)
@@ -462,8 +465,9 @@ def main() -> int:
     check_names(check, acceptance)
     check_defaults(check, chips, systems)
     names = {item.get("name") for item in chips.values()}
+    vendors = {item.get("vendor") for item in chips.values()}
     for path, item in stacks.items():
-        check_stack(check, path, item, names)
+        check_stack(check, path, item, names, vendors)
     for path, item in engines.items():
         check_engine(check, path, item, resolved(check, engines, path), names)
     for path, item in prices.items():

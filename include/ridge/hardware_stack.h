@@ -46,6 +46,8 @@ typedef struct ridge_stack {
     const char *full_name;      /* "PyTorch FSDP, not compiled" */
     const char *const *aliases; /* NULL-terminated */
     const char *const *runs;    /* NULL-terminated: words of sources that ran on it */
+    const char *const
+        *vendors; /* NULL-terminated: of chips that it runs on; NULL: of all */
     ridge_attention_kernel attention;
     ridge_stack_practice practice;
     bool has_tp_overlap;      /* TP collectives run as collective matmuls on GPUs */
@@ -75,6 +77,11 @@ typedef struct ridge_stack {
  *  given. */
 double ridge_stack_factor_of(const ridge_stack_factors *factors,
                              const ridge_chip *chip);
+
+/** Whether the software runs on the chip. @param stack  NULL: it does
+ * @errors E_ARG names whose chips it runs on */
+RIDGE_NODISCARD ridge_status ridge_stack_check(ridge_ctx *cx, const ridge_stack *stack,
+                                               const ridge_chip *chip);
 
 size_t ridge_catalog_stack_count(const ridge_catalog *catalog);
 /** In order of names. @return NULL beyond the last, or out of memory */

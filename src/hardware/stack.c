@@ -25,6 +25,25 @@ double ridge_stack_factor_of(const ridge_stack_factors *factors, const ridge_chi
     return value;
 }
 
+ridge_status ridge_stack_check(ridge_ctx *cx, const ridge_stack *stack,
+                               const ridge_chip *chip)
+{
+    ridge_buf names;
+    ridge_buf_init(&names, ridge_ctx_arena(cx));
+    if (stack == NULL || stack->vendors == NULL || chip->vendor == NULL)
+        return RIDGE_OK;
+    for (size_t i = 0; stack->vendors[i] != NULL; i++) {
+        if (strcmp(stack->vendors[i], chip->vendor) == 0)
+            return RIDGE_OK;
+        ridge_buf_printf(&names, "%s%s", i == 0 ? "" : " or ", stack->vendors[i]);
+    }
+    return ridge_fail(
+        cx, RIDGE_E_ARG,
+        "stack %s runs on chips of %s, not on %s: name another --stack, or "
+        "none",
+        stack->name, ridge_buf_text(&names), chip->full_name);
+}
+
 const ridge_stack *ridge_stack_of_run(const ridge_catalog *catalog, const char *title)
 {
     const ridge_stack *found = NULL;

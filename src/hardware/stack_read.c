@@ -3,7 +3,8 @@
  *
  * Members: name, full_name; base (optional: another stack, whose members hold unless
  * given again; factors are merged chip by chip, aliases and runs are not inherited);
- * aliases; runs (words of titles of sources whose runs used it); attention (flash,
+ * aliases; runs (words of titles of sources whose runs used it); vendors (of the chips
+ * that it runs on; all where there are none); attention (flash,
  * unfused); practice {sp, zero, remat, precision}; the flags has_tp_overlap,
  * has_half_gradients, dispatches_once, broadcasts_updates, has_two_gradients,
  * gathers_stage; facts range_low, range_high, range_rows, stream_passes, gated_passes,
@@ -21,6 +22,7 @@ static const char *const members[] = {"name",
                                       "aliases",
                                       "base",
                                       "runs",
+                                      "vendors",
                                       "attention",
                                       "practice",
                                       "has_tp_overlap",
@@ -203,6 +205,9 @@ ridge_status ridge__stack_read(ridge_ctx *cx, ridge_node root, const ridge_stack
     RIDGE_TRY(ridge__text_read(cx, &root, "full_name", NULL, &s->full_name));
     RIDGE_TRY(ridge__aliases_read(cx, ridge_json_get(&root, "aliases"), &s->aliases));
     RIDGE_TRY(ridge__aliases_read(cx, ridge_json_get(&root, "runs"), &s->runs));
+    const ridge_node vendors = ridge_json_get(&root, "vendors");
+    if (!ridge_json_is_absent(vendors))
+        RIDGE_TRY(ridge__aliases_read(cx, vendors, &s->vendors));
     RIDGE_TRY(read_choices(cx, &root, s));
     RIDGE_TRY(read_numbers(cx, &root, &facts, s));
     s->facts = facts.items;

@@ -154,6 +154,22 @@ static void fix_knobs(dice *d, int64_t chips, ridge_knobs *k)
         k->cp = dice_roll(d, 0, 2) == 0 ? 2 : 1;
 }
 
+/* What the chip or a dense model does not have is left to the search. */
+static void settle_knobs(const ridge_chip *chip, const ridge_model *model,
+                         ridge_knobs *k)
+{
+    const ridge_dtype wanted = ridge_precision_policy(k->precision)->compute;
+    ridge_dtype used = wanted;
+    bool has_experts = false;
+    ridge_chip_peak(chip, wanted, &used);
+    if (used != wanted)
+        k->precision = RIDGE_PRECISION_BF16;
+    for (int i = 0; i < model->n_layers; i++)
+        has_experts = has_experts || model->layers[i].ffn.kind == RIDGE_FFN_MOE;
+    if (!has_experts)
+        k->overlap[RIDGE_OVERLAP_EP] = RIDGE_FLAG_FREE;
+}
+
 void train_problem_open(uint64_t seed, train_problem *out)
 {
     static const char *const slices[] = {"h100:1x8",  "h100:2x4", "v5e:2x4",
@@ -173,4 +189,5 @@ void train_problem_open(uint64_t seed, train_problem *out)
     out->request =
         train_request(model, &out->slice, (double)dice_roll(&d, 2, 12), seq_tokens);
     fix_knobs(&d, out->slice.chips, &out->request.knobs);
+    settle_knobs(&out->chip, model, &out->request.knobs);
 }

@@ -140,10 +140,17 @@ static void what_is_not_legal_is_refused(void **state)
     ridge_train_step step;
     const ridge_train_request r =
         train_request(train_dense_model(cx), train_slice(cx, "h100:1x8"), 64, 4096);
-    const ridge_layout l = train_layout(1, 1, 1, 1, 8);
+    ridge_layout l = train_layout(1, 1, 1, 1, 8);
+    static const char *const message =
+        "the layout is not legal: there are more stages than layers, or stages ask for "
+        "more than there are";
     assert_int_equal(ridge_train_step_of(cx, &r, &l, &step), RIDGE_E_ARG);
-    assert_string_equal(ridge_ctx_message(cx),
-                        "the layout is not legal: there are more stages than layers");
+    assert_string_equal(ridge_ctx_message(cx), message);
+    l = train_layout(8, 1, 1, 1, 1);
+    l.remat = RIDGE_REMAT_FULL;
+    l.remat_layers = 5; /* of four */
+    assert_int_equal(ridge_train_step_of(cx, &r, &l, &step), RIDGE_E_ARG);
+    assert_string_equal(ridge_ctx_message(cx), message);
 }
 
 #define with_ctx(test) cmocka_unit_test_setup_teardown(test, open_ctx, close_ctx)

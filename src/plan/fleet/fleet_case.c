@@ -68,6 +68,7 @@ ridge_status fleet_case_check(ridge_ctx *cx, const ridge_train_request *r)
     int pools = 0;
     for (const ridge_slice *s = r->slice; s != NULL; s = s->next) {
         pools++;
+        RIDGE_TRY(ridge_stack_check(cx, r->stack, s->chip));
         if (!ridge_chip_is_overlapped(s->chip))
             return ridge_fail(cx, RIDGE_E_ARG,
                               "%s: its software overlaps nothing, which fleets of "
@@ -77,6 +78,7 @@ ridge_status fleet_case_check(ridge_ctx *cx, const ridge_train_request *r)
     if (pools < 2 || pools > RIDGE_FLEET_POOL_MAX)
         return ridge_fail(cx, RIDGE_E_ARG, "a fleet of %d pools: expected 2 to %d",
                           pools, RIDGE_FLEET_POOL_MAX);
+    RIDGE_TRY(ridge_knobs_check(cx, k, r->model));
     if (k->vpp > 1)
         return fail_knob(cx, "vpp", "have no virtual stages: leave it out");
     if (k->schedule >= 0 && k->schedule != RIDGE_SCHEDULE_1F1B &&

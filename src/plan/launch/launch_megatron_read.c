@@ -86,8 +86,8 @@ static ridge_status read_overlap(launch_sheet *s, int zero_stage, ridge_knobs *k
     RIDGE_TRY(launch_sheet_flag(s, LAUNCH_OVERLAP_GATHER, &is_gather));
     RIDGE_TRY(launch_sheet_flag(s, LAUNCH_EP_OVERLAP, &is_exchange));
     RIDGE_TRY(launch_sheet_flag(s, LAUNCH_NO_PP_OVERLAP, &is_sent));
-    k->overlap[RIDGE_OVERLAP_EP] = is_exchange ? 1 : 0;
-    k->overlap[RIDGE_OVERLAP_PP] = k->vpp > 1 && !is_sent ? 1 : 0;
+    k->overlap[RIDGE_OVERLAP_EP] = is_exchange && k->ep > 1 ? 1 : 0;
+    k->overlap[RIDGE_OVERLAP_PP] = k->pp > 1 && k->vpp > 1 && !is_sent ? 1 : 0;
     if (k->fsdp * k->dp * k->cp == 1)
         return RIDGE_OK;
     k->overlap[RIDGE_OVERLAP_DP] = is_reduce ? 1 : 0;
@@ -376,8 +376,8 @@ static ridge_status read_dispatch(launch_sheet *s, ridge_knobs *k)
     const char *type = "allgather";
     if (launch_sheet_has(s, LAUNCH_DISPATCHER))
         RIDGE_TRY(launch_sheet_text(s, LAUNCH_DISPATCHER, &type));
-    k->ep_dispatch =
-        strcmp(type, "flex") == 0 ? RIDGE_DISPATCH_ONCE : RIDGE_DISPATCH_COPIES;
+    k->ep_dispatch = k->ep > 1 && strcmp(type, "flex") == 0 ? RIDGE_DISPATCH_ONCE
+                                                            : RIDGE_DISPATCH_COPIES;
     return RIDGE_OK;
 }
 

@@ -69,6 +69,105 @@ static ridge_status check_pipeline(ridge_ctx *cx, const ridge_knobs *k,
     return has_ends ? check_ends(cx, k, model) : RIDGE_OK;
 }
 
+/* The experts of a layer that ep does not divide, or else of any; 0: it is dense. */
+static int64_t experts_of(const ridge_model *model, int64_t ep)
+{
+    int64_t experts = 0;
+    for (int i = 0; i < model->n_layers; i++) {
+        if (model->layers[i].ffn.kind != RIDGE_FFN_MOE)
+            continue;
+        experts = model->layers[i].ffn.experts;
+        if (ep > 1 && experts % ep != 0)
+            return experts;
+    }
+    return experts;
+}
+
+/* Names the divisors of the experts that are nearest to ep, below and above. */
+static ridge_status fail_experts(ridge_ctx *cx, int64_t ep, int64_t experts,
+                                 const ridge_model *model)
+{
+    int64_t below = ep < experts ? ep : experts;
+    int64_t above = below;
+    while (experts % below != 0)
+        below--;
+    while (experts % above != 0)
+        above++;
+    const char *instead =
+        below == above ? ridge_sprintf(ridge_ctx_arena(cx), "%lld", (long long)below)
+                       : ridge_sprintf(ridge_ctx_arena(cx), "%lld or %lld",
+                                       (long long)below, (long long)above);
+    if (instead == NULL)
+        return RIDGE_E_NOMEM;
+    return ridge_fail(cx, RIDGE_E_ARG,
+                      "ep=%lld does not divide the %lld experts of %s: use %s",
+                      (long long)ep, (long long)experts, model->name, instead);
+}
+
+/* Knobs of experts against the model's. */
+static ridge_status check_experts(ridge_ctx *cx, const ridge_knobs *k,
+                                  const ridge_model *model)
+{
+    const int64_t experts = experts_of(model, k->ep);
+    const bool is_once = k->ep_dispatch > RIDGE_DISPATCH_COPIES;
+    if (k->overlap[RIDGE_OVERLAP_EP] == 1 && experts == 0)
+        return ridge_fail(cx, RIDGE_E_ARG,
+                          "ep_overlap=1 hides what goes to experts and %s has none: "
+                          "leave it out",
+                          model->name);
+    if (k->ep > 1 && experts == 0)
+        return ridge_fail(cx, RIDGE_E_ARG,
+                          "ep=%lld deals out experts and %s has none: leave it out",
+                          (long long)k->ep, model->name);
+    if (k->ep > 1 && experts % k->ep != 0)
+        return fail_experts(cx, k->ep, experts, model);
+    if (is_once && (k->ep == 1 || experts == 0))
+        return ridge_fail(cx, RIDGE_E_ARG,
+                          "ep_dispatch=%s sends tokens to experts of other ranks%s",
+                          ridge_ep_dispatch_text((ridge_ep_dispatch)k->ep_dispatch),
+                          experts == 0 ? ": the model has none, leave it out"
+                                       : ", so ep=1 contradicts it");
+    return RIDGE_OK;
+}
+
+/* Knobs of what is computed again. */
+static ridge_status check_remat(ridge_ctx *cx, const ridge_knobs *k,
+                                const ridge_model *model)
+{
+    if (k->remat == RIDGE_REMAT_NONE && k->remat_layers > 0)
+        return ridge_fail(cx, RIDGE_E_ARG,
+                          "remat=none computes nothing again, so remat_layers=%lld "
+                          "contradicts it: use remat=full",
+                          (long long)k->remat_layers);
+    if (k->remat_layers > model->layer_count)
+        return ridge_fail(cx, RIDGE_E_ARG,
+                          "remat_layers=%lld counts layers of a stage and %s has %lld: "
+                          "leave it out for all of them",
+                          (long long)k->remat_layers, model->name,
+                          (long long)model->layer_count);
+    return RIDGE_OK;
+}
+
+/* Overlaps of an axis that is not there. */
+static ridge_status check_overlap(ridge_ctx *cx, const ridge_knobs *k)
+{
+    const struct {
+        ridge_overlap_kind kind;
+        const char *degree;
+        int64_t value;
+    } axes[] = {{RIDGE_OVERLAP_TP, "tp", k->tp},
+                {RIDGE_OVERLAP_PP, "pp", k->pp},
+                {RIDGE_OVERLAP_EP, "ep", k->ep}};
+    for (size_t i = 0; i < RIDGE_COUNT_OF(axes); i++) {
+        if (k->overlap[axes[i].kind] == 1 && axes[i].value == 1)
+            return ridge_fail(
+                cx, RIDGE_E_ARG,
+                "%s_overlap=1 hides what %s sends, so %s=1 contradicts it",
+                axes[i].degree, axes[i].degree, axes[i].degree);
+    }
+    return RIDGE_OK;
+}
+
 ridge_status ridge_knobs_check(ridge_ctx *cx, const ridge_knobs *k,
                                const ridge_model *model)
 {
@@ -80,10 +179,13 @@ ridge_status ridge_knobs_check(ridge_ctx *cx, const ridge_knobs *k,
     if (k->has_sp == 1 && k->tp == 1)
         return ridge_fail(cx, RIDGE_E_ARG,
                           "sp=1 cuts activations over tp, so tp=1 contradicts it");
-    if (k->remat == RIDGE_REMAT_NONE && k->remat_layers > 0)
-        return ridge_fail(cx, RIDGE_E_ARG,
-                          "remat=none computes nothing again, so remat_layers=%lld "
-                          "contradicts it: use remat=full",
-                          (long long)k->remat_layers);
+    if (k->cp == 1 && k->cp_exchange > RIDGE_CP_RING)
+        return ridge_fail(
+            cx, RIDGE_E_ARG,
+            "cp_exchange=%s cuts sequences over cp, so cp=1 contradicts it",
+            ridge_cp_text((ridge_cp_exchange)k->cp_exchange));
+    RIDGE_TRY(check_remat(cx, k, model));
+    RIDGE_TRY(check_experts(cx, k, model));
+    RIDGE_TRY(check_overlap(cx, k));
     return check_pipeline(cx, k, model);
 }

@@ -85,7 +85,7 @@ const char *ridge_fit_text(ridge_fit fit)
         "the degrees do not factor over the network's axes",
         "heads or widths do not divide by tp",
         "the experts do not divide by ep, or ep does not divide the mesh",
-        "there are more stages than layers",
+        "there are more stages than layers, or stages ask for more than there are",
         "more than half of the replicas would have no sequence",
         "the sequence does not divide by cp and tp",
         "the microbatch does not divide a replica's share of the batch",

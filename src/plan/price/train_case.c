@@ -54,11 +54,34 @@ static ridge_status check_mesh(ridge_ctx *cx, const ridge_train_request *r)
     return RIDGE_OK;
 }
 
+/* Arithmetic that the chip would do in a wider format. */
+static ridge_status check_precision(ridge_ctx *cx, const ridge_train_request *r)
+{
+    const ridge_policy *policy = ridge_precision_policy(r->knobs.precision);
+    ridge_dtype used = policy->compute;
+    ridge_chip_peak(r->slice->chip, policy->compute, &used);
+    if (used == policy->compute || ridge_dtype_bytes(policy->compute) > 1)
+        return RIDGE_OK;
+    return ridge_fail(
+        cx, RIDGE_E_ARG,
+        "precision=%s: the matrix units of %s have no %s, use precision=%s",
+        policy->text, r->slice->chip->full_name, ridge_dtype_text(policy->compute),
+        used == RIDGE_DTYPE_FP8    ? "fp8"
+        : used == RIDGE_DTYPE_FP16 ? "fp16"
+                                   : "bf16");
+}
+
 static ridge_status check_knobs(ridge_ctx *cx, const ridge_train_request *r)
 {
     const ridge_knobs *k = &r->knobs;
     RIDGE_TRY(check_mesh(cx, r));
     RIDGE_TRY(ridge_knobs_check(cx, k, r->model));
+    RIDGE_TRY(check_precision(cx, r));
+    if (k->ep > 1 && r->slice->chips % k->ep != 0)
+        return ridge_fail(cx, RIDGE_E_ARG,
+                          "ep=%lld does not divide the %lld chips of %s: choose a "
+                          "divisor",
+                          (long long)k->ep, (long long)r->slice->chips, r->slice->text);
     if (k->tp > 0 && ridge_model_tp(r->model, k->tp) != RIDGE_TP_OK &&
         ridge_model_tp(r->model, k->tp) != RIDGE_TP_REPLICATES_KV) {
         return ridge_fail(cx, RIDGE_E_ARG, "tp=%lld: %s", (long long)k->tp,
@@ -107,6 +130,7 @@ ridge_status ridge_train_check(ridge_ctx *cx, const ridge_train_request *r)
                           "name one of the pools",
                           r->slice->text);
     }
+    RIDGE_TRY(ridge_stack_check(cx, r->stack, r->slice->chip));
     return check_knobs(cx, r);
 }
 

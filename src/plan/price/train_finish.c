@@ -58,6 +58,7 @@ ridge_fit train_layout_check(const train_case *tc, const ridge_layout *l)
         return RIDGE_FIT_TP;
     const stage_cut cut = stage_cut_of(l);
     if (l->pp * l->vpp > tc->model->layer_count ||
+        l->remat_layers > tc->model->layer_count ||
         !train_stages_exist(tc->model->layer_count, &cut))
         return RIDGE_FIT_LAYERS;
     int64_t seq = (int64_t)tc->seq_tokens;
