@@ -67,11 +67,12 @@ static void build(ridge_ctx *cx, const ridge_plan_comparison *c, ridge_sections 
         ridge_table_cell(t, c->rows[i].how);
     }
     ridge__section_note(
-        s, ridge_sprintf(ridge_ctx_arena(cx),
-                         "Times of collectives are while they run, hidden or not. Each "
-                         "microbatch is taken to gather and to reduce, and nothing to be "
-                         "computed again.%s%s",
-                         c->note ? " " : "", c->note ? c->note : ""));
+        s,
+        ridge_sprintf(ridge_ctx_arena(cx),
+                      "Times of collectives are while they run, hidden or not. Each "
+                      "microbatch is taken to gather and to reduce, and nothing to be "
+                      "computed again.%s%s",
+                      c->note ? " " : "", c->note ? c->note : ""));
 }
 
 void ridge_plan_comparison_write_text(ridge_ctx *cx, const ridge_plan_comparison *c,
