@@ -25,9 +25,12 @@ def _wrap(value: Any, kind: Type[Record]) -> Any:
 
 
 def _cell(value: Any) -> str:
-    """A value in a table: four digits of a real, a dash for nothing."""
+    """A value in a table: four digits of a real, a dash for nothing, of a mesh its cuts."""
     if value is None:
         return "-"
+    if isinstance(value, dict):
+        cuts = [f"{axis} {ways}" for axis, ways in value.items() if ways != 1]
+        return " ".join(cuts) or "one chip"
     if isinstance(value, float):
         return f"{value:.4g}"
     return str(value)
@@ -48,13 +51,23 @@ class Rows(List[ItemOf]):
     [{'name': 'h100', 'watts': 700.0}, {'name': 'v5p', 'watts': None}]
     >>> rows[1].name
     'v5p'
+    >>> print(rows[:1])
+    name  watts
+    h100  700
     """
+
+    def __getitem__(self, at: Any) -> Any:
+        found = super().__getitem__(at)
+        return Rows(found) if isinstance(at, slice) else found
 
     def _records(self) -> List[Record]:
         return [item for item in self if isinstance(item, Record)]
 
     def _columns(self) -> List[str]:
-        """Members of any of them that are no lists or objects, in their order."""
+        """What their type shows; else members that are no lists or objects, in their order."""
+        shown = [key for row in self._records()[:1] for key in row._shown]
+        if shown:
+            return shown
         return list(dict.fromkeys(key for row in self._records() for key in row._plain()))
 
     def _lines(self) -> List[List[str]]:
@@ -96,6 +109,7 @@ class Record(Mapping[str, Any]):
     """
 
     _kinds: ClassVar[Dict[str, Type[Record]]] = {}  # of members that are objects or lists of them
+    _shown: ClassVar[Sequence[str]] = ()  # members of a table of them; none named: all plain ones
 
     def __init__(self, values: Dict[str, Any]) -> None:
         self._values = values

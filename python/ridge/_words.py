@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import re
 import shutil
 import tempfile
 import weakref
@@ -68,10 +69,22 @@ def model_word(model: Any) -> Tuple[str, Any]:
     to_dict = getattr(model, "to_dict", None)
     if isinstance(model, (str, os.PathLike)) or not callable(to_dict):
         return word(model), model if isinstance(model, os.PathLike) else None
+    config = to_dict()
     folder = Folder()
-    path = folder.path / "config.json"
-    path.write_text(json.dumps(to_dict(), default=str), encoding="utf-8")
+    path = folder.path / _config_name(config) / "config.json"
+    path.parent.mkdir()
+    path.write_text(json.dumps(config, default=str), encoding="utf-8")
     return str(path), folder
+
+
+def _config_name(config: Mapping[str, Any]) -> str:
+    """What answers call the model: the last part of its path on the hub, or its type.
+
+    >>> _config_name({"_name_or_path": "Qwen/Qwen3-32B"}), _config_name({"model_type": "llama"})
+    ('Qwen3-32B', 'llama')
+    """
+    name = str(config.get("_name_or_path") or config.get("model_type") or "model")
+    return re.sub(r"[^\w.-]+", "-", name.rstrip("/").rsplit("/", 1)[-1]).strip("-.") or "model"
 
 
 def option_words(options: Dict[str, Any]) -> List[str]:

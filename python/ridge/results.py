@@ -10,6 +10,8 @@ from ._answer import Answer, Planned, Record, Rows
 class Chip(Record):
     """A chip of the catalogue."""
 
+    _shown = ("name", "hbm_bytes", "hbm_bytes_per_s", "power_watts", "usd_per_hour")
+
     name: str
     peak_flops_per_s: Dict[str, float]
     ridge_flops_per_byte: Dict[str, float]
@@ -91,6 +93,9 @@ class Sharding(Answer):
 class Layout(Record):
     """A training layout, priced."""
 
+    _shown = ("mesh", "step_time_s", "bound_step_time_s", "mfu", "tokens_per_s_per_chip",
+              "peak_memory_bytes", "zero_stage", "microbatch_seqs", "remat", "bottleneck")
+
     mesh: Record
     placement: str
     zero_stage: int
@@ -124,6 +129,9 @@ class Training(Planned):
 
 class Deployment(Record):
     """A serving layout, priced."""
+
+    _shown = ("mode", "mesh", "batch", "ttft_s", "tpot_s", "tokens_per_s_per_chip",
+              "requests_per_s", "usd_per_million_tokens", "bottleneck")
 
     mesh: Record
     mode: str

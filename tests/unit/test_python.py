@@ -120,6 +120,7 @@ class Package(unittest.TestCase):
         by_path = self.ridge.model(ROOT / "examples" / "tiny-llama" / "config.json")
         self.assertEqual(by_object.parameters.total, by_path.parameters.total)
         self.assertIn("parameters", str(by_object))
+        self.assertEqual(by_object.name, config.to_dict()["model_type"])
         sharding = self.ridge.shard("A[I@x,J] * B[J,K@y] -> C[I@x,K@y]", mesh=Mesh(),
                                     dims={"I": 1024, "J": 512, "K": 2048}, on="v5e:4x2")
         self.assertGreater(len(sharding.strategies), 0)
