@@ -329,7 +329,7 @@ typedef struct ridge_service_refusal {
     const char *why;              /* of LAYOUT: in words; else ridge_service_fit_text */
     int64_t n;                    /* deployments */
     ridge_serving_layout example; /* the first of them */
-    double nearest; /* WEIGHTS: least bytes a chip beyond what there is; else 0 */
+    double nearest;               /* WEIGHTS: least bytes of a chip that lack; else 0 */
 } ridge_service_refusal;
 
 typedef struct ridge_service_result {

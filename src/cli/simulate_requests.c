@@ -341,8 +341,8 @@ static int64_t clients_of(const ridge_service_choice *c)
 {
     const ridge_service_pool *last = &c->pools[c->n_pools - 1];
     const double ranks = (double)(last->layout.attention_dp * last->layout.pp);
-    const double n = last->batch * ranks * (double)last->servers;
-    return n >= 1 ? (int64_t)ceil(n) : 1;
+    /* below one: a client at a time */
+    return (int64_t)ceil(fmax(1, last->batch) * ranks * (double)last->servers);
 }
 
 static ridge_status open_plan(cli_run *run, ridge_node root, requests_play *p)

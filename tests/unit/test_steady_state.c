@@ -198,6 +198,31 @@ static void caches_hold_prompts_and_half_of_answers(void **state)
     assert_near(steady_cache_bytes(&c, &m, 4, 1, true), 2 * (4 * 1104 + 1000), 1e-12);
 }
 
+/* By hand: four chunks of a second each, then a hundred tokens of 10 ms. */
+static void one_at_a_time_waits_for_nothing(void **state)
+{
+    (void)state;
+    const ridge_engine engine = engine_of(RIDGE_BATCHING_MIXED);
+    steady_case c = case_of(&engine, 250);
+    steady_shape s;
+    steady_times t;
+    const steady_seconds seconds = {.decode_s = 0.01, .prefill_s = 1};
+    steady_shape_of(&c, 0.5, &s);
+    assert_true(s.is_alone);
+    assert_near(s.chunks, 4, 0);
+    assert_near(s.prefill.decode_sequences, 0, 0);
+    assert_near(s.decode.decode_sequences, 1, 0);
+    c.request_s = 0.5;
+    steady_times_of(&c, &s, 0.5, &seconds, &t);
+    assert_near(t.tpot_s, 0.01, 1e-12);
+    assert_near(t.prefill_s, 4, 1e-12);
+    assert_near(t.queue_s + t.residual_s, 0, 0);
+    assert_near(t.requests_per_s, 1 / 5.5, 1e-12);
+    c.is_open = true;
+    steady_shape_of(&c, 0.5, &s);
+    assert_false(s.is_alone);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -207,6 +232,7 @@ int main(void)
         cmocka_unit_test(prefill_first_adds_iterations),
         cmocka_unit_test(times_follow_from_both_kinds),
         cmocka_unit_test(stages_wait_for_prompts),
+        cmocka_unit_test(one_at_a_time_waits_for_nothing),
         cmocka_unit_test(one_token_ends_with_the_prefill),
         cmocka_unit_test(waits_are_those_of_one_server),
         cmocka_unit_test(drafts_yield_what_is_accepted_in_a_row),

@@ -93,6 +93,24 @@ static ridge_status check_experts(ridge_ctx *cx, const ridge_service_request *r)
                       what, r->model->name);
 }
 
+/* Padded tables of one family differ by less. */
+static const double VOCAB_NEAR = 0.05;
+
+/* Engines take only drafts of the same tokens. */
+static ridge_status check_draft(ridge_ctx *cx, const ridge_service_request *r)
+{
+    const ridge_model *draft = r->knobs.draft.model;
+    if (r->knobs.draft.kind != RIDGE_DRAFT_MODEL || draft == NULL)
+        return RIDGE_OK;
+    const double own = (double)r->model->vocab;
+    if (fabs((double)draft->vocab - own) <= VOCAB_NEAR * own)
+        return RIDGE_OK;
+    return ridge_fail(cx, RIDGE_E_ARG,
+                      "%s has another vocabulary, of %lld tokens instead of %lld: what "
+                      "it drafts cannot be verified; draft with a model of the family",
+                      draft->name, (long long)draft->vocab, (long long)r->model->vocab);
+}
+
 ridge_status service_conflicts_check(ridge_ctx *cx, const ridge_service_request *r)
 {
     if (r->knobs.depth > 0 && r->knobs.draft.kind == RIDGE_DRAFT_NONE)
@@ -100,6 +118,7 @@ ridge_status service_conflicts_check(ridge_ctx *cx, const ridge_service_request 
                           "depth=%lld is of drafts: tell how tokens are drafted, as in "
                           "--draft eagle --accept 0.8",
                           (long long)r->knobs.depth);
+    RIDGE_TRY(check_draft(cx, r));
     RIDGE_TRY(check_pools(cx, &r->knobs));
     return check_experts(cx, r);
 }

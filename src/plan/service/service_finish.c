@@ -92,6 +92,10 @@ static void set_weights(ridge_service_price *p, const ridge_service_request *r,
 {
     set_bounds(r, shape->iterations > 0 ? shape->decode_weight : 0,
                shape->iterations > 0 ? shape->prefill_weight : 0, p);
+    if (shape->is_alone && p->bound_s[RIDGE_SERVICE_E2E] > 0)
+        p->bound_tokens_per_s_per_chip = p->tokens_per_s_per_chip /
+                                         (p->requests_per_s / p->concurrency) /
+                                         p->bound_s[RIDGE_SERVICE_E2E];
     p->is_detailed = true;
 }
 

@@ -18,6 +18,10 @@ typedef struct relaxer {
     service_variant variants[RIDGE_SERVICE_RELAXATION_MAX];
 } relaxer;
 
+enum { HALVINGS = 10, PROMPT_LEAST = 256 };
+
+static const char SHORTER[] = "a shorter prompt";
+
 /* @return NULL: no room */
 static service_variant *add(relaxer *r, const char *name, const char *what)
 {
@@ -80,12 +84,58 @@ static void add_goals(relaxer *r)
     }
 }
 
+/* ---- work ------------------------------------------------------------------------
+ */
+
+/* As little as is needed, rounded down to two digits. */
+static double rounded_down(double v)
+{
+    const double unit = pow(10, floor(log10(v)) - 1);
+    return floor(v / unit + 1e-9) * unit;
+}
+
+/* What the whole slice takes, where more was asked for. */
+static void add_rate(relaxer *r)
+{
+    if (!r->is_mended || !r->result->has_most || r->request->requests_per_s <= 0)
+        return;
+    const double rate = rounded_down(0.98 * r->result->most.requests_per_s);
+    if (!(rate > 0 && rate < r->request->requests_per_s))
+        return;
+    service_variant *v = add(
+        r,
+        ridge_sprintf(ridge_ctx_arena(r->cx), "rate=%s", ridge_format_double(rate).s),
+        "fewer requests");
+    if (v != NULL)
+        v->request.requests_per_s = rate;
+}
+
+/* Where not one sequence has room: halved until one has. */
+static void add_prompts(relaxer *r)
+{
+    double tokens = r->request->work.prompt_tokens;
+    if (!r->is_mended || r->result->has_nearest)
+        return;
+    for (int i = 0; i < HALVINGS; i++) {
+        tokens = floor(tokens / 2);
+        if (tokens < PROMPT_LEAST || tokens <= r->request->work.cached_tokens)
+            return;
+        service_variant *v = add(
+            r, ridge_sprintf(ridge_ctx_arena(r->cx), "prompt=%.0f", tokens), SHORTER);
+        if (v == NULL)
+            return;
+        v->request.work.prompt_tokens = tokens;
+        v->request.work.context_tokens = 0;
+        v->request.is_plain = true;
+    }
+}
+
 /* ---- knobs ----------------------------------------------------------------------- */
 
 static bool is_any_fixed(const ridge_service_pool_knobs *k)
 {
-    return k->tp > 0 || k->pp > 0 || k->ep > 0 || k->attention_dp > 0 ||
-           k->servers > 0 || k->kv_cut != RIDGE_SERVICE_FREE ||
+    return k->tp_d > 0 || k->placement > 0 || k->tp > 0 || k->pp > 0 || k->ep > 0 ||
+           k->attention_dp > 0 || k->servers > 0 || k->kv_cut != RIDGE_SERVICE_FREE ||
            k->is_gathered != RIDGE_SERVICE_FREE ||
            k->has_two_batches != RIDGE_SERVICE_FREE;
 }
@@ -211,17 +261,20 @@ static int by_change(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-/* Of the slices only the smallest is told. */
+/* Of the slices only the smallest is told, of prompts the longest. */
 static int collect(const relaxer *r, ridge_service_relaxation *out)
 {
     int n = 0;
     bool has_slice = false;
+    bool has_prompt = false;
     for (int i = 0; i < r->n; i++) {
         const service_variant *v = &r->variants[i];
         const bool is_slice = v->request.slice->chips != r->request->slice->chips;
-        if (!v->has_best || (is_slice && has_slice))
+        const bool is_prompt = v->what == SHORTER;
+        if (!v->has_best || (is_slice && has_slice) || (is_prompt && has_prompt))
             continue;
         has_slice = has_slice || is_slice;
+        has_prompt = has_prompt || is_prompt;
         out[n] = (ridge_service_relaxation){
             .name = v->name, .what = v->what, .best = v->best};
         if (!r->is_mended)
@@ -248,10 +301,12 @@ ridge_status ridge_service_relax(ridge_ctx *cx, const ridge_catalog *catalog,
     r->result = result;
     r->is_mended = result->n_layouts == 0;
     add_goals(r);
+    add_rate(r);
     add_knobs(r);
     add_formats(r);
     RIDGE_TRY(add_hardware(r));
     add_slices(r);
+    add_prompts(r);
     RIDGE_TRY(service_variants_run(cx, r->variants, r->n));
     *n = collect(r, out);
     return RIDGE_OK;

@@ -215,7 +215,10 @@ static ridge_service_fit score(const service_server *s, double batch, int64_t se
     set_means(s, &shape, &t, p);
     p->requests_per_s = t.requests_per_s * (double)servers;
     const double ranks = s->steady.attention_ranks * s->steady.stages;
-    const double prefilling = t.requests_per_s / ranks * (t.prefill_s + t.queue_s);
+    const double prefilling =
+        shape.is_alone ? 0 : t.requests_per_s / ranks * (t.prefill_s + t.queue_s);
+    if (shape.is_alone)
+        batch = t.requests_per_s / ranks * t.decode_s;
     const double held = shape.iterations > 0 ? batch : 0;
     const bool holds =
         service_server_holds(s, held, fmin(prefilling, fmax(1, batch)), &p->cache_use);

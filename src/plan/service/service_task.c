@@ -79,6 +79,9 @@ static bool try_batch(task *t, double batch, int64_t servers, ridge_service_fit 
     return t->desk->request->is_plain || !service_score_is_real(&p) || add_point(t, &p);
 }
 
+/* Any mean below one: a request at a time, without a rate. */
+static const double ALONE = 0.5;
+
 /* Below one where requests come at random: a server is then idle at times. */
 static int first_place(const task *t)
 {
@@ -115,6 +118,8 @@ static bool try_batches(task *t, int64_t servers)
             last = batch;
         } else if (fit == RIDGE_SERVICE_FIT_CACHE ||
                    fit == RIDGE_SERVICE_FIT_SATURATED) {
+            if (asked <= 0 && last <= 0 && batch <= 1)
+                return try_batch(t, ALONE, servers, &fit);
             return last <= 0 || asked > 0 || refine(t, last, batch, servers);
         } else if (last > 0) { /* a goal is missed from here on */
             if (!refine(t, last, batch, servers))
@@ -253,12 +258,15 @@ static void set_server(task *t, const ridge_serving_layout *l)
     service_server_transfers(&t->speed, &t->server);
 }
 
+/* Of a chip without room for the cache of one sequence. */
 static void refuse_memory(task *t)
 {
     const ridge_serving_memory *m = &t->server.memory;
     const double needed = m->weights + m->activations + m->reserve + m->draft;
     t->found->refused = RIDGE_SERVICE_FIT_WEIGHTS;
     t->found->over_bytes = needed - m->total;
+    if (t->found->over_bytes <= 0 && m->longest_sequences > 0)
+        t->found->over_bytes = m->cache * (1 / m->longest_sequences - 1);
 }
 
 static bool run_budgets(task *t)

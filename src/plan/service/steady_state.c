@@ -89,6 +89,22 @@ static void shape_prefill(const steady_case *c, double batch, steady_shape *out)
     out->is_saturated = batch > out->most * (1 + EDGE);
 }
 
+/* Less than one decodes in the mean where a request begins when another ends: one is
+ * there at a time. Stages would hold several. */
+static bool is_alone(const steady_case *c, double batch)
+{
+    return !c->is_open && c->role == RIDGE_SERVICE_ROLE_BOTH && c->stages <= 1 &&
+           batch < 1;
+}
+
+/* Its prompt by itself, then its tokens. */
+static void shape_alone(const steady_case *c, steady_shape *out)
+{
+    set_chunks(c, room_tokens(c, 0), 0, out);
+    out->is_alone = true;
+    out->prefill_weight = 0;
+}
+
 void steady_shape_of(const steady_case *c, double batch, steady_shape *out)
 {
     const ridge_engine_batching batching = c->engine->batching;
@@ -103,6 +119,10 @@ void steady_shape_of(const steady_case *c, double batch, steady_shape *out)
                                        .decode_context = decode_context(c->work)};
     if (c->role == RIDGE_SERVICE_ROLE_DECODE)
         return;
+    if (is_alone(c, batch)) {
+        shape_alone(c, out);
+        return;
+    }
     const double room = room_tokens(c, batch);
     const double arrivals = batch / out->iterations;
     out->is_saturated = room < 1;
@@ -316,6 +336,12 @@ void steady_times_of(const steady_case *c, const steady_shape *s, double batch,
     *out = (steady_times){.iteration_s = s->decode_weight * decode_s +
                                          s->prefill_weight * prefill_s,
                           .prefill_s = s->chunks * prefill_s};
+    if (s->is_alone) {
+        out->tpot_s = decode_s / c->yield;
+        out->decode_s = s->iterations * decode_s;
+        out->requests_per_s = ranks / (c->request_s + out->prefill_s + out->decode_s);
+        return;
+    }
     if (s->iterations > 0) {
         out->wait_s = wait_s(c, s, batch, seconds, out->iteration_s);
         out->iteration_s += out->wait_s;

@@ -31,6 +31,7 @@ typedef struct steady_shape {
     double prefill_weight; /* iterations that carry chunks */
     ridge_serving_load decode, prefill;
     ridge_serving_load fuller; /* prefill with one prompt, or chunk, more */
+    bool is_alone;             /* one request at a time: prompts wait for no decoding */
 } steady_shape;
 
 /** Iterations at @p batch decoding sequences (of a prefill pool and of answers of one

@@ -1,4 +1,5 @@
 /* Services as JSON: see section 9 of the design for the keys. */
+#include "service_notes.h"
 #include "service_sections.h"
 
 #include <math.h>
@@ -70,6 +71,15 @@ static void set_refusals(ridge_ctx *cx, const ridge_service_result *r,
     }
 }
 
+static void set_notes(ridge_ctx *cx, const ridge_service_view *v, ridge_json *object)
+{
+    const char *notes[RIDGE_SERVICE_NOTES_MAX];
+    const int n = ridge__service_notes(cx, v, notes);
+    ridge_json *words = ridge_json_set_array(cx, object, "notes");
+    for (int i = 0; i < n; i++)
+        ridge_json_push_text(words, notes[i]);
+}
+
 void ridge_service_write_json(ridge_ctx *cx, const ridge_service_view *v,
                               ridge_json *object)
 {
@@ -85,6 +95,7 @@ void ridge_service_write_json(ridge_ctx *cx, const ridge_service_view *v,
     set_prices(cx, v->request, r->cost_front, r->n_cost_front, "pareto_cost", object);
     set_refusals(cx, r, object);
     ridge__service_reasons_to_json(cx, v, object);
+    set_notes(cx, v, object);
     ridge_json *search = ridge_json_set_object(cx, object, "search");
     ridge_json_set_i64(search, "covered", r->covered);
     ridge_json_set_i64(search, "priced", r->priced);

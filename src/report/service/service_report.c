@@ -1,5 +1,6 @@
 /* The best deployments for people: a table, where the best one's latencies come from,
  * its memory, what bounds its iterations, and why others were refused. */
+#include "service_notes.h"
 #include "service_sections.h"
 
 #include <math.h>
@@ -55,52 +56,6 @@ static const char *columns(ridge_ctx *cx, const ridge_service_view *v)
     return text == NULL ? "" : text;
 }
 
-static const char *times_note(ridge_ctx *cx, const ridge_service_view *v)
-{
-    const ridge_service_request *r = v->request;
-    const bool is_open = r->requests_per_s > 0 || r->goals.quantile > 0;
-    return ridge_sprintf(
-        ridge_ctx_arena(cx),
-        "Expected times in the steady state, %s; the bound has perfect overlap and "
-        "peak "
-        "rates. batch: decoding sequences in an iteration of %s. Numbers of %s; %s.",
-        is_open ? "requests coming at random" : "a request beginning when one ends",
-        "an attention rank",
-        ridge__serving_formats_text(
-            cx, &v->result->layouts[0].choice.pools[0].layout.formats),
-        r->engine->full_name);
-}
-
-/* Where the first one's times lie in practice; NULL: not known. */
-static const char *range_note(ridge_ctx *cx, const ridge_service_view *v)
-{
-    const ridge_engine *e = v->request->engine;
-    if (e->range_rows == 0 || v->result->n_layouts == 0)
-        return NULL;
-    const ridge_service_price *p = &v->result->layouts[0];
-    const ridge_range ttft = ridge_service_range(v->request, p, RIDGE_SERVICE_TTFT);
-    const ridge_range tpot = ridge_service_range(v->request, p, RIDGE_SERVICE_TPOT);
-    return ridge_sprintf(
-        ridge_ctx_arena(cx),
-        "Ranges of the first: TTFT %s to %s, TPOT %s to %s. Of %d measured "
-        "deployments, "
-        "80 %% took from %.2f to %.2f of the expected TTFT and from %.2f to %.2f of "
-        "the "
-        "TPOT.",
-        ridge_format_seconds(ttft.low_s).s, ridge_format_seconds(ttft.high_s).s,
-        ridge_format_seconds(tpot.low_s).s, ridge_format_seconds(tpot.high_s).s,
-        (int)e->range_rows, e->ttft_low, e->ttft_high, e->tpot_low, e->tpot_high);
-}
-
-/* How near the wait of a pipeline's batches is. @return NULL: there is none */
-static const char *stages_note(const ridge_service_view *v)
-{
-    if (v->result->layouts[0].stages_s <= 0)
-        return NULL;
-    return "Batches of its pipeline wait for those that carry more prompts (stages): "
-           "played request by request rates were 5 % off in the mean, 20 % at most.";
-}
-
 static const char *search_note(ridge_ctx *cx, const ridge_service_view *v)
 {
     const ridge_service_result *r = v->result;
@@ -108,6 +63,14 @@ static const char *search_note(ridge_ctx *cx, const ridge_service_view *v)
         ridge_ctx_arena(cx), "%s deployments covered, %s layouts priced in %s.",
         ridge_format_exact(r->covered).s, ridge_format_exact(r->tables).s,
         ridge_format_seconds(r->seconds).s);
+}
+
+static void add_notes(ridge_ctx *cx, const ridge_service_view *v, ridge_sections *s)
+{
+    const char *notes[RIDGE_SERVICE_NOTES_MAX];
+    const int n = ridge__service_notes(cx, v, notes);
+    for (int i = 0; i < n; i++)
+        ridge__section_note(s, notes[i]);
 }
 
 static void add_layouts(ridge_ctx *cx, const ridge_service_view *v, ridge_sections *s)
@@ -119,13 +82,7 @@ static void add_layouts(ridge_ctx *cx, const ridge_service_view *v, ridge_sectio
         cx, s, title == NULL ? "Best deployments" : title, columns(cx, v));
     for (int i = 0; i < r->n_layouts; i++)
         add_deployment(cx, t, v, i + 1, &r->layouts[i]);
-    ridge__section_note(s, times_note(cx, v));
-    const char *range = range_note(cx, v);
-    if (range != NULL)
-        ridge__section_note(s, range);
-    const char *stages = stages_note(v);
-    if (stages != NULL)
-        ridge__section_note(s, stages);
+    add_notes(cx, v, s);
     ridge__section_note(s, search_note(cx, v));
 }
 
@@ -162,6 +119,7 @@ static void build(ridge_ctx *cx, const ridge_service_view *v, ridge_sections *s)
         ridge_format_exact((int64_t)r->work.output_tokens).s, goals_text(cx, r));
     if (v->result->n_layouts == 0) {
         ridge__service_nothing_add(cx, v, s);
+        add_notes(cx, v, s);
     } else {
         add_layouts(cx, v, s);
         ridge__service_played_add(cx, v, s);

@@ -147,6 +147,17 @@ static void add_parts(ridge_table *t, const ridge_service_price *p)
     }
 }
 
+/* Of the iterations, those with chunks. Of a request at a time they come before those
+ * that decode. */
+static double mixed_share(const ridge_service_request *r, const ridge_service_price *p)
+{
+    if (p->choice.n_pools == 2)
+        return 0;
+    const bool is_alone = p->mixed <= 0 && p->choice.pools[0].batch < 1;
+    const double decoding = (r->work.output_tokens - 1) / p->yield;
+    return is_alone ? p->chunks / (p->chunks + decoding) : p->mixed;
+}
+
 void ridge__service_parts_add(ridge_ctx *cx, const ridge_service_view *v,
                               ridge_sections *s)
 {
@@ -179,7 +190,7 @@ void ridge__service_parts_add(ridge_ctx *cx, const ridge_service_view *v,
                "iteration yields %s token%s of a sequence. %s requests are in the "
                "service, each at %s tokens/s.",
                ridge_format_double(p->chunks).s, p->chunks == 1 ? "" : "s",
-               ridge_format_percent(p->choice.n_pools == 2 ? 0 : p->mixed).s,
+               ridge_format_percent(mixed_share(v->request, p)).s,
                ridge_format_double(p->yield).s, p->yield == 1 ? "" : "s",
                ridge_format_double(p->concurrency).s,
                ridge_format_double(p->user_tokens_per_s).s));
