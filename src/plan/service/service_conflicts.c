@@ -82,9 +82,7 @@ static bool has_experts(const ridge_model *m)
 static ridge_status check_experts(ridge_ctx *cx, const ridge_service_request *r)
 {
     const ridge_service_knobs *k = &r->knobs;
-    const char *what = r->expert_skew > 0       ? "a skew of expert loads"
-                       : k->expert_text != NULL ? "experts="
-                                                : NULL;
+    const char *what = r->expert_skew > 0 ? "a skew of expert loads" : NULL;
     for (int role = 0; role < RIDGE_SERVICE_ROLE_COUNT && what == NULL; role++)
         what = k->pools[role].ep > 1 ? "ep=" : NULL;
     if (what == NULL || has_experts(r->model))
