@@ -306,10 +306,11 @@ ridge_status hlo_mesh_find(ridge_ctx *cx, const ridge_hlo_module *module, hlo_me
 /* "x":(2)4, the cursor behind the name. */
 static ridge_status take_part(text_cursor *c, hlo_axis_part *out)
 {
-    if (!text_cursor_take(c, ":("))
+    if (!text_cursor_take(c, ":"))
         return RIDGE_OK;
-    if (!text_cursor_number(c, &out->before) || !text_cursor_take(c, ")") ||
-        !text_cursor_number(c, &out->size) || out->before < 1 || out->size < 1)
+    if (!text_cursor_take(c, "(") || !text_cursor_number(c, &out->before) ||
+        !text_cursor_take(c, ")") || !text_cursor_number(c, &out->size) ||
+        out->before < 1 || out->size < 1)
         return text_cursor_fail(c, "a part of an axis such as \"x\":(1)2 is wanted");
     return RIDGE_OK;
 }

@@ -298,11 +298,12 @@ static ridge_status put_padding(mlir_function *f, ridge_str text, hlo_list *list
     return mlir_attribute_put(f, list, "padding", ridge_buf_text(&b));
 }
 
-/* sdy.sharding_constraint %0 <@mesh, [..]> */
+/* sdy.sharding_constraint %0 <@mesh, [..]>; a collective of that dialect says how its
+ * result lies: out_sharding=<@mesh, [..]>. */
 static ridge_status put_constraint(mlir_function *f, const mlir_statement *s,
                                    hlo_list *list)
 {
-    if (!hlo_text_has(s->op, "sharding_constraint") && !hlo_text_has(s->op, "reshard"))
+    if (s->op.n < 4 || memcmp(s->op.p, "sdy.", 4) != 0)
         return RIDGE_OK;
     for (size_t at = 0; at + 1 < s->rest.n; at++) {
         if (s->rest.p[at] == '<' && s->rest.p[at + 1] == '@')
