@@ -73,8 +73,23 @@ static int show(cli_run *run, const ridge_service_view *v, const serve_launch *l
     return cli_emit_text(run, &text);
 }
 
+/* What says nothing, or two things. */
+static ridge_status check_options(cli_run *run)
+{
+    if (cli_option_text(run, "play") != NULL && cli_option_text(run, "no-play") != NULL)
+        return ridge_fail(run->cx, RIDGE_E_ARG,
+                          "--play and --no-play: leave one of them out");
+    if (cli_option_text(run, "chips-most") != NULL && !serve_offer_is_asked(run))
+        return ridge_fail(run->cx, RIDGE_E_ARG,
+                          "--chips-most is of chips named without a shape: --on h100 "
+                          "--chips-most 16");
+    return RIDGE_OK;
+}
+
 static int run_serve(cli_run *run)
 {
+    if (check_options(run) != RIDGE_OK)
+        return cli_fail(run);
     if (serve_offer_is_asked(run))
         return serve_offer_run(run);
     ridge_service_request request;

@@ -32,17 +32,54 @@ static ridge_status keep_front(ridge_ctx *cx, const ridge_service_result *from,
     return RIDGE_OK;
 }
 
-/* The goal that is missed by the least, or the commonest refusal. */
-static const char *reason(ridge_ctx *cx, const ridge_service_result *r)
+static double judged_s(const ridge_service_request *r, const ridge_service_price *p,
+                       int latency)
 {
-    const char *why = "nothing fits";
+    return r->goals.quantile > 0 ? p->quantile_s[latency] : p->latency_s[latency];
+}
+
+/* The first goal that nothing keeps, and what its bound is. @return NULL: each can be
+ * kept by itself */
+static const char *goal_reason(ridge_ctx *cx, const ridge_service_request *q,
+                               const ridge_service_result *r)
+{
+    for (int i = 0; i < RIDGE_SERVICE_LATENCY_COUNT; i++) {
+        const ridge_service_price *p = &r->least[i];
+        if (!r->has_least[i] || judged_s(q, p, i) <= q->goals.most_s[i])
+            continue;
+        return ridge_sprintf(ridge_ctx_arena(cx), "%s %s at least of %s: %s is %s",
+                             ridge_service_latency_text((ridge_service_latency)i),
+                             ridge_format_seconds(judged_s(q, p, i)).s,
+                             ridge_format_seconds(q->goals.most_s[i]).s,
+                             p->bound_s[i] > q->goals.most_s[i] ? "physics, its bound"
+                                                                : "its bound",
+                             ridge_format_seconds(p->bound_s[i]).s);
+    }
+    return NULL;
+}
+
+static const char *refusal_reason(ridge_ctx *cx, const ridge_service_refusal *f)
+{
+    return f->nearest > 0
+               ? ridge_sprintf(ridge_ctx_arena(cx), "%s: %s a chip too much at best",
+                               f->why, ridge_format_bytes(f->nearest).s)
+               : ridge_str_dup(ridge_ctx_arena(cx), ridge_str_of(f->why));
+}
+
+/* Which bound forbids it. */
+static const char *reason(ridge_ctx *cx, const ridge_service_request *q,
+                          const ridge_service_result *r)
+{
+    const char *goal = goal_reason(cx, q, r);
+    if (goal != NULL)
+        return goal;
+    if (r->has_most)
+        return ridge_sprintf(ridge_ctx_arena(cx), "%s requests/s at most of %s",
+                             ridge_format_double(r->most.requests_per_s).s,
+                             ridge_format_double(q->requests_per_s).s);
     if (r->has_nearest && r->nearest.fit != RIDGE_SERVICE_FIT_OK)
-        why = ridge_service_fit_text(r->nearest.fit);
-    else if (r->has_most)
-        why = ridge_service_fit_text(RIDGE_SERVICE_FIT_RATE);
-    else if (r->n_refusals > 0)
-        why = r->refusals[0].why;
-    return ridge_str_dup(ridge_ctx_arena(cx), ridge_str_of(why));
+        return ridge_service_fit_text(r->nearest.fit);
+    return r->n_refusals > 0 ? refusal_reason(cx, &r->refusals[0]) : "nothing fits";
 }
 
 static ridge_status search(desk *d, ridge_ctx *cx, ridge_service_offer *o)
@@ -54,7 +91,7 @@ static ridge_status search(desk *d, ridge_ctx *cx, ridge_service_offer *o)
     RIDGE_TRY(ridge_service_search(cx, &o->request, result));
     d->covered += result->covered;
     if (result->n_layouts == 0) {
-        o->why_not = reason(d->cx, result);
+        o->why_not = reason(d->cx, &o->request, result);
         return o->why_not == NULL ? RIDGE_E_NOMEM : RIDGE_OK;
     }
     RIDGE_TRY(ridge_service_play_by(cx, &o->request, d->kinds[o->kind].plays, result));

@@ -147,16 +147,21 @@ ridge_status ridge_service_goals_parse(ridge_ctx *cx, const char *text,
 {
     ridge_str rest = ridge_str_of(text);
     ridge_service_goals goals = ridge_service_goals_none();
+    bool has_quantile = false;
     if (rest.n == 0)
         return fail_goal(cx, rest);
     while (rest.p != NULL) {
         const ridge_str item = ridge_str_trim(ridge_str_cut(&rest, ','));
         ridge_str value = item;
         const ridge_str key = ridge_str_trim(ridge_str_cut(&value, '='));
-        if (value.p == NULL)
+        if (value.p == NULL && has_quantile)
+            return ridge_fail(cx, RIDGE_E_ARG, "two percentiles of goals: give one");
+        if (value.p == NULL) {
             RIDGE_TRY(read_quantile(cx, item, &goals));
-        else
+            has_quantile = true;
+        } else {
             RIDGE_TRY(read_latency(cx, item, key, ridge_str_trim(value), &goals));
+        }
     }
     *out = goals;
     return RIDGE_OK;

@@ -253,7 +253,7 @@ static const char *fault_of(const ridge_request_draws *d)
     const bool has_rate =
         d->arrivals != RIDGE_ARRIVAL_CLOSED && d->arrivals != RIDGE_ARRIVAL_ATONCE;
     if (has_rate && !(d->rate_per_s > 0 && d->rate_per_s <= 1e9))
-        return "arrivals need a rate above 0 requests a second";
+        return "arrivals need a rate above 0 and at most 1e9 requests a second";
     if (d->arrivals == RIDGE_ARRIVAL_GAMMA && !(d->shape >= 0.01 && d->shape <= 1e6))
         return "gamma arrivals need a shape of 0.01 to 1e6: 1 is Poisson";
     if (d->arrivals == RIDGE_ARRIVAL_BURSTS &&
