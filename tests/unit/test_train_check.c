@@ -123,6 +123,14 @@ static void fleets_refuse_what_slices_refuse(void **state)
     assert_int_equal(ridge_fleet_search(cx, &r, &result), RIDGE_E_ARG);
     fixture_assert_message(cx, "zero=0 shards nothing, so fsdp=2 contradicts it");
     r.knobs = ridge_knobs_free();
+    r.knobs.pp = 1;
+    assert_int_equal(ridge_fleet_search(cx, &r, &result), RIDGE_E_ARG);
+    fixture_assert_message(cx, "stages of one pipeline: use pp=2 or more");
+    r.knobs = ridge_knobs_free();
+    r.knobs.tp = 7;
+    assert_int_equal(ridge_fleet_search(cx, &r, &result), RIDGE_E_ARG);
+    fixture_assert_message(cx, "tp=7:");
+    r.knobs = ridge_knobs_free();
     r.stack = stack_of(cx, "primus");
     assert_int_equal(ridge_fleet_search(cx, &r, &result), RIDGE_E_ARG);
     fixture_assert_message(cx, "stack primus runs on chips of AMD, not on NVIDIA");

@@ -78,6 +78,12 @@ ridge_status fleet_case_check(ridge_ctx *cx, const ridge_train_request *r)
     if (pools < 2 || pools > RIDGE_FLEET_POOL_MAX)
         return ridge_fail(cx, RIDGE_E_ARG, "a fleet of %d pools: expected 2 to %d",
                           pools, RIDGE_FLEET_POOL_MAX);
+    if (k->pp > 0 && k->pp < pools)
+        return ridge_fail(
+            cx, RIDGE_E_ARG,
+            "pp=%lld: %d pools of unlike chips are stages of one pipeline: "
+            "use pp=%d or more",
+            (long long)k->pp, pools, pools);
     RIDGE_TRY(ridge_knobs_check(cx, k, r->model));
     if (k->vpp > 1)
         return fail_knob(cx, "vpp", "have no virtual stages: leave it out");

@@ -176,6 +176,10 @@ ridge_status ridge_knobs_check(ridge_ctx *cx, const ridge_knobs *k,
                           "zero=0 shards nothing, so fsdp=%lld contradicts it: use "
                           "dp=%lld, or zero=1, 2 or 3",
                           (long long)k->fsdp, (long long)k->fsdp);
+    if (k->tp > 0 && ridge_model_tp(model, k->tp) != RIDGE_TP_OK &&
+        ridge_model_tp(model, k->tp) != RIDGE_TP_REPLICATES_KV)
+        return ridge_fail(cx, RIDGE_E_ARG, "tp=%lld: %s", (long long)k->tp,
+                          ridge_model_tp_text(ridge_ctx_arena(cx), model, k->tp));
     if (k->has_sp == 1 && k->tp == 1)
         return ridge_fail(cx, RIDGE_E_ARG,
                           "sp=1 cuts activations over tp, so tp=1 contradicts it");

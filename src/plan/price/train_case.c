@@ -82,11 +82,6 @@ static ridge_status check_knobs(ridge_ctx *cx, const ridge_train_request *r)
                           "ep=%lld does not divide the %lld chips of %s: choose a "
                           "divisor",
                           (long long)k->ep, (long long)r->slice->chips, r->slice->text);
-    if (k->tp > 0 && ridge_model_tp(r->model, k->tp) != RIDGE_TP_OK &&
-        ridge_model_tp(r->model, k->tp) != RIDGE_TP_REPLICATES_KV) {
-        return ridge_fail(cx, RIDGE_E_ARG, "tp=%lld: %s", (long long)k->tp,
-                          ridge_model_tp_text(ridge_ctx_arena(cx), r->model, k->tp));
-    }
     if (k->offload > RIDGE_OFFLOAD_NONE &&
         train_host_bytes_per_s(r->slice->chip) <= 0) {
         return ridge_fail(cx, RIDGE_E_ARG,
