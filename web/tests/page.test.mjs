@@ -19,28 +19,29 @@ const PAGES = [
   ['#/explain', 'Explain', 'sum of its parts'],
 ];
 
+const PHONE = { width: 360, height: 740 };
+
 for (const [hash, title, shown] of PAGES) {
-  test(`${hash} shows its answer, without complaints and requests`, async () => {
-    const tab = await openTab(browser, hash);
+  test(`${hash} shows its answer, is accessible in light, dark and on a phone`, async () => {
+    const tab = await openTab(browser, hash, { colorScheme: 'light' });
     await tab.getByRole('heading', { level: 1, name: title }).waitFor();
     await tab.getByText(shown).first().waitFor();
+    assert.deepEqual(await accessFaults(tab), [], 'light');
+    await tab.getByRole('button', { name: 'Dark' }).click();
+    await tab.getByRole('button', { name: 'Light' }).waitFor();
+    assert.deepEqual(await accessFaults(tab), [], 'dark');
+    await tab.setViewportSize(PHONE);
+    const overflow = await tab.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    assert.ok(overflow <= 0, `${overflow} pixels too wide`);
+    assert.deepEqual(await accessFaults(tab), [], 'phone');
     assert.deepEqual(tab.complaints, []);
     assert.deepEqual(tab.asked, []);
     await tab.context().close();
   });
-  for (const colorScheme of ['light', 'dark']) {
-    test(`${hash} is accessible in ${colorScheme}`, async () => {
-      const tab = await openTab(browser, hash, { colorScheme });
-      await tab.getByText(shown).first().waitFor();
-      assert.deepEqual(await accessFaults(tab), []);
-      await tab.context().close();
-    });
-  }
-  test(`${hash} fits a phone`, async () => {
-    const tab = await openTab(browser, hash, { viewport: { width: 360, height: 740 } });
-    await tab.getByText(shown).first().waitFor();
-    const overflow = await tab.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-    assert.ok(overflow <= 0, `${overflow} pixels too wide`);
-    await tab.context().close();
-  });
 }
+
+test('what is opened in the dark is dark', async () => {
+  const tab = await openTab(browser, '#/model', { colorScheme: 'dark' });
+  await tab.getByRole('button', { name: 'Light' }).waitFor();
+  await tab.context().close();
+});
