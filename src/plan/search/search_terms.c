@@ -149,6 +149,22 @@ static void *copy(ridge_arena *arena, const void *from, size_t n, size_t size)
     return to == NULL ? NULL : memcpy(to, from, n * size);
 }
 
+/* Layer times with the lists of operations that they point at. */
+static layer_time *copy_layers(const search_desk *d, const layer_time *from)
+{
+    ridge_arena *arena = ridge_ctx_arena(d->keeper);
+    layer_time *to = copy(arena, from, (size_t)d->tc.n_kinds + 1, sizeof *to);
+    for (int k = 0; to != NULL && k < d->tc.n_kinds; k++) {
+        if (to[k].named == NULL)
+            continue;
+        to[k].named =
+            copy(arena, to[k].named, (size_t)d->tc.n_named, sizeof *to[k].named);
+        if (to[k].named == NULL)
+            return NULL;
+    }
+    return to;
+}
+
 bool search_write_book(search_desk *d, layer_book *book)
 {
     ridge_arena *arena = ridge_ctx_arena(d->keeper);
@@ -162,7 +178,7 @@ bool search_write_book(search_desk *d, layer_book *book)
             continue;
         memo_entry *e = &book->entries[at++];
         *e = d->memo[i];
-        e->layers = copy(arena, e->layers, n, sizeof *e->layers);
+        e->layers = copy_layers(d, e->layers);
         e->least_s = copy(arena, e->least_s, n, sizeof *e->least_s);
         if (e->layers == NULL || e->least_s == NULL)
             return false;
