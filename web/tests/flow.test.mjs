@@ -136,7 +136,7 @@ flow('a layout is chosen, and its number opens its derivation', TRAINING, async 
   await isDone(tab);
   await tab.getByRole('radio').nth(1).check();
   await tab.getByRole('heading', { name: /^Layout 2/ }).waitFor();
-  await tab.getByTitle('How step_time comes about').click();
+  await tab.getByTitle('How step_time comes about').first().click();
   await tab.getByRole('dialog').getByText('sum of its parts').waitFor();
   assert.match(tab.url(), /explain=step_time/);
   await tab.keyboard.press('Escape');

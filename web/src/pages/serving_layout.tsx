@@ -41,7 +41,7 @@ export function ServingLayout(props: { layout: ServeLayout; title: string }) {
           { name: 'First token', value: <Explained quantity="ttft">{f.seconds(layout.ttft_s)}</Explained>, note: `limit ${f.seconds(layout.bound_ttft_s)}` },
           { name: 'Each token', value: <Explained quantity="tpot">{f.seconds(layout.tpot_s)}</Explained>, note: `limit ${f.seconds(layout.bound_tpot_s)}; ${f.rate(layout.tokens_per_s_per_user)} a second` },
           { name: 'Tokens a second of a chip', value: <Explained quantity="throughput">{f.rate(layout.tokens_per_s_per_chip)}</Explained>, note: `limit ${f.rate(layout.bound_tokens_per_s_per_chip)}` },
-          { name: 'Requests a second', value: f.rate(layout.requests_per_s), note: `${f.exact(layout.chips)} chips, batch ${f.exact(layout.batch)}` },
+          { name: 'Requests a second', value: <Explained quantity="throughput">{f.rate(layout.requests_per_s)}</Explained>, note: `${f.exact(layout.chips)} chips, batch ${f.exact(layout.batch)}` },
           { name: 'A million tokens', value: <Explained quantity="usd">{f.usd(layout.usd_per_million_tokens)}</Explained> },
           { name: 'Whole answer', value: <Explained quantity="e2e">{f.seconds(layout.e2e_s)}</Explained> },
         ]}

@@ -40,7 +40,7 @@ function factsOf(answer: TrainAnswer, layout: TrainLayout, f: Formats): Fact[] {
     { name: 'Step', value: <Explained quantity="step_time">{f.seconds(layout.step_time_s)}</Explained>, note: `${f.seconds(layout.range_low_s)} to ${f.seconds(layout.range_high_s)}; limit ${f.seconds(layout.bound_step_time_s)}` },
     { name: 'MFU', value: <Explained quantity="mfu">{f.percent(layout.mfu)}</Explained>, note: `HFU ${f.percent(layout.hfu)}` },
     { name: 'Memory, fullest stage', value: <Explained quantity="memory">{f.bytes(layout.peak_memory_bytes)}</Explained> },
-    { name: 'Tokens per second', value: f.rate(layout.tokens_per_s_per_chip), note: 'a chip' },
+    { name: 'Tokens per second', value: <Explained quantity="step_time">{f.rate(layout.tokens_per_s_per_chip)}</Explained>, note: 'a chip' },
     ...whatIfFact(answer, layout, f),
     ...(run?.days ? [{ name: 'Days', value: <Explained quantity="days">{f.rate(run.days)}</Explained>, note: `goodput ${f.percent(run.goodput)}` }] : []),
     ...(run?.usd ? [{ name: 'Dollars', value: <Explained quantity="usd">{f.usd(run.usd)}</Explained> }] : []),
