@@ -41,7 +41,8 @@ static void write_json(ridge_ctx *cx, const ridge_json *object, ridge_buf *out)
 
 static ridge_chips_view chips_view(const world *w)
 {
-    return (ridge_chips_view){w->catalog, &w->chip, 1, true};
+    return (ridge_chips_view){
+        .catalog = w->catalog, .chips = &w->chip, .n = 1, .has_details = true};
 }
 
 static void chips_text(const world *w, ridge_ctx *cx, ridge_buf *out)
