@@ -417,7 +417,7 @@ static const char *combine_fault(const operands *o)
 static const char *update_fault(const operands *o)
 {
     if (!counts_are(o, 2, 5, 1, 4) || o->op->n_outputs != o->op->n_inputs - 1 ||
-        o->op->outputs[0] != o->op->inputs[0])
+        o->op->outputs[0] != o->op->inputs[0] || o->op->inputs[1] == o->op->inputs[0])
         return "an update takes weight, gradient, states and gives weight, states";
     for (int i = 1; i < o->op->n_inputs; i++) {
         if (!is_alike(input(o, i), input(o, 0)) ||

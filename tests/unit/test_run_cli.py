@@ -145,7 +145,7 @@ class Run(unittest.TestCase):
         bad = [
             (["--data", str(self.dir / "none")], "no such file"),
             (["--data", str(self.text), "--seq", "9000000"], "shorter sequence"),
-            (["--data", str(self.text), "pp=9"], "layers"),
+            (["--data", str(self.text), "pp=9"], "a layer for each stage"),
             (["--data", str(self.text), "--resume"], "--checkpoint"),
             (["--data", str(self.text), "--engine", "threds"], "threads"),
             (["--generate"], "weights"),
