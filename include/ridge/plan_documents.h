@@ -25,11 +25,11 @@ typedef struct ridge_documents {
  * sequences of T that begin anywhere, a token at age a of it and place u of its
  * sequence sees min(a, u) tokens before it: summed over a document H(L) = L^2 / 2 - L^3
  * / 6T up to T, and T^2 / 3 + (L - T) T / 2 beyond. A token sees E[H] / E[L] in the
- * mean, half of what @p out calls tokens. The spread is that of 4,096 sequences drawn
- * from a fixed seed.
+ * mean, half of what @p out calls tokens. The spread is that of up to 4,096 sequences
+ * drawn from a fixed seed.
  * @param length  of documents; spread and mean as ridge_length says
  * @param seq_tokens  T, >= 1
- * @errors E_ARG a mean outside 1 .. 1e9, or a spread outside 0 .. 100 (uniform: 0 .. 1)
+ * @errors E_ARG a mean outside 1 .. 1e9, or a spread outside 0 .. 10 (uniform: 0 .. 1)
  */
 RIDGE_NODISCARD ridge_status ridge_documents_of(ridge_ctx *cx,
                                                 const ridge_length *length,

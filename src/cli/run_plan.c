@@ -137,8 +137,18 @@ static void change_degrees(const ridge_knobs *k, ridge_layout *l)
         l->first_layers = l->last_layers = RIDGE_STAGE_EVEN;
 }
 
+/* Whether a knob was given whose value alone does not tell. */
+static bool is_given(const cli_run *run, const char *key)
+{
+    for (int i = 0; i < run->n_knobs; i++) {
+        if (strcmp(run->knobs[i].key, key) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Knobs beside a plan change it. */
-static void change_layout(const ridge_knobs *k, ridge_layout *l)
+static void change_layout(const cli_run *run, const ridge_knobs *k, ridge_layout *l)
 {
     change_degrees(k, l);
     if (k->remat != RIDGE_REMAT_FREE) {
@@ -152,7 +162,9 @@ static void change_layout(const ridge_knobs *k, ridge_layout *l)
         l->zero_stage = k->zero_stage;
     if (k->has_sp != RIDGE_FLAG_FREE)
         l->has_sp = k->has_sp == 1;
-    if (k->optimizer != RIDGE_OPTIMIZER_ADAMW)
+    if (k->offload >= 0)
+        l->offload = (unsigned)k->offload;
+    if (is_given(run, "optimizer"))
         l->optimizer = k->optimizer;
     if (k->schedule >= 0)
         l->schedule = k->schedule == RIDGE_SCHEDULE_INTERLEAVED
@@ -166,15 +178,12 @@ static void change_layout(const ridge_knobs *k, ridge_layout *l)
         l->last_layers = k->last_layers;
 }
 
-static ridge_status read_knobs(cli_run *run, ridge_knobs *knobs, bool *has_precision)
+static ridge_status read_knobs(cli_run *run, ridge_knobs *knobs)
 {
     *knobs = ridge_knobs_free();
-    *has_precision = false;
     for (int i = 0; i < run->n_knobs; i++) {
         RIDGE_TRY(
             ridge_knobs_set(run->cx, knobs, run->knobs[i].key, run->knobs[i].value));
-        if (strcmp(run->knobs[i].key, "precision") == 0)
-            *has_precision = true;
     }
     return RIDGE_OK;
 }
@@ -327,17 +336,16 @@ ridge_status cli_run_plan(cli_run *run, run_plan *out)
 {
     run_plan p = {.model_path = run->args[0]};
     ridge_knobs knobs;
-    bool has_precision;
-    RIDGE_TRY(read_knobs(run, &knobs, &has_precision));
+    RIDGE_TRY(read_knobs(run, &knobs));
     p.is_file = is_plan(run, run->args[0]);
     if (p.is_file) {
         RIDGE_TRY(ridge_plan_read(run->cx, run->args[0], &p.plan));
         p.model_path = p.plan.model_name;
-        change_layout(&knobs, &p.plan.layout);
+        change_layout(run, &knobs, &p.plan.layout);
     } else {
         layout_of_knobs(&knobs, &p.plan.layout);
     }
-    if (has_precision)
+    if (is_given(run, "precision"))
         p.plan.layout.precision = knobs.precision;
     RIDGE_TRY(load_model(run, &p));
     if (!p.is_file)

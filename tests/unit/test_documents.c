@@ -68,6 +68,18 @@ static void drawn_documents_have_that_mean(void **state)
     assert_true(d.spread > 0.2 && d.spread < 1.0);
 }
 
+/* On both sides of where drawing ends the spread falls as the root of the documents. */
+static void many_documents_spread_less(void **state)
+{
+    const ridge_length length = {
+        .kind = RIDGE_LENGTH_LOGNORMAL, .mean = 100, .spread = 0.9};
+    const double drawn = documents_of(*state, length, 90000).spread;
+    const double limit = documents_of(*state, length, 91000).spread;
+    assert_near(limit, drawn * sqrt(90.0 / 91.0), 0.05);
+    assert_near(documents_of(*state, length, 4 * 91000).spread, limit / 2, 1e-12);
+    assert_true(limit > 0.03 && limit < 0.2);
+}
+
 static void whole_sequences_are_the_limit(void **state)
 {
     const ridge_documents d = documents_of(
@@ -122,7 +134,7 @@ static void wrong_lengths_are_refused(void **state)
         {.kind = RIDGE_LENGTH_FIXED, .mean = 0.5},
         {.kind = RIDGE_LENGTH_FIXED, .mean = 2e9},
         {.kind = RIDGE_LENGTH_UNIFORM, .mean = 100, .spread = 1.5},
-        {.kind = RIDGE_LENGTH_LOGNORMAL, .mean = 100, .spread = 101}};
+        {.kind = RIDGE_LENGTH_LOGNORMAL, .mean = 100, .spread = 11}};
     for (size_t i = 0; i < RIDGE_COUNT_OF(ROWS); i++) {
         ridge_documents d;
         assert_int_equal(ridge_documents_of(*state, &ROWS[i], 4096, &d), RIDGE_E_ARG);
@@ -134,6 +146,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_documents_are_as_counted),
         cmocka_unit_test(drawn_documents_have_that_mean),
+        cmocka_unit_test(many_documents_spread_less),
         cmocka_unit_test(whole_sequences_are_the_limit),
         cmocka_unit_test(the_wait_is_that_of_the_largest),
         cmocka_unit_test(only_full_attention_is_cut),

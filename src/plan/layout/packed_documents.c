@@ -6,7 +6,12 @@
 #include <math.h>
 #include <string.h>
 
-enum { QUANTILES = 4096, SEQUENCES = 4096, PIECES_MOST = 1 << 22 };
+enum {
+    QUANTILES = 4096,
+    SEQUENCES = 4096,
+    DOCUMENTS_DRAWN = 500,
+    PIECES_MOST = 1 << 23
+};
 
 /* Which length is the p-th of all. */
 static double length_at(const ridge_length *l, double p)
@@ -50,9 +55,10 @@ static double drawn_spread(const ridge_length *l, double seq)
     ridge_chance chance = ridge_chance_of(1, 0);
     double left = 0, sum = 0, squares = 0;
     int64_t pieces = 0;
-    for (int i = 0; i < SEQUENCES && pieces < PIECES_MOST; i++) {
-        double room = seq, scores = 0;
-        for (; room > 0 && pieces < PIECES_MOST; pieces++) {
+    int n = 0;
+    for (; n < SEQUENCES && pieces < PIECES_MOST; n++) {
+        double scores = 0;
+        for (double room = seq; room > 0; pieces++) {
             left =
                 left > 0 ? left : fmax(1, length_at(l, ridge_chance_uniform(&chance)));
             const double piece = fmin(left, room);
@@ -60,20 +66,51 @@ static double drawn_spread(const ridge_length *l, double seq)
             left -= piece;
             room -= piece;
         }
-        if (room > 0)
-            break;
         sum += scores;
         squares += scores * scores;
     }
-    const double mean = sum / SEQUENCES;
-    const double variance = squares / SEQUENCES - mean * mean;
-    return pieces < PIECES_MOST && variance > 0 ? sqrt(variance) / mean : 0;
+    const double mean = sum / n;
+    const double variance = squares / n - mean * mean;
+    return variance > 0 ? sqrt(variance) / mean : 0;
+}
+
+/* E[L^k] of a whole document, k 1 to 4. */
+static double moment(const ridge_length *l, int k)
+{
+    const double low = l->mean * (1 - l->spread), high = l->mean * (1 + l->spread);
+    switch (l->kind) {
+    case RIDGE_LENGTH_UNIFORM:
+        if (high - low > 1e-9 * l->mean)
+            return (pow(high, k + 1) - pow(low, k + 1)) / ((k + 1) * (high - low));
+        break;
+    case RIDGE_LENGTH_LOGNORMAL:
+        return pow(l->mean, k) * pow(1 + l->spread * l->spread, k * (k - 1) / 2.0);
+    case RIDGE_LENGTH_FIXED:
+        break;
+    }
+    return pow(l->mean, k);
+}
+
+/* The same of so many documents that where they are cut does not count: their number
+ * gives way so that their tokens fill the sequence (renewal rewards). */
+static double limit_spread(const ridge_length *l, double seq)
+{
+    const double tokens = moment(l, 1), scores = moment(l, 2) / 2;
+    const double r = scores / tokens;
+    const double variance = moment(l, 4) / 4 - r * moment(l, 3) + r * r * moment(l, 2);
+    return variance > 0 ? sqrt(variance * tokens / seq) / scores : 0;
+}
+
+static double spread_of(const ridge_length *l, double seq)
+{
+    const bool is_many = seq > DOCUMENTS_DRAWN * l->mean * (1 + l->spread * l->spread);
+    return is_many ? limit_spread(l, seq) : drawn_spread(l, seq);
 }
 
 ridge_status ridge_documents_of(ridge_ctx *cx, const ridge_length *l, double seq,
                                 ridge_documents *out)
 {
-    const double spread_most = l->kind == RIDGE_LENGTH_UNIFORM ? 1 : 100;
+    const double spread_most = l->kind == RIDGE_LENGTH_UNIFORM ? 1 : 10;
     if (!(l->mean >= 1 && l->mean <= 1e9))
         return ridge_fail(cx, RIDGE_E_ARG,
                           "documents of %g tokens: expected 1 to 1e9 in the mean",
@@ -84,7 +121,7 @@ ridge_status ridge_documents_of(ridge_ctx *cx, const ridge_length *l, double seq
                           "%g of the mean",
                           l->spread, spread_most);
     *out = (ridge_documents){.tokens = fmin(seq, 2 * mean_context(l, seq)),
-                             .spread = drawn_spread(l, seq)};
+                             .spread = spread_of(l, seq)};
     return RIDGE_OK;
 }
 
