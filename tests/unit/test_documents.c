@@ -80,6 +80,18 @@ static void many_documents_spread_less(void **state)
     assert_true(limit > 0.03 && limit < 0.2);
 }
 
+/* Long documents are few and count by their square: half of E[L^2] / E[L]. */
+static void tails_are_counted(void **state)
+{
+    static const double SPREADS[] = {0.5, 1.5, 4.0, 10.0};
+    for (size_t i = 0; i < RIDGE_COUNT_OF(SPREADS); i++) {
+        const ridge_length length = {
+            .kind = RIDGE_LENGTH_LOGNORMAL, .mean = 5000, .spread = SPREADS[i]};
+        const double want = 5000 * (1 + SPREADS[i] * SPREADS[i]);
+        assert_near(documents_of(*state, length, 1e12).tokens, want, 0.01);
+    }
+}
+
 static void whole_sequences_are_the_limit(void **state)
 {
     const ridge_documents d = documents_of(
@@ -147,6 +159,7 @@ int main(void)
         cmocka_unit_test(equal_documents_are_as_counted),
         cmocka_unit_test(drawn_documents_have_that_mean),
         cmocka_unit_test(many_documents_spread_less),
+        cmocka_unit_test(tails_are_counted),
         cmocka_unit_test(whole_sequences_are_the_limit),
         cmocka_unit_test(the_wait_is_that_of_the_largest),
         cmocka_unit_test(only_full_attention_is_cut),

@@ -38,13 +38,29 @@ static double seen_in(double length, double seq)
     return length * length / 2 - length * length * length / (6 * seq);
 }
 
+/* The i-th of QUANTILES lengths and its weight. Long ones matter by their square, so
+ * the tail of a lognormal is not cut where equal weights would. */
+static double node_at(const ridge_length *l, int i, double *weight)
+{
+    enum { FARTHEST = 16 }; /* standard deviations */
+    const double part = (i + 0.5) / QUANTILES;
+    *weight = 1;
+    if (l->kind != RIDGE_LENGTH_LOGNORMAL)
+        return length_at(l, part);
+    const double z = FARTHEST * (2 * part - 1);
+    const double sigma2 = log1p(l->spread * l->spread);
+    *weight = exp(-z * z / 2);
+    return exp(log(l->mean) - sigma2 / 2 + sqrt(sigma2) * z);
+}
+
 static double mean_context(const ridge_length *l, double seq)
 {
     double seen = 0, tokens = 0;
     for (int i = 0; i < QUANTILES; i++) {
-        const double length = fmax(1, length_at(l, (i + 0.5) / QUANTILES));
-        seen += seen_in(length, seq);
-        tokens += length;
+        double weight;
+        const double length = fmax(1, node_at(l, i, &weight));
+        seen += weight * seen_in(length, seq);
+        tokens += weight * length;
     }
     return seen / tokens;
 }
