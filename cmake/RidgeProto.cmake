@@ -1,4 +1,4 @@
-# ridge_proto(result src/profile/hlo/hlo.proto)
+# ridge_proto(result src/profile/hlo_reading/hlo.proto)
 #
 # The messages of a .proto as C of protobuf-c, generated in the build tree; the sources to
 # add are put in `result`, and their folder may then be included.

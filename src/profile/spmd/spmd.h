@@ -5,9 +5,9 @@
 #ifndef RIDGE_SPMD_H
 #define RIDGE_SPMD_H
 
-#include "../hlo/hlo_builder.h"
-#include "../hlo/hlo_graph.h"
-#include "../hlo/hlo_sharding.h"
+#include "hlo_builder.h"
+#include "hlo_graph.h"
+#include "hlo_sharding.h"
 #include "ridge/shard.h"
 
 /** An array of the module; arrays within tuples are values of their own. What a loop

@@ -1,5 +1,5 @@
 /* The mesh of a module, and how its annotations say that values lie on it. */
-#include "../hlo/hlo_attribute.h"
+#include "hlo_attribute.h"
 #include "spmd.h"
 
 #include <string.h>

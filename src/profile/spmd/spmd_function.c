@@ -1,6 +1,6 @@
 /* Computations that operations of the partitioned module call: those of the module as
  * they are, and sums of two scalars for its collectives. */
-#include "../hlo/hlo_attribute.h"
+#include "hlo_attribute.h"
 #include "spmd_writer.h"
 
 #include <string.h>

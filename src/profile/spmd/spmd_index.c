@@ -1,7 +1,7 @@
 /* Operations that say places: each device's places begin where its part does. A lookup
  * in a cut table finds what the device has, and nothing else; the sum over devices is
  * the whole. @source xu2021-gspmd, section 4 */
-#include "../hlo/hlo_attribute.h"
+#include "hlo_attribute.h"
 #include "spmd_writer.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
  * axes that are said; over all others they lie as propagation finds. Their collectives
  * stand as they are.
  */
-#include "../hlo/hlo_attribute.h"
+#include "hlo_attribute.h"
 #include "spmd.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Operations on parts: their local shapes, and attributes that speak of sizes. */
-#include "../hlo/hlo_attribute.h"
+#include "hlo_attribute.h"
 #include "spmd_writer.h"
 
 #include <string.h>

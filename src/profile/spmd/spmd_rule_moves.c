@@ -1,5 +1,5 @@
 /* Rules of operations that take, put and join parts of arrays. */
-#include "../hlo/hlo_attribute.h"
+#include "hlo_attribute.h"
 #include "spmd.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Rules of products, reductions, windows and sorts. */
-#include "../hlo/hlo_attribute.h"
-#include "../hlo/hlo_product.h"
+#include "hlo_attribute.h"
+#include "hlo_product.h"
 #include "spmd.h"
 
 /* ---- what reduces -----------------------------------------------------------------

@@ -1,5 +1,5 @@
 /* Values of a module: arrays within tuples taken apart, what loops carry made one. */
-#include "../hlo/hlo_attribute.h"
+#include "hlo_attribute.h"
 #include "spmd.h"
 
 #include <string.h>
