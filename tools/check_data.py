@@ -469,7 +469,7 @@ def main() -> int:
     for path, item in stacks.items():
         check_stack(check, path, item, names, vendors)
     for path, item in engines.items():
-        check_engine(check, path, item, resolved(check, engines, path), names)
+        check_engine(check, path, item, resolved(check, engines, path), names, vendors)
     for path, item in prices.items():
         check_prices(check, path, item, names)
     for path, item in sites.items():

@@ -34,13 +34,17 @@ def check_count(check, path, key, value, bounds):
         check.number(path, key, value, bounds, True)
 
 
-def check_engine(check, path, own, whole, chips):
+def check_engine(check, path, own, whole, chips, vendors):
     check.only(path, "", own, {"name", "full_name", "version", "aliases", "base", "rules",
-                               "limits", "cache_line", *ENGINE_CHOICES, *ENGINE_FLAGS,
+                               "limits", "cache_line", "vendors", "range_vendors", *ENGINE_CHOICES, *ENGINE_FLAGS,
                                *ENGINE_COUNTS, *ENGINE_NUMBERS})
     for key, choices in ENGINE_CHOICES.items():
         if whole.get(key) not in choices:
             check.fail(path, key, f"{whole.get(key)!r} is none of {', '.join(choices)}")
+    for key in ("vendors", "range_vendors"):
+        for vendor in own.get(key, []):
+            if vendor not in vendors:
+                check.fail(path, key, f"no chip is made by {vendor!r}")
     for key in ENGINE_FLAGS:
         if not isinstance(own.get(key, False), bool):
             check.fail(path, key, "true or false is wanted")

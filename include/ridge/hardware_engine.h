@@ -62,6 +62,9 @@ typedef struct ridge_engine {
     const char *full_name;      /* "vLLM, V1 engine" */
     const char *version;        /* of the rules: "0.9 to 0.13" */
     const char *const *aliases; /* NULL-terminated */
+    const char *base;           /* engine whose variant it is, or NULL */
+    const char *const *vendors; /* whose chips it runs on, NULL-terminated; empty or
+                                   NULL: not stated */
 
     ridge_engine_batching batching;
     ridge_engine_preemption preemption;
@@ -153,11 +156,12 @@ typedef struct ridge_engine {
                                kernel is launched */
     double launch_s;        /* of its host for a kernel that is not captured; 0: none */
 
-    /* 10th and 90th percentile of measured / expected over so many deployments; 0 rows:
-     * none was measured. */
+    /* 10th and 90th percentile of measured / expected over so many deployments on chips
+     * of range_vendors; 0 rows: none was measured. */
     double ttft_low, ttft_high;
     double tpot_low, tpot_high;
     int64_t range_rows;
+    const char *const *range_vendors; /* NULL-terminated; empty or NULL: not stated */
     const ridge_fact *facts;
     size_t n_facts;
 } ridge_engine;
@@ -170,6 +174,13 @@ const char *ridge_engine_preemption_text(ridge_engine_preemption preemption);
 const char *ridge_engine_victim_text(ridge_engine_victim victim);
 /** "all", "static", "free" */
 const char *ridge_engine_memory_text(ridge_engine_memory memory);
+
+/** Whether the engine runs on chips of that vendor; true where it does not state any.
+ */
+bool ridge_engine_runs_on(const ridge_engine *engine, const ridge_chip *chip);
+
+/** Whether its ranges were measured on chips of that vendor: false without rows. */
+bool ridge_engine_is_measured_on(const ridge_engine *engine, const ridge_chip *chip);
 
 /** What the engine's defaults are on a chip. */
 typedef struct ridge_engine_room {
@@ -198,6 +209,22 @@ RIDGE_NODISCARD ridge_status ridge_engine_find(ridge_ctx *cx,
                                                const ridge_catalog *catalog,
                                                const char *name,
                                                const ridge_engine **out);
+
+/**
+ * The engine of that name for a chip: itself where it runs there, else its first
+ * variant that does ("vllm" is vllm-tpu on a TPU). Chips of vendors that no engine
+ * names run any.
+ *
+ * @param name  name or alias; NULL: vLLM's
+ * @owner the catalogue
+ * @errors those of ridge_engine_find; E_ARG: it runs on other vendors' chips alone,
+ * with the engines that run on this one
+ */
+RIDGE_NODISCARD ridge_status ridge_engine_find_on(ridge_ctx *cx,
+                                                  const ridge_catalog *catalog,
+                                                  const char *name,
+                                                  const ridge_chip *chip,
+                                                  const ridge_engine **out);
 
 #ifdef __cplusplus
 }

@@ -136,6 +136,60 @@ static void a_variant_keeps_what_it_does_not_say(void **state)
     ridge_ctx_close(cx);
 }
 
+static void engines_run_on_the_chips_of_their_vendors(void **state)
+{
+    ridge_ctx *cx = ridge_ctx_open();
+    (void)state;
+    const ridge_chip nvidia = {.name = "h100", .vendor = "NVIDIA"};
+    const ridge_chip amd = {.name = "mi300x", .vendor = "AMD"};
+    const ridge_chip google = {.name = "v5e", .vendor = "Google"};
+    const ridge_chip other = {.name = "x1", .vendor = "Acme"};
+    const ridge_chip unknown = {.name = "x2"};
+    const struct {
+        const char *asked; /* NULL: vLLM's */
+        const ridge_chip *chip;
+        const char *found; /* NULL: none */
+    } cases[] = {
+        {"vllm", &nvidia, "vllm-v1"},        {"vllm", &google, "vllm-tpu"},
+        {NULL, &google, "vllm-tpu"},         {NULL, &amd, "vllm-v1"},
+        {"trtllm", &nvidia, "trtllm"},       {"trtllm", &amd, NULL},
+        {"trtllm", &google, NULL},           {"jetstream", &nvidia, NULL},
+        {"jetstream", &google, "jetstream"}, {"sglang", &amd, "sglang"},
+        {"trtllm", &other, "trtllm"},        {"static", &google, "static"},
+        {NULL, &unknown, "vllm-v1"},         {"vllm-tpu", &nvidia, NULL},
+    };
+    const ridge_catalog *c = NULL;
+    assert_int_equal(ridge_catalog_open(cx, NULL, &c), RIDGE_OK);
+    for (size_t i = 0; i < RIDGE_COUNT_OF(cases); i++) {
+        const ridge_engine *e = NULL;
+        const ridge_status st =
+            ridge_engine_find_on(cx, c, cases[i].asked, cases[i].chip, &e);
+        if (cases[i].found == NULL) {
+            assert_int_equal(st, RIDGE_E_ARG);
+            assert_non_null(strstr(ridge_ctx_message(cx), "use --engine"));
+        } else {
+            assert_int_equal(st, RIDGE_OK);
+            assert_string_equal(e->name, cases[i].found);
+        }
+    }
+    ridge_ctx_close(cx);
+}
+
+/* Ranges hold for the chips that were measured. */
+static void ranges_are_those_of_measured_chips(void **state)
+{
+    ridge_ctx *cx = ridge_ctx_open();
+    (void)state;
+    const ridge_chip nvidia = {.name = "h100", .vendor = "NVIDIA"};
+    const ridge_chip amd = {.name = "mi300x", .vendor = "AMD"};
+    const ridge_chip google = {.name = "v5e", .vendor = "Google"};
+    assert_true(ridge_engine_is_measured_on(built_in(cx, "vllm-v1"), &nvidia));
+    assert_false(ridge_engine_is_measured_on(built_in(cx, "vllm-v1"), &amd));
+    assert_false(ridge_engine_is_measured_on(built_in(cx, "vllm-tpu"), &google));
+    assert_false(ridge_engine_is_measured_on(built_in(cx, "jetstream"), &google));
+    ridge_ctx_close(cx);
+}
+
 static void built_in_engines_can_be_read(void **state)
 {
     ridge_ctx *cx = ridge_ctx_open();
@@ -173,6 +227,8 @@ int main(void)
         cmocka_unit_test(limits_hold_on_small_chips_and_named_ones),
         cmocka_unit_test(the_cache_is_printed_as_each_engine_prints_it),
         cmocka_unit_test(a_variant_keeps_what_it_does_not_say),
+        cmocka_unit_test(engines_run_on_the_chips_of_their_vendors),
+        cmocka_unit_test(ranges_are_those_of_measured_chips),
         cmocka_unit_test(built_in_engines_can_be_read),
         cmocka_unit_test(each_choice_has_a_text),
     };

@@ -93,6 +93,18 @@ static void malformed_lines_are_named(void **state)
         const char *text, *message;
     } cases[] = {
         {"", "holds no requests"},
+        {AZURE, "holds no requests"},
+        {AZURE "2023-11-16 18:17:03,48,0\n2023-11-16 18:17:04,48,0\n",
+         "all 2 have no tokens of output"},
+        {AZURE "2023-11-16 18:17:03,48,1\n2223-11-16 18:17:04,48,1\n",
+         ":3: arrives 6.31e+09 s from the first line's: check the unit"},
+        {AZURE "1,48,1\n1e300,48,1\n", ":3: arrives 1e+300 s"},
+        {AZURE "1,48,1\nnan,48,1\n", ":3: 'nan' is not a time"},
+        {"{\"timestamp\":0,\"input_length\":513,\"output_length\":1,\"hash_ids\":[1,2]}"
+         "\n"
+         "{\"timestamp\":0,\"input_length\":512,\"output_length\":1,\"hash_ids\":[1,2]}"
+         "\n",
+         ":2: 2 pieces of 512 tokens"},
         {"what,ever\n1,2\n", ":1: neither columns"},
         {AZURE "2023-11-16 18:17:03,48,10\n2023-11-16 18:17:04,x,10\n",
          ":3: the prompt's"},
@@ -106,7 +118,7 @@ static void malformed_lines_are_named(void **state)
          ":2: not a line of requests in JSON: "},
         {"{\"timestamp\":0,\"input_length\":1,\"output_length\":1}\n"
          "{\"timestamp\":0,\"input_length\":\"many\",\"output_length\":1}\n",
-         "input_length"},
+         "\"input_length\" is not a number"},
         {"{\"timestamp\":0,\"input_length\":1,\"output_length\":1}\n"
          "{\"timestamp\":0,\"input_length\":1,\"output_length\":1,\"hash_ids\":[1,2.5]}"
          "\n",
@@ -127,6 +139,32 @@ static void malformed_lines_are_named(void **state)
             st = s.status(s.self);
         }
         assert_failed(cx, st, RIDGE_E_PARSE, cases[i].message);
+        ridge_ctx_close(cx);
+    }
+}
+
+/* What never holds a request ends: lines that are empty, or without an answer. */
+static void silent_files_end(void **state)
+{
+    enum { LINES = 1000001 };
+    static const struct {
+        const char *line, *message;
+    } cases[] = {{"\n", "empty lines in a row"},
+                 {"1,48,0\n", "without a token of output"}};
+    (void)state;
+    for (size_t i = 0; i < RIDGE_COUNT_OF(cases); i++) {
+        ridge_ctx *cx = ridge_ctx_open();
+        ridge_request_file *file = NULL;
+        ridge_buf text;
+        ridge_buf_init(&text, ridge_ctx_arena(cx));
+        ridge_buf_puts(&text, AZURE);
+        for (int line = 0; line < LINES; line++)
+            ridge_buf_puts(&text, cases[i].line);
+        assert_done(cx, open_text(cx, ridge_buf_text(&text), NULL, &file));
+        const ridge_request_source s = ridge_request_file_source(file);
+        const bool has_more = isfinite(s.peek_s(s.self));
+        assert_false(has_more);
+        assert_failed(cx, s.status(s.self), RIDGE_E_PARSE, cases[i].message);
         ridge_ctx_close(cx);
     }
 }
@@ -299,6 +337,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(formats_are_told_by_their_content),
         cmocka_unit_test(malformed_lines_are_named),
+        cmocka_unit_test(silent_files_end),
         cmocka_unit_test(order_is_mended_within_the_window_alone),
         cmocka_unit_test(hashes_of_pieces_come_along),
         cmocka_unit_test(tokens_are_hashed_with_those_before_them),

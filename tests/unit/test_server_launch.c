@@ -425,16 +425,38 @@ static void what_is_wrong_names_its_line(void **state)
         {"python -m sglang.launch_server --model llama-3-8b --tp 4 --dp 3 "
          "--enable-dp-attention",
          "3 does not divide tp-size 4"},
-        {"python -m MaxText.maxengine_server base.yml model_name=llama2-7b "
-         "ici_fsdp_parallelism=1 ici_tensor_parallelism=3 "
-         "ici_autoregressive_parallelism=-1",
-         "do not divide 8 devices"},
     };
     for (size_t i = 0; i < RIDGE_COUNT_OF(cases); i++) {
         ridge_serving_launch l;
         assert_int_not_equal(
             server_fixture_parse(*state, "h100:8", "a.sh", cases[i].text, &l),
             RIDGE_OK);
+        fixture_assert_message(*state, cases[i].message);
+    }
+}
+
+static void on_a_tpu_engines_are_those_of_tpus(void **state)
+{
+    static const struct {
+        const char *text, *message; /* NULL: is read */
+    } cases[] = {
+        {"python -m MaxText.maxengine_server base.yml model_name=llama2-7b "
+         "ici_fsdp_parallelism=1 ici_tensor_parallelism=3 "
+         "ici_autoregressive_parallelism=-1",
+         "do not divide 8 devices"},
+        {"trtllm-serve llama-3-8b --tp_size 4", "does not run on Google's chips (v5e)"},
+        {"vllm serve llama-3-8b -tp 8", NULL},
+    };
+    for (size_t i = 0; i < RIDGE_COUNT_OF(cases); i++) {
+        ridge_serving_launch l;
+        const ridge_status st =
+            server_fixture_parse(*state, "v5e:2x4", "a.sh", cases[i].text, &l);
+        if (cases[i].message == NULL) {
+            assert_int_equal(st, RIDGE_OK);
+            assert_string_equal(l.deployment.engine->name, "vllm-tpu");
+            continue;
+        }
+        assert_int_equal(st, RIDGE_E_ARG);
         fixture_assert_message(*state, cases[i].message);
     }
 }
@@ -465,6 +487,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(scripts_are_read, fixture_open, fixture_close),
         cmocka_unit_test_setup_teardown(commands_again_are_more_servers, fixture_open,
                                         fixture_close),
+        cmocka_unit_test_setup_teardown(on_a_tpu_engines_are_those_of_tpus,
+                                        fixture_open, fixture_close),
         cmocka_unit_test_setup_teardown(what_is_wrong_names_its_line, fixture_open,
                                         fixture_close),
     };

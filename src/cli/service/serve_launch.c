@@ -126,8 +126,9 @@ ridge_status serve_launch_read(cli_run *run, const char *from,
     if (run->n_args > 0)
         RIDGE_TRY(cli_model(run, run->args[0], &query.model));
     if (cli_option_text(run, "engine") != NULL)
-        RIDGE_TRY(ridge_engine_find(run->cx, query.catalog,
-                                    cli_option_text(run, "engine"), &query.engine));
+        RIDGE_TRY(ridge_engine_find_on(run->cx, query.catalog,
+                                       cli_option_text(run, "engine"),
+                                       request->slice->chip, &query.engine));
     RIDGE_TRY(ridge_serving_launch_read(run->cx, from, &query, &out->launch));
     RIDGE_TRY(check_length(run, &request->work, &out->launch));
     request->model = out->launch.deployment.model;

@@ -5,19 +5,13 @@
 #include <math.h>
 #include <string.h>
 
-static const char *default_engine(const ridge_chip *chip)
-{
-    return chip->kind == RIDGE_CHIP_TPU ? "vllm-tpu" : "vllm-v1";
-}
-
 static ridge_status read_engine(cli_run *run, const ridge_chip *chip,
                                 const ridge_engine **out)
 {
     const ridge_catalog *catalog;
-    const char *name = cli_option_text(run, "engine");
     RIDGE_TRY(cli_catalog(run, &catalog));
-    return ridge_engine_find(run->cx, catalog,
-                             name == NULL ? default_engine(chip) : name, out);
+    return ridge_engine_find_on(run->cx, catalog, cli_option_text(run, "engine"), chip,
+                                out);
 }
 
 static ridge_status read_work(cli_run *run, ridge_service_work *w)

@@ -293,7 +293,7 @@ ridge_status requests_open(cli_run *run, const requests_default *silent,
     int64_t count, seed;
     double until_s;
     *out = (requests_stream){0};
-    RIDGE_TRY(requests_whole(run, "count", 0, 1e12, &count));
+    RIDGE_TRY(requests_whole(run, "count", 0, 1e9, &count));
     if (cli_option_text(run, "count") != NULL && count < 1)
         return ridge_fail(run->cx, RIDGE_E_ARG, "--count: expected a request at least");
     RIDGE_TRY(requests_time(run, "until", 0, &until_s));

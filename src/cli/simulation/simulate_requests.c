@@ -376,13 +376,11 @@ static ridge_status open_knobs(cli_run *run, requests_play *p)
     const ridge_service_goals none = ridge_service_goals_none();
     const ridge_catalog *catalog;
     ridge_service_request *r = &p->request;
-    const char *engine = cli_option_text(run, "engine");
     RIDGE_TRY(cli_catalog(run, &catalog));
     RIDGE_TRY(cli_slice(run, &r->slice));
     RIDGE_TRY(cli_model(run, run->args[0], &r->model));
-    if (engine == NULL)
-        engine = r->slice->chip->kind == RIDGE_CHIP_TPU ? "vllm-tpu" : "vllm-v1";
-    RIDGE_TRY(ridge_engine_find(run->cx, catalog, engine, &r->engine));
+    RIDGE_TRY(ridge_engine_find_on(run->cx, catalog, cli_option_text(run, "engine"),
+                                   r->slice->chip, &r->engine));
     r->knobs = ridge_service_knobs_free();
     for (int i = 0; i < run->n_knobs; i++)
         RIDGE_TRY(ridge_service_knobs_set(run->cx, &r->knobs, run->knobs[i].key,

@@ -3,14 +3,15 @@
  *
  * Members: name, full_name, version (of the rules); base (optional: another engine,
  * whose members hold unless given again; aliases are not inherited, limits are replaced
- * whole); aliases; the choices batching (mixed, prefill, static), preemption
- * (recompute, swap, reserve), victim (latest, shortest), memory (all, static, free);
- * the flags is_chunked, has_prefix_cache, keeps_order, pads_prompts, is_slotted,
- * is_hybrid, cuts_sequences, cuts_tokens, gathers_weights, lacks_stages,
- * deals_over_all, is_host_hidden, splits_layers, overlaps_shared;
- * facts of the other fields of ridge_engine under their names; limits (an array of
- * {chips, below_bytes, budget_tokens, sequences}); cache_line; rules {source, date,
- * note}: where the choices and flags are written. An unknown member is an error.
+ * whole); aliases; vendors (whose chips it runs on) and range_vendors (on whose chips
+ * ttft_low and its like were measured): arrays of names; the choices batching (mixed,
+ * prefill, static), preemption (recompute, swap, reserve), victim (latest, shortest),
+ * memory (all, static, free); the flags is_chunked, has_prefix_cache, keeps_order,
+ * pads_prompts, is_slotted, is_hybrid, cuts_sequences, cuts_tokens, gathers_weights,
+ * lacks_stages, deals_over_all, is_host_hidden, splits_layers, overlaps_shared; facts
+ * of the other fields of ridge_engine under their names; limits (an array of {chips,
+ * below_bytes, budget_tokens, sequences}); cache_line; rules {source, date, note}:
+ * where the choices and flags are written. An unknown member is an error.
  */
 #include "engine_read.h"
 
@@ -34,7 +35,8 @@ static const char *const members[] = {
     "stream_bytes", "score_bytes", "splits_layers", "unpack_cycle_weights",
     "overlaps_shared", "splits_batches", "shared_rows",
     "split_rows", "ttft_low", "ttft_high", "tpot_low",
-    "tpot_high", "range_rows"};
+    "tpot_high", "range_rows",
+    "vendors", "range_vendors"};
 /* clang-format on */
 
 static const struct {
@@ -284,12 +286,22 @@ static ridge_status check_whole(ridge_ctx *cx, const ridge_node *root,
     return RIDGE_OK;
 }
 
+/* A list that is not there stays the base's. */
+static ridge_status read_names(ridge_ctx *cx, const ridge_node *root, const char *key,
+                               const char *const **out)
+{
+    const ridge_node node = ridge_json_get(root, key);
+    return ridge_json_is_absent(node) ? RIDGE_OK : ridge__aliases_read(cx, node, out);
+}
+
 static ridge_status read_texts(ridge_ctx *cx, const ridge_node *root, ridge_engine *e)
 {
     RIDGE_TRY(ridge__name_read(cx, ridge_json_get(root, "name"), &e->name));
     RIDGE_TRY(ridge__text_read(cx, root, "full_name", NULL, &e->full_name));
     RIDGE_TRY(ridge__text_read(cx, root, "version", e->version, &e->version));
     RIDGE_TRY(ridge__aliases_read(cx, ridge_json_get(root, "aliases"), &e->aliases));
+    RIDGE_TRY(read_names(cx, root, "vendors", &e->vendors));
+    RIDGE_TRY(read_names(cx, root, "range_vendors", &e->range_vendors));
     return ridge__text_read(cx, root, "cache_line",
                             e->cache_line ? e->cache_line : "{blocks} blocks",
                             &e->cache_line);
@@ -304,6 +316,7 @@ ridge_status ridge__engine_read(ridge_ctx *cx, ridge_node root,
         return ridge_fail_nomem(cx);
     if (base != NULL)
         *e = *base;
+    e->base = base != NULL ? base->name : NULL;
     if (ridge_json_kind_of(root) != RIDGE_JSON_OBJECT)
         return ridge_json_fail(cx, root, "an engine is an object");
     RIDGE_TRY(ridge_json_only(cx, root, members, RIDGE_COUNT_OF(members)));

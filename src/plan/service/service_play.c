@@ -13,7 +13,7 @@ enum { LIVES = 12, REQUESTS_LEAST = 3000, REQUESTS_MOST = 60000, TRIES = 7 };
 static const double RATE_LEAST = 0.4, RATE_MOST = 1.6;
 
 /* Requests of large services are played when that is asked for. */
-static const double DUE_MOST = 3e5;
+static const double DUE_MOST = 1e6;
 
 /* Of lengths in a closed loop. */
 static const double SPREAD = 0.1;

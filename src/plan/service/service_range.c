@@ -15,7 +15,7 @@ ridge_range ridge_service_range(const ridge_service_request *request,
     const ridge_engine *e = request->engine;
     const double ttft = p->latency_s[RIDGE_SERVICE_TTFT];
     const double whole = p->latency_s[RIDGE_SERVICE_E2E];
-    if (e->range_rows == 0)
+    if (!ridge_engine_is_measured_on(e, request->slice->chip))
         return (ridge_range){0};
     const ridge_range first =
         scaled(p->bound_s[RIDGE_SERVICE_TTFT], ttft, e->ttft_low, e->ttft_high);

@@ -150,16 +150,19 @@ static ridge_status open_engine(server_reader *r)
     r->engine = ridge_new(ridge_ctx_arena(r->cx), ridge_engine, 1);
     if (r->engine == NULL)
         return ridge_fail_nomem(r->cx);
-    if (found == NULL)
-        RIDGE_TRY(ridge_engine_find(r->cx, r->query->catalog, engine_name(r->server),
-                                    &found));
+    const ridge_slice *slice = r->query->slice;
+    const char *name = engine_name(r->server);
+    if (found == NULL && slice != NULL)
+        RIDGE_TRY(
+            ridge_engine_find_on(r->cx, r->query->catalog, name, slice->chip, &found));
+    else if (found == NULL)
+        RIDGE_TRY(ridge_engine_find(r->cx, r->query->catalog, name, &found));
     *r->engine = *found;
     if (is_stated(r->server, "disable-overlap-schedule") ||
         is_stated(r->server, "disable-overlap-scheduler"))
         r->engine->is_host_hidden = false;
-    if (r->query->slice != NULL) {
-        const ridge_engine_room room =
-            ridge_engine_room_on(found, r->query->slice->chip);
+    if (slice != NULL) {
+        const ridge_engine_room room = ridge_engine_room_on(found, slice->chip);
         r->engine->sequences = room.sequences;
         r->engine->budget_tokens = room.budget_tokens;
     }

@@ -1,6 +1,8 @@
 #include "service_notes.h"
 #include "service_text.h"
 
+#include "ridge/plan_service_play.h"
+
 #include <math.h>
 
 static const char *times_note(ridge_ctx *cx, const ridge_service_view *v)
@@ -19,12 +21,16 @@ static const char *times_note(ridge_ctx *cx, const ridge_service_view *v)
         r->engine->full_name);
 }
 
-/* Where the first one's times lie in practice; NULL: not known. */
+/* Where the first one's times lie in practice. */
 static const char *range_note(ridge_ctx *cx, const ridge_service_view *v)
 {
     const ridge_engine *e = v->request->engine;
-    if (e->range_rows == 0 || v->result->n_layouts == 0)
-        return NULL;
+    const ridge_chip *chip = v->request->slice->chip;
+    if (!ridge_engine_is_measured_on(e, chip))
+        return ridge_sprintf(ridge_ctx_arena(cx),
+                             "No ranges: no deployment of this engine on %s is among "
+                             "the measured ones.",
+                             chip->full_name);
     const ridge_service_price *p = &v->result->layouts[0];
     const ridge_range ttft = ridge_service_range(v->request, p, RIDGE_SERVICE_TTFT);
     const ridge_range tpot = ridge_service_range(v->request, p, RIDGE_SERVICE_TPOT);
@@ -64,6 +70,19 @@ static const char *positions_note(ridge_ctx *cx, const ridge_service_view *v)
                          ridge_format_exact(stated).s);
 }
 
+/* Why a goal of a percentile rests on the closed form. @return NULL: it does not */
+static const char *play_note(ridge_ctx *cx, const ridge_service_view *v)
+{
+    const ridge_service_request *r = v->request;
+    if (r->goals.quantile <= 0 || r->is_plain || v->result->layouts[0].played.is_played)
+        return NULL;
+    return ridge_sprintf(
+        ridge_ctx_arena(cx),
+        "Not played request by request (%s requests): --play ranks these by it, and "
+        "says what share keeps the goals.",
+        ridge_format_count(ridge_service_play_requests(r, v->result)).s);
+}
+
 int ridge__service_notes(ridge_ctx *cx, const ridge_service_view *view,
                          const char **out)
 {
@@ -71,6 +90,7 @@ int ridge__service_notes(ridge_ctx *cx, const ridge_service_view *view,
     const char *all[] = {has_layouts ? times_note(cx, view) : NULL,
                          has_layouts ? range_note(cx, view) : NULL,
                          has_layouts ? stages_note(view) : NULL,
+                         has_layouts ? play_note(cx, view) : NULL,
                          positions_note(cx, view)};
     int n = 0;
     for (size_t i = 0; i < RIDGE_COUNT_OF(all); i++) {

@@ -59,10 +59,11 @@ static const char *columns(ridge_ctx *cx, const ridge_service_view *v)
 static const char *search_note(ridge_ctx *cx, const ridge_service_view *v)
 {
     const ridge_service_result *r = v->result;
-    return ridge_sprintf(
-        ridge_ctx_arena(cx), "%s deployments covered, %s layouts priced in %s.",
-        ridge_format_exact(r->covered).s, ridge_format_exact(r->tables).s,
-        ridge_format_seconds(r->seconds).s);
+    return ridge_sprintf(ridge_ctx_arena(cx),
+                         "%s deployment%s covered, %s layout%s priced in %s.",
+                         ridge_format_exact(r->covered).s, r->covered == 1 ? "" : "s",
+                         ridge_format_exact(r->tables).s, r->tables == 1 ? "" : "s",
+                         ridge_format_seconds(r->seconds).s);
 }
 
 static void add_notes(ridge_ctx *cx, const ridge_service_view *v, ridge_sections *s)

@@ -13,6 +13,12 @@
 
 enum { WINDOW = 1024, WINDOW_MAX = 1 << 20, PIECE_TOKENS = 16 };
 
+/* Lines in a row without an answered request, after which no more are expected. */
+enum { SILENT_LINES_MOST = 1000000 };
+
+/* Between a request and the first line's: a trace of thirty years has other units. */
+static const double SPAN_MOST_S = 1e9;
+
 /* A line in the window. */
 typedef struct window_row {
     double arrival_s; /* as it stands there */
@@ -39,8 +45,10 @@ struct ridge_request_file {
     int n_heap, n_spare;
     int32_t given; /* row that was taken last; -1: none */
     bool is_end;
-    bool has_first;
+    bool has_first, has_read;
     double first_s;         /* arrival of the first in the file */
+    double start_s;         /* arrival of its first line */
+    int64_t silent_lines;   /* without an answered request, in a row */
     double read_s, given_s; /* of the row read last, and the row given last */
     int64_t read_line, given_line;
 };
@@ -152,12 +160,44 @@ static ridge_status check_order(ridge_request_file *f, double arrival_s)
     return RIDGE_OK;
 }
 
+/* Of units that were meant otherwise, or of no time at all. */
+static ridge_status check_span(ridge_request_file *f, double arrival_s)
+{
+    if (!f->has_read)
+        f->start_s = arrival_s;
+    f->has_read = true;
+    return fabs(arrival_s - f->start_s) <= SPAN_MOST_S && isfinite(arrival_s)
+               ? RIDGE_OK
+               : ridge__lines_fail(f->cx, &f->lines,
+                                   "arrives %.3g s from the first line's: check the "
+                                   "unit of its time",
+                                   arrival_s - f->start_s);
+}
+
+/* Pieces of another length than the format's would be shared by chance. */
+static ridge_status check_hashes(ridge_request_file *f)
+{
+    const request_record *r = &f->record;
+    const double most =
+        r->hash_tokens > 0 ? ceil(r->prompt / (double)r->hash_tokens) : 0;
+    return r->n_hashes == 0 || (double)r->n_hashes <= fmax(1, most)
+               ? RIDGE_OK
+               : ridge__lines_fail(f->cx, &f->lines,
+                                   "%lld pieces of %lld tokens (hash_ids, "
+                                   "input_tok_ids) for a prompt of %.0f tokens",
+                                   (long long)r->n_hashes, (long long)r->hash_tokens,
+                                   r->prompt);
+}
+
 /* The record into the window. */
 static ridge_status keep_record(ridge_request_file *f)
 {
     const request_record *r = &f->record;
     const double arrival_s = f->note.has_arrivals ? r->arrival_s : 0;
+    RIDGE_TRY(check_span(f, arrival_s));
+    RIDGE_TRY(check_hashes(f));
     RIDGE_TRY(check_order(f, arrival_s));
+    f->silent_lines = 0;
     f->read_s = fmax(f->read_s, arrival_s);
     f->read_line = f->lines.number;
     const int32_t at = f->spare[--f->n_spare];
@@ -171,6 +211,18 @@ static ridge_status keep_record(ridge_request_file *f)
     return RIDGE_OK;
 }
 
+/* A request without an answer; a stream of nothing else would not end. */
+static ridge_status skip_record(ridge_request_file *f)
+{
+    f->note.unanswered++;
+    if (++f->silent_lines < SILENT_LINES_MOST)
+        return RIDGE_OK;
+    return ridge__lines_fail(f->cx, &f->lines,
+                             "%d lines in a row without a token of output: is this the "
+                             "right file?",
+                             SILENT_LINES_MOST);
+}
+
 static ridge_status read_line(ridge_request_file *f)
 {
     ridge_str line;
@@ -181,10 +233,8 @@ static ridge_status read_line(ridge_request_file *f)
         return RIDGE_OK;
     f->note.lines = f->lines.number;
     RIDGE_TRY(parse_line(f, line));
-    if (f->record.output < 1) {
-        f->note.unanswered++;
-        return RIDGE_OK;
-    }
+    if (f->record.output < 1)
+        return skip_record(f);
     note_times(f);
     return keep_record(f);
 }
@@ -204,6 +254,19 @@ static bool is_over(const ridge_request_file *f)
            (f->options.most > 0 && f->note.requests >= f->options.most);
 }
 
+static ridge_status check_any(ridge_request_file *f)
+{
+    if (f->note.requests > 0 || f->n_heap > 0)
+        return RIDGE_OK;
+    if (f->note.unanswered == 0)
+        return ridge_fail(f->cx, RIDGE_E_PARSE, "%s: holds no requests", f->path);
+    return ridge_fail(
+        f->cx, RIDGE_E_PARSE,
+        "%s: holds no requests with an answer: all %lld have no tokens of "
+        "output",
+        f->path, (long long)f->note.unanswered);
+}
+
 /* From the first request, in the time that is played. */
 static double played_s(const ridge_request_file *f, const window_row *row)
 {
@@ -215,6 +278,8 @@ static double peek_file(void *self)
     ridge_request_file *f = self;
     if (f->status == RIDGE_OK)
         f->status = fill_window(f);
+    if (f->status == RIDGE_OK && f->is_end)
+        f->status = check_any(f);
     if (is_over(f))
         return (double)INFINITY;
     if (!f->has_first) {
@@ -295,10 +360,8 @@ static ridge_status tell_format(ridge_request_file *f)
     f->note.has_arrivals = true;
     RIDGE_TRY(parse_line(f, line));
     f->note.lines = 1;
-    if (f->record.output < 1) {
-        f->note.unanswered++;
-        return RIDGE_OK;
-    }
+    if (f->record.output < 1)
+        return skip_record(f);
     note_times(f);
     return keep_record(f);
 }
@@ -368,7 +431,7 @@ ridge_status ridge__request_file_rewind(ridge_request_file *f)
     RIDGE_TRY(ridge_stream_open(f->cx, f->path, &f->lines.stream));
     f->lines.at = f->lines.n = 0;
     f->lines.number = 0;
-    f->lines.is_end = f->is_end = f->has_first = false;
+    f->lines.is_end = f->is_end = f->has_first = f->has_read = false;
     f->read_s = f->given_s = -(double)INFINITY;
     return tell_format(f);
 }

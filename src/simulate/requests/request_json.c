@@ -17,7 +17,8 @@ enum { DEPTH_MAX = 64, MOONCAKE_PIECE = 512, BAILIAN_PIECE = 16 };
 
 typedef struct json_cursor {
     const char *p, *end;
-    const char *fault; /* NULL: none so far */
+    const char *fault;  /* NULL: none so far */
+    const char *number; /* name of what should be one and is not, or NULL */
 } json_cursor;
 
 static void skip_space(json_cursor *c)
@@ -209,8 +210,10 @@ static ridge_status read_member(ridge_ctx *cx, json_cursor *c, const json_format
     const int i = number_of(f, name);
     if (i >= 0) {
         v->has[i] = take_double(c, &v->of[i]);
-        if (!v->has[i])
-            fault(c, f->numbers[i]);
+        if (!v->has[i]) {
+            c->number = f->numbers[i];
+            fault(c, "");
+        }
     } else if (ridge_str_is(name, f->hashes)) {
         return read_numbers(cx, c, h);
     } else if (c->fault == NULL) {
@@ -239,7 +242,7 @@ static ridge_status read_object(ridge_ctx *cx, json_cursor *c, const json_format
 
 bool ridge__request_json_format(ridge_str line, ridge_request_format *out)
 {
-    json_cursor c = {line.p, line.p + line.n, NULL};
+    json_cursor c = {line.p, line.p + line.n, NULL, NULL};
     bool has_length = false, has_chat = false, has_toks = false, has_times = false;
     if (!take(&c, '{'))
         return false;
@@ -282,11 +285,13 @@ ridge_status ridge__request_json_read(ridge_ctx *cx, const request_lines *lines,
 {
     const json_format *f = &formats[format];
     const bool are_tokens = f->piece_tokens == 0;
-    json_cursor c = {line.p, line.p + line.n, NULL};
+    json_cursor c = {line.p, line.p + line.n, NULL, NULL};
     json_values v = {.has = {false}};
     piece_hash h = {.to = out, .tokens = are_tokens ? tokens_a_piece : 0};
     out->n_hashes = 0;
     RIDGE_TRY(read_object(cx, &c, f, &h, &v));
+    if (c.number != NULL)
+        return ridge__lines_fail(cx, lines, "\"%s\" is not a number", c.number);
     if (c.fault != NULL)
         return ridge__lines_fail(cx, lines, "not a line of requests in JSON: %s",
                                  c.fault);

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-enum { FIRST_ROOM = 1 << 16 };
+enum { FIRST_ROOM = 1 << 16, EMPTY_LINES_MOST = 1000000 };
 
 ridge_status ridge__lines_open(ridge_ctx *cx, const char *path, request_lines *out)
 {
@@ -83,9 +83,13 @@ static ridge_status take(ridge_ctx *cx, request_lines *l, ridge_str *line, bool 
 ridge_status ridge__lines_next(ridge_ctx *cx, request_lines *lines, ridge_str *line,
                                bool *has)
 {
-    do {
+    for (int i = 0; i < EMPTY_LINES_MOST; i++) {
         RIDGE_TRY(take(cx, lines, line, has));
         *line = ridge_str_trim(*line);
-    } while (*has && line->n == 0);
-    return RIDGE_OK;
+        if (!*has || line->n > 0)
+            return RIDGE_OK;
+    }
+    return ridge__lines_fail(cx, lines,
+                             "%d empty lines in a row: is this the right file?",
+                             EMPTY_LINES_MOST);
 }
