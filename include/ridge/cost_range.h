@@ -6,6 +6,7 @@
 
 #include "ridge/base.h"
 #include "ridge/cost.h"
+#include "ridge/cost_roofline.h"
 
 #ifdef __cplusplus
 extern "C" {

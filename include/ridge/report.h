@@ -7,6 +7,7 @@
 
 #include "ridge/base.h"
 #include "ridge/cost.h"
+#include "ridge/cost_roofline.h"
 #include "ridge/hardware.h"
 #include "ridge/model.h"
 #include "ridge/plan.h"

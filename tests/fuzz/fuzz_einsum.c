@@ -1,6 +1,6 @@
 /* Hostile einsums, operations and ranges: the first byte chooses, a newline parts the
  * notation from its sizes. */
-#include "ridge/cost.h"
+#include "ridge/cost_roofline.h"
 
 #include <string.h>
 

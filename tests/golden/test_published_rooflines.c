@@ -3,7 +3,7 @@
  */
 #include "near.h"
 #include "plain_chip.h"
-#include "ridge/cost.h"
+#include "ridge/cost_roofline.h"
 
 #include <math.h>
 #include <string.h>

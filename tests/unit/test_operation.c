@@ -1,7 +1,7 @@
 /* Operations as people write them, and ranges of sizes. */
 #include "near.h"
 #include "plain_chip.h"
-#include "ridge/cost.h"
+#include "ridge/cost_roofline.h"
 
 #include <string.h>
 
@@ -102,6 +102,13 @@ static void bad_operations_are_explained(void **state)
         {"attention:prefill", "t=x", "t wants a whole number, not 'x'"},
         {"attention:prefill", "t=64,s=32", "do not fit in a causal context"},
         {"attention:decode", "s=64,n=6,k=4", "must divide"},
+        {"flops:0", NULL, "expected a number above 0, not '0'"},
+        {"flops:", NULL, "expected a number above 0"},
+        {"flops:nan", NULL, "expected a number above 0"},
+        {"flops:1e31", NULL, "expected a number above 0"},
+        {"flops:1e9", "tokens=4", "no 'tokens'"},
+        {"flops:1e9", "bytes", "bytes: expected a number above 0"},
+        {"bytes:1GiB", "flops=1,bytes=2", "bytes is given twice"},
     };
     for (size_t i = 0; i < RIDGE_COUNT_OF(cases); i++) {
         const ridge_op_request request = {

@@ -1,7 +1,7 @@
 /* An operation against the roofline: ridge, critical size, sweep. */
 #include "near.h"
 #include "plain_chip.h"
-#include "ridge/cost.h"
+#include "ridge/cost_roofline.h"
 
 #include <math.h>
 #include <string.h>
@@ -50,11 +50,62 @@ static void an_einsums_critical_rows_are_shared_among_its_row_dims(void **state)
     const ridge_chip chip = plain_tpu();
     const ridge_roofline r =
         roofline_of(state, &chip, "btd,df->btf", "b=4,t=16,d=8192,f=8192", "t=1..64");
-    assert_string_equal(r.critical_dim, "m");
+    assert_string_equal(r.critical_dim, "b x t");
+    assert_string_equal(r.critical_others, "d and f");
     assert_near(r.sweep_critical, r.critical_size / 4, 1e-12);
     const ridge_roofline k =
         roofline_of(state, &chip, "btd,df->btf", "b=4,t=16,d=8192,f=8192", "d=1..64");
     assert_near(k.sweep_critical, 0, 0);
+}
+
+/* A matrix for each batch element, and products with one column: the intensity stays.
+ */
+static void without_rows_or_columns_nothing_makes_an_einsum_compute_bound(void **state)
+{
+    static const char *const einsums[][2] = {
+        {"bd,bdf->bf", "b=64,d=4096,f=4096"},
+        {"bd,bd->b", "b=64,d=4096"},
+        {"bd,d->b", "b=64,d=4096"},
+        {"d,df->f", "d=4096,f=4096"},
+    };
+    const ridge_chip chip = plain_tpu();
+    for (size_t i = 0; i < RIDGE_COUNT_OF(einsums); i++) {
+        const ridge_roofline r =
+            roofline_of(state, &chip, einsums[i][0], einsums[i][1], NULL);
+        assert_null(r.critical_dim);
+    }
+    const ridge_roofline heads =
+        roofline_of(state, &chip, "bnth,bnsh->bnts", "b=2,n=8,t=64,s=64,h=128", NULL);
+    assert_string_equal(heads.critical_dim, "t");
+    assert_string_equal(heads.critical_others, "h and s");
+}
+
+static void exact_counts_have_no_additions_to_zero(void **state)
+{
+    const ridge_chip chip = plain_gpu();
+    assert_near(roofline_of(state, &chip, "4x8x16", NULL, NULL).flops_exact, 960, 0);
+    assert_near(roofline_of(state, &chip, "dot:1000", NULL, NULL).flops_exact, 1999, 0);
+    assert_near(roofline_of(state, &chip, "add:1000", NULL, NULL).flops_exact, 1000, 0);
+    assert_near(
+        roofline_of(state, &chip, "bd,df->bf", "b=4,d=8,f=16", NULL).flops_exact, 960,
+        0);
+}
+
+/* FLOPs / C and bytes / W; the ridge where both are equal. */
+static void work_is_held_against_the_ridge(void **state)
+{
+    const ridge_chip chip = plain_gpu();
+    const ridge_roofline r =
+        roofline_of(state, &chip, "flops:1e12", "bytes=2e9", "bytes=1e8..1e12*10");
+    assert_near(r.cost.compute_s, 1e12 / 989e12, 1e-12);
+    assert_near(r.cost.memory_s, 2e9 / 3.35e12, 1e-12);
+    assert_near(r.cost.bound_s, r.cost.compute_s, 0);
+    assert_near(r.critical_size, 2e9 * 989 / 3.35, 1e-12);
+    assert_near(r.sweep_critical, 1e12 / (989 / 3.35), 1e-12);
+    const ridge_roofline moved = roofline_of(state, &chip, "bytes:1GiB", NULL, NULL);
+    assert_false(moved.is_matmul);
+    assert_null(moved.critical_dim);
+    assert_near(moved.cost.bound_s, 0x1p30 / 3.35e12, 1e-12);
 }
 
 static void a_sweep_holds_its_ends_and_rises(void **state)
@@ -125,6 +176,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(vector_work_is_held_against_the_vector_ridge),
         cmocka_unit_test(an_einsums_critical_rows_are_shared_among_its_row_dims),
+        cmocka_unit_test(without_rows_or_columns_nothing_makes_an_einsum_compute_bound),
+        cmocka_unit_test(exact_counts_have_no_additions_to_zero),
+        cmocka_unit_test(work_is_held_against_the_ridge),
         cmocka_unit_test(a_sweep_holds_its_ends_and_rises),
         cmocka_unit_test(the_crossing_of_a_sweep_is_its_critical_size),
         cmocka_unit_test(decode_has_no_critical_size),

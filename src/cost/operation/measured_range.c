@@ -31,6 +31,8 @@ ridge_measured ridge_measured_of_op(const ridge_op *op)
     case RIDGE_OP_MATMUL:
     case RIDGE_OP_EINSUM:
         return RIDGE_MEASURED_MATMUL;
+    case RIDGE_OP_WORK:
+        return op->work_flops > 0 ? RIDGE_MEASURED_MATMUL : RIDGE_MEASURED_STREAM;
     case RIDGE_OP_ATTENTION:
         return op->is_decode ? RIDGE_MEASURED_ATTENTION_DECODE
                              : RIDGE_MEASURED_ATTENTION_PREFILL;

@@ -2,12 +2,14 @@
 #include "bound.h"
 #include "word.h"
 
+#include "ridge/cost_roofline.h"
+
 #include <math.h>
 #include <string.h>
 
 static const char how[] = "an operation is MxKxN, an einsum such as btd,df->btf, "
-                          "attention:prefill, attention:decode, add:N, elementwise:N "
-                          "or dot:N";
+                          "attention:prefill, attention:decode, add:N, elementwise:N, "
+                          "dot:N, flops:N or bytes:N";
 
 static bool is_size(double v)
 {
@@ -196,13 +198,70 @@ static ridge_status read_matmul(ridge_ctx *cx, ridge_str text, ridge_op *op)
     return RIDGE_OK;
 }
 
+/* ---- work ------------------------------------------------------------------------ */
+
+/* The field of a dim, or NULL. */
+static double *work_field(ridge_op *op, ridge_str dim)
+{
+    return ridge_str_is(dim, "flops")   ? &op->work_flops
+           : ridge_str_is(dim, "bytes") ? &op->work_bytes
+                                        : NULL;
+}
+
+static ridge_status read_work_item(ridge_ctx *cx, ridge_str name, ridge_str value,
+                                   ridge_op *op)
+{
+    double *field = work_field(op, name);
+    if (!field) {
+        return ridge_fail(cx, RIDGE_E_ARG,
+                          "work has flops= and bytes=, no '%s': write flops:1e12 "
+                          "bytes=2e9",
+                          word_of(name).s);
+    }
+    if (*field > 0) {
+        return ridge_fail(cx, RIDGE_E_ARG, "%s is given twice: leave one out",
+                          word_of(name).s);
+    }
+    double size = 0;
+    const bool is_number =
+        value.p &&
+        (ridge_parse_count(ridge_str_trim(value), &size) ||
+         (field == &op->work_bytes && ridge_parse_bytes(ridge_str_trim(value), &size)));
+    if (!is_number || !(size > 0 && size <= 1e30)) {
+        return ridge_fail(cx, RIDGE_E_ARG, "%s: expected a number above 0, not '%s'",
+                          word_of(name).s, word_of(value).s);
+    }
+    *field = size;
+    return RIDGE_OK;
+}
+
+static bool is_work(ridge_str name)
+{
+    return ridge_str_is(name, "flops") || ridge_str_is(name, "bytes");
+}
+
+/* "flops:1e12" and "bytes=2e9", or the other way round. */
+static ridge_status read_work(ridge_ctx *cx, ridge_str name, ridge_str size,
+                              const char *dims, ridge_op *op)
+{
+    op->kind = RIDGE_OP_WORK;
+    RIDGE_TRY(read_work_item(cx, name, size, op));
+    ridge_str rest = ridge_str_of(dims ? dims : "");
+    while (rest.p && rest.n > 0) {
+        ridge_str value = ridge_str_cut(&rest, ',');
+        const ridge_str key = ridge_str_trim(ridge_str_cut(&value, '='));
+        RIDGE_TRY(read_work_item(cx, key, value, op));
+    }
+    return RIDGE_OK;
+}
+
 /* ---- any ------------------------------------------------------------------------- */
 
 static ridge_status fail_dims(ridge_ctx *cx, const char *dims)
 {
     return ridge_fail(cx, RIDGE_E_ARG,
-                      "dims '%.60s' have no meaning here: only an einsum and attention "
-                      "take them",
+                      "dims '%.60s' have no meaning here: only an einsum, attention, "
+                      "flops: and bytes: take them",
                       dims);
 }
 
@@ -226,6 +285,8 @@ ridge_status ridge_op_parse(ridge_ctx *cx, const ridge_op_request *request,
     const ridge_str name = ridge_str_cut(&rest, ':');
     if (ridge_str_is(name, "attention")) {
         RIDGE_TRY(read_attention(cx, rest, dims, &op));
+    } else if (is_work(name)) {
+        RIDGE_TRY(read_work(cx, name, rest, dims, &op));
     } else if (has_dims) {
         return fail_dims(cx, dims);
     } else if (is_matmul) {
@@ -269,6 +330,14 @@ static bool resize_attention(ridge_op *op, const char *dim, double size)
     return a->query_tokens <= a->context_tokens || !a->is_causal;
 }
 
+static bool resize_work(ridge_op *op, const char *dim, double size)
+{
+    double *field = work_field(op, ridge_str_of(dim));
+    if (field)
+        *field = size;
+    return field != NULL;
+}
+
 bool ridge_op_resize(ridge_op *op, const char *dim, double size)
 {
     if (!is_size(size))
@@ -284,6 +353,8 @@ bool ridge_op_resize(ridge_op *op, const char *dim, double size)
     case RIDGE_OP_STREAM:
         op->elements = size;
         return strcmp(dim, "n") == 0;
+    case RIDGE_OP_WORK:
+        return resize_work(op, dim, size);
     }
     return false;
 }
@@ -297,6 +368,9 @@ ridge_op_cost ridge_op_price(const ridge_chip *chip, const ridge_op *op)
         return ridge_einsum_cost(chip, &op->einsum, &op->formats, op->memory);
     case RIDGE_OP_ATTENTION:
         return ridge_attention_cost(chip, &op->attention);
+    case RIDGE_OP_WORK:
+        return ridge_work_cost(chip, op->formats.compute, op->work_flops,
+                               op->work_bytes, op->memory);
     case RIDGE_OP_STREAM:
         break;
     }

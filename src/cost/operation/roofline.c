@@ -2,6 +2,8 @@
  * the costs over a range of sizes. */
 #include "bound.h"
 
+#include "ridge/cost_roofline.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -17,6 +19,24 @@ static bool matmul_of(const ridge_op *op, ridge_matmul *out)
         return true;
     }
     return false;
+}
+
+/* Without the additions to zero. @source scaling-book-2025, chapter 1 */
+static double exact_flops(const ridge_op *op, double flops)
+{
+    const ridge_matmul *m = &op->matmul;
+    switch (op->kind) {
+    case RIDGE_OP_MATMUL:
+        return flops - m->batch * m->m * m->n;
+    case RIDGE_OP_EINSUM:
+        return ridge_einsum_flops_exact(&op->einsum);
+    case RIDGE_OP_STREAM:
+        return op->flops_each > 1 ? flops - 1 : flops; /* one sum: a dot product */
+    case RIDGE_OP_ATTENTION:
+    case RIDGE_OP_WORK:
+        break;
+    }
+    return flops;
 }
 
 static ridge_status check_memory(ridge_ctx *cx, const ridge_chip *chip,
@@ -37,11 +57,56 @@ static ridge_status check_memory(ridge_ctx *cx, const ridge_chip *chip,
         ridge_memory_text(op->memory), chip->name);
 }
 
-static void find_critical(const ridge_chip *chip, ridge_roofline *r)
+/* "b x t": the free dims of one input, or NULL where it has none. */
+static const char *free_dims(ridge_ctx *cx, const ridge_einsum *e, int input)
+{
+    ridge_buf b;
+    ridge_buf_init(&b, ridge_ctx_arena(cx));
+    for (int i = 0; i < e->n_dims; i++) {
+        if ((e->inputs[input] & (1u << i)) && ridge_einsum_role(e, i) == RIDGE_DIM_FREE)
+            ridge_buf_printf(&b, "%s%c", b.n ? " x " : "", e->letters[i]);
+    }
+    return b.n ? ridge_buf_text(&b) : NULL;
+}
+
+static const char *contracting_dims(ridge_ctx *cx, const ridge_einsum *e)
+{
+    ridge_buf b;
+    ridge_buf_init(&b, ridge_ctx_arena(cx));
+    for (int i = 0; i < e->n_dims; i++) {
+        if (ridge_einsum_role(e, i) == RIDGE_DIM_CONTRACTING)
+            ridge_buf_printf(&b, "%s%c", b.n ? " x " : "", e->letters[i]);
+    }
+    return ridge_buf_text(&b);
+}
+
+/* What a product calls its rows, and the dims beside them. An einsum without free dims
+ * in both inputs has none: its intensity stays however large its other dims are. */
+static void name_rows(ridge_ctx *cx, ridge_roofline *r)
+{
+    r->critical_dim = "m";
+    r->critical_others = "k and n";
+    if (r->op.kind != RIDGE_OP_EINSUM)
+        return;
+    const char *columns = free_dims(cx, &r->op.einsum, 1);
+    r->critical_dim = columns ? free_dims(cx, &r->op.einsum, 0) : NULL;
+    r->critical_others =
+        ridge_sprintf(ridge_ctx_arena(cx), "%s and %s",
+                      contracting_dims(cx, &r->op.einsum), columns ? columns : "");
+}
+
+static void find_critical(ridge_ctx *cx, const ridge_chip *chip, ridge_roofline *r)
 {
     ridge_matmul matmul;
-    if (matmul_of(&r->op, &matmul)) {
-        r->critical_dim = "m";
+    if (r->op.kind == RIDGE_OP_WORK) {
+        if (r->op.work_flops > 0 && r->op.work_bytes > 0) {
+            r->critical_dim = "flops";
+            r->critical_size = r->ridge_flops_per_byte * r->op.work_bytes;
+        }
+    } else if (matmul_of(&r->op, &matmul)) {
+        name_rows(cx, r);
+        if (!r->critical_dim)
+            return;
         r->critical_size = ridge_matmul_critical_rows(chip, &matmul, r->op.memory);
         r->critical_limit =
             ridge_matmul_critical_rows_limit(chip, &matmul, r->op.memory);
@@ -56,6 +121,8 @@ static double critical_of_sweep(const ridge_roofline *r, const char *dim)
 {
     if (!r->critical_dim || !isfinite(r->critical_size))
         return 0;
+    if (r->op.kind == RIDGE_OP_WORK && strcmp(dim, "bytes") == 0)
+        return r->op.work_flops / r->ridge_flops_per_byte;
     if (r->op.kind != RIDGE_OP_EINSUM)
         return strcmp(dim, r->critical_dim) == 0 ? r->critical_size : 0;
     const ridge_einsum *e = &r->op.einsum;
@@ -129,7 +196,8 @@ ridge_status ridge_roofline_find(ridge_ctx *cx, const ridge_chip *chip,
     r.flops = r.is_matmul ? r.cost.matmul_flops : r.cost.vector_flops;
     r.peak_flops_per_s = r.is_matmul ? peak : chip->vector_flops_per_s;
     r.ridge_flops_per_byte = r.peak_flops_per_s / r.bytes_per_s;
-    find_critical(chip, &r);
+    r.flops_exact = exact_flops(op, r.flops);
+    find_critical(cx, chip, &r);
     if (sweep)
         RIDGE_TRY(run_sweep(cx, chip, sweep, &r));
     *out = r;

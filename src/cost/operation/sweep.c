@@ -1,5 +1,5 @@
 /* Ranges of sizes, as people write them: m=1..8192, m=1..4096*4, m=128..4096+128. */
-#include "ridge/cost.h"
+#include "ridge/cost_roofline.h"
 
 #include <math.h>
 #include <string.h>

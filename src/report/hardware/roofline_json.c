@@ -132,6 +132,7 @@ void ridge_roofline_write_json(ridge_ctx *cx, const ridge_roofline_view *view,
     ridge_json_set_bool(object, "fits_hbm", r->cost.bytes <= r->chip->hbm_bytes);
     set_formats(cx, r, object);
     ridge_json_set_double(object, "flops", r->flops);
+    ridge_json_set_double(object, "flops_exact", r->flops_exact);
     ridge_json_set_double(object, "vector_flops", c->vector_flops);
     ridge_json_set_double(object, "bytes", c->bytes);
     ridge_json_set_double(object, "intensity_flops_per_byte",

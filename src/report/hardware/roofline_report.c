@@ -10,6 +10,9 @@
 enum { CHART_WIDTH = 76, CHART_HEIGHT = 20, SVG_WIDTH = 720, SVG_HEIGHT = 420 };
 enum { SWEEP_ROWS_MOST = 24 };
 
+/* Sums so short that the addition which a sum saves shows: k below 100. */
+static const double EXACT_FROM = 0.005;
+
 /* A ratio: four digits, or a whole number where that is longer. */
 static ridge_text ratio_text(double v)
 {
@@ -32,6 +35,8 @@ static const char *verdict(ridge_ctx *cx, const ridge_roofline *r)
     const char *memory = ridge_memory_text(r->op.memory);
     if (r->flops <= 0)
         return ridge_sprintf(arena, "Memory bound: it only moves bytes.");
+    if (c->bytes <= 0)
+        return ridge_sprintf(arena, "Compute bound: it moves no bytes.");
     switch (c->bound_by) {
     case RIDGE_BOUND_COMPUTE:
         return ridge_sprintf(arena,
@@ -58,6 +63,10 @@ static const char *critical_note(ridge_ctx *cx, const ridge_roofline *r)
 {
     ridge_arena *arena = ridge_ctx_arena(cx);
     const char *things = r->op.kind == RIDGE_OP_ATTENTION ? "tokens" : "rows";
+    if (r->op.kind == RIDGE_OP_WORK && r->critical_dim) {
+        return ridge_sprintf(arena, "So many bytes are compute bound from %s on.",
+                             ridge_format_si(r->critical_size, "FLOP").s);
+    }
     if (!r->critical_dim) {
         return r->op.kind == RIDGE_OP_ATTENTION
                    ? "No batch makes decode compute bound: each sequence has a cache "
@@ -67,9 +76,10 @@ static const char *critical_note(ridge_ctx *cx, const ridge_roofline *r)
     }
     if (isinf(r->critical_size) && r->critical_limit > 0) {
         return ridge_sprintf(arena,
-                             "Never compute bound: with this k and n the activations "
+                             "Never compute bound: with this %s the activations "
                              "alone take longer than the arithmetic (with much larger "
-                             "ones it would be from m = %.0f rows on).",
+                             "ones it would be from %s = %.0f rows on).",
+                             r->critical_others, r->critical_dim,
                              ceil(r->critical_limit));
     }
     if (isinf(r->critical_size))
@@ -79,10 +89,9 @@ static const char *critical_note(ridge_ctx *cx, const ridge_roofline *r)
                              r->critical_dim, ceil(r->critical_size), things);
     }
     return ridge_sprintf(
-        arena,
-        "Compute bound from m = %.0f rows on (%.0f if k and n were much "
-        "larger).",
-        ceil(r->critical_size), ceil(r->critical_limit));
+        arena, "Compute bound from %s = %.0f rows on (%.0f if %s were much larger).",
+        r->critical_dim, ceil(r->critical_size), ceil(r->critical_limit),
+        r->critical_others);
 }
 
 static const char *rate_of(ridge_ctx *cx, const ridge_roofline *r, double seconds)
@@ -146,7 +155,8 @@ static void add_caveats(ridge_ctx *cx, const ridge_roofline *r, ridge_sections *
                                                r->chip->name, ridge_dtype_text(wanted),
                                                ridge_dtype_text(r->compute)));
     }
-    if (r->op.memory == RIDGE_MEMORY_HBM && r->cost.bytes > r->chip->hbm_bytes) {
+    if (r->op.memory == RIDGE_MEMORY_HBM && r->op.kind != RIDGE_OP_WORK &&
+        r->cost.bytes > r->chip->hbm_bytes) {
         ridge__section_note(
             out,
             ridge_sprintf(arena,
@@ -166,6 +176,11 @@ static void add_work(ridge_ctx *cx, const ridge_roofline *r, ridge_sections *out
     ridge_table *t = ridge__section_add(cx, out, "Work", "|>");
     ridge__table_pair(t, "FLOPs",
                       ridge_sprintf(arena, "%s", ridge_format_si(r->flops, "FLOP").s));
+    if (r->flops - r->flops_exact > EXACT_FROM * r->flops) {
+        ridge__table_pair(
+            t, "without first additions",
+            ridge_sprintf(arena, "%s", ridge_format_si(r->flops_exact, "FLOP").s));
+    }
     if (r->is_matmul && c->vector_flops > 0) {
         ridge__table_pair(
             t, "vector FLOPs",
@@ -173,9 +188,11 @@ static void add_work(ridge_ctx *cx, const ridge_roofline *r, ridge_sections *out
     }
     ridge__table_pair(t, "bytes",
                       ridge_sprintf(arena, "%s", ridge_format_bytes(c->bytes).s));
-    ridge__table_pair(
-        t, "intensity",
-        ridge_sprintf(arena, "%s FLOP/B", ratio_text(c->intensity_flops_per_byte).s));
+    if (c->bytes > 0) {
+        ridge__table_pair(t, "intensity",
+                          ridge_sprintf(arena, "%s FLOP/B",
+                                        ratio_text(c->intensity_flops_per_byte).s));
+    }
     ridge__table_pair(
         t, "ridge of the chip",
         ridge_sprintf(arena, "%s FLOP/B", ratio_text(r->ridge_flops_per_byte).s));
@@ -209,7 +226,7 @@ static void add_shape(ridge_ctx *cx, const ridge_roofline *r, ridge_sections *ou
 {
     ridge_arena *arena = ridge_ctx_arena(cx);
     const ridge_matmul_shape *s = &r->shape;
-    if (!r->is_matmul)
+    if (!r->is_matmul || r->op.kind == RIDGE_OP_WORK)
         return;
     ridge_table *t = ridge__section_add(cx, out, "Shape", "|>|");
     const char *layout = "";
@@ -260,6 +277,10 @@ static void add_sweep(ridge_ctx *cx, const ridge_roofline *r, ridge_sections *ou
 
 static const char *title_of(ridge_ctx *cx, const ridge_roofline *r)
 {
+    if (r->flops <= 0) {
+        return ridge_sprintf(ridge_ctx_arena(cx), "%s on one %s", r->op.text,
+                             r->chip->name);
+    }
     return ridge_sprintf(ridge_ctx_arena(cx), "%s in %s on one %s", r->op.text,
                          ridge_dtype_text(r->compute), r->chip->name);
 }
@@ -271,9 +292,11 @@ static ridge_sections sections_of(ridge_ctx *cx, const ridge_roofline_view *view
     add_work(cx, r, &out);
     add_times(cx, r, &out);
     add_shape(cx, r, &out);
-    ridge__section_add(cx, &out, "Critical size", "");
-    ridge__section_note(&out, critical_note(cx, r));
-    if (r->op.memory == RIDGE_MEMORY_HOST) {
+    if (r->op.kind != RIDGE_OP_WORK || r->critical_dim) {
+        ridge__section_add(cx, &out, "Critical size", "");
+        ridge__section_note(&out, critical_note(cx, r));
+    }
+    if (r->op.memory == RIDGE_MEMORY_HOST && r->critical_limit > 0) {
         ridge__section_note(&out,
                             "Every operand streams from the host; with activations "
                             "kept on the chip the larger-k-and-n figure holds.");
