@@ -160,6 +160,14 @@ static void the_search_finds_what_brute_force_finds(void **state)
     check(*state, "h100:1x2+h100:1x2", 1, 1, 1);
 }
 
+/* Where memory is what decides, pool by pool. */
+static void the_search_finds_it_in_any_memory(void **state)
+{
+    const double gb[][2] = {{3.5, 9}, {4, 4}, {9, 3.5}, {4.5, 3.8}, {20, 4}};
+    for (size_t i = 0; i < RIDGE_COUNT_OF(gb); i++)
+        check(*state, "a100:1x2+h100:1x4", 1, gb[i][0], gb[i][1]);
+}
+
 /* ---- what holds of fleets ---------------------------------------------------------
  */
 
@@ -322,6 +330,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(the_search_finds_what_brute_force_finds),
+        CASE(the_search_finds_it_in_any_memory),
         CASE(alike_pools_are_one_slice),
         CASE(a_slower_pool_makes_nothing_faster),
         CASE(layers_go_where_they_are_quick),

@@ -116,6 +116,39 @@ void fleet_part_fill(fleet_case *fc, const ridge_layout *common,
     *out = p;
 }
 
+static bool does_hold(const fleet_case *fc, const fleet_part *p, int64_t last,
+                      int64_t microbatches, int kind, int64_t layers)
+{
+    fc->one_layer[kind] = (double)layers;
+    const train_stage stage = {.layers = fc->one_layer,
+                               .copies = 1,
+                               .head_passes = 1,
+                               .first = (int)last,
+                               .count = 1};
+    const ridge_memory_parts m =
+        train_stage_memory(p->tc, p->terms.load, &stage, &p->layout, microbatches);
+    fc->one_layer[kind] = 0;
+    return ridge_memory_total_bytes(&m) <= p->tc->usable_bytes;
+}
+
+void fleet_part_room(fleet_case *fc, const fleet_part *p, int64_t last, int64_t *layers)
+{
+    const int64_t microbatches = train_microbatches(p->tc, &p->layout);
+    for (int k = 0; k < p->tc->n_kinds; k++) {
+        int64_t low = 0;
+        int64_t high = fc->n_layers;
+        while (low < high) {
+            const int64_t middle = (low + high + 1) / 2;
+            if (does_hold(fc, p, last, microbatches, k, middle)) {
+                low = middle;
+            } else {
+                high = middle - 1;
+            }
+        }
+        layers[k] = low;
+    }
+}
+
 /* ---- messages ---------------------------------------------------------------------
  */
 
@@ -197,19 +230,32 @@ static bool is_within_memory(fleet_sheet *s)
     return true;
 }
 
+static fleet_deal deal_of(fleet_sheet *s)
+{
+    return (fleet_deal){.n_layers = s->fc->n_layers,
+                        .kinds = s->fc->kinds,
+                        .starts = s->fc->starts,
+                        .n_kinds = s->fc->request->model->n_layers,
+                        .pp = s->pp,
+                        .layer_s = s->layer_s,
+                        .fixed_s = s->fixed_s,
+                        .from = s->from,
+                        .payload = s};
+}
+
+bool fleet_sheet_holds(fleet_sheet *s, fleet_part *const *parts, int n)
+{
+    lay_parts(s, parts, n);
+    fleet_deal deal = deal_of(s);
+    deal.fits = does_fit;
+    return fleet_deal_within(&deal, (double)INFINITY, s->layers);
+}
+
 /* Memory is looked at only where the quickest deal does not fit. */
 static bool deal_layers(fleet_sheet *s, double limit_s, bool *is_roomy)
 {
     const double most_s = limit_s / (double)s->microbatches;
-    fleet_deal deal = {.n_layers = s->fc->n_layers,
-                       .kinds = s->fc->kinds,
-                       .starts = s->fc->starts,
-                       .n_kinds = s->fc->request->model->n_layers,
-                       .pp = s->pp,
-                       .layer_s = s->layer_s,
-                       .fixed_s = s->fixed_s,
-                       .from = s->from,
-                       .payload = s};
+    fleet_deal deal = deal_of(s);
     double slowest_s = 0;
     *is_roomy = true;
     if (!fleet_deal_within(&deal, most_s, s->layers) ||

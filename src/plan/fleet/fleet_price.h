@@ -56,6 +56,17 @@ fleet_sheet *fleet_sheet_open(fleet_case *fc);
 bool fleet_sheet_price(fleet_sheet *sheet, fleet_part *const *parts, int n,
                        double limit_s, bool *is_roomy, ridge_fleet_price *out);
 
+/** Whether some deal fits, however long it takes. It depends on no placement. */
+bool fleet_sheet_holds(fleet_sheet *sheet, fleet_part *const *parts, int n);
+
+/**
+ * The most layers of each kind that a stage of the part holds, of that kind alone.
+ * @param last   the part's last stage, which keeps the fewest microbatches
+ * @param layers out: [kinds]
+ */
+void fleet_part_room(fleet_case *fc, const fleet_part *part, int64_t last,
+                     int64_t *layers);
+
 /** Rates, utilisation, days from the step time. */
 void fleet_price_finish(const fleet_case *fc, ridge_fleet_price *price);
 

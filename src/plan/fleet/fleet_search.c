@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { CP_CHUNK_LEAST_TOKENS = 1024, REASON_LENGTH = 300 };
+enum { CP_CHUNK_LEAST_TOKENS = 1024, REASON_LENGTH = 300, WAVE_TASKS = 12 };
 
 typedef struct fleet_item {
     fleet_task task;
@@ -24,6 +24,7 @@ typedef struct fleet_hunt {
     const ridge_train_request *request;
     int n, cap;
     fleet_item *items;
+    int first; /* task of the present wave */
     double bound_s;
     bool is_quick;
 } fleet_hunt;
@@ -132,7 +133,7 @@ static ridge_status find_tasks(fleet_hunt *h)
 static void run_item(void *payload, int64_t index, int worker)
 {
     fleet_hunt *h = payload;
-    fleet_item *item = &h->items[index];
+    fleet_item *item = &h->items[h->first + index];
     ridge_ctx *cx = ridge_ctx_open();
     item->answer = (fleet_answer){.ranking = {.top = h->request->top}};
     item->st = RIDGE_E_NOMEM;
@@ -149,19 +150,20 @@ static void run_item(void *payload, int64_t index, int worker)
     if (worker == 0 && h->request->progress != NULL)
         ridge_progress_show(h->request->progress,
                             (h->is_quick ? 0 : 0.3) + (h->is_quick ? 0.3 : 0.7) *
-                                                          (double)index / (double)h->n,
+                                                          (double)(h->first + index) /
+                                                          (double)h->n,
                             "searching layouts of the fleet");
 }
 
-static ridge_status run_pass(fleet_hunt *h, bool is_quick, fleet_ranking *all)
+static ridge_status run_wave(fleet_hunt *h, int workers, fleet_ranking *all)
 {
-    const int workers =
-        h->request->workers > 0 ? h->request->workers : ridge_processor_count();
-    h->is_quick = is_quick;
-    RIDGE_TRY(ridge_parallel(h->cx, workers, h->n, run_item, h));
+    const int left = h->n - h->first;
+    const int tasks = left < WAVE_TASKS ? left : WAVE_TASKS;
+    h->bound_s = fmin(h->bound_s, fleet_ranking_worst_s(all));
+    RIDGE_TRY(ridge_parallel(h->cx, workers, tasks, run_item, h));
     if (ridge_ctx_is_cancelled(h->cx))
         return ridge_fail(h->cx, RIDGE_E_CANCELLED, "cancelled during the search");
-    for (int i = 0; i < h->n; i++) {
+    for (int i = h->first; i < h->first + tasks; i++) {
         const fleet_item *item = &h->items[i];
         if (item->st != RIDGE_OK)
             return ridge_fail(h->cx, item->st, "%s",
@@ -169,6 +171,17 @@ static ridge_status run_pass(fleet_hunt *h, bool is_quick, fleet_ranking *all)
         for (int j = 0; j < item->answer.ranking.n; j++)
             fleet_ranking_insert(all, &item->answer.ranking.entries[j]);
     }
+    return RIDGE_OK;
+}
+
+/* What a wave finds bounds the next: waves are alike for any number of workers. */
+static ridge_status run_pass(fleet_hunt *h, bool is_quick, fleet_ranking *all)
+{
+    const int workers =
+        h->request->workers > 0 ? h->request->workers : ridge_processor_count();
+    h->is_quick = is_quick;
+    for (h->first = 0; h->first < h->n; h->first += WAVE_TASKS)
+        RIDGE_TRY(run_wave(h, workers, all));
     return RIDGE_OK;
 }
 

@@ -4,188 +4,15 @@
  * policy; every order of the pools. A combination whose layers would take too long even
  * if they could be spread without a rest is not priced.
  */
-#include "fleet_task.h"
+#include "fleet_desk.h"
 
 #include "divisors.h"
-#include "fleet_price.h"
-#include "layout_placements.h"
 #include "pipeline_choice.h"
 #include "usual_choice.h"
-
-#include <math.h>
-
-enum {
-    SHAPES_MOST = 64,
-    OPTIONS_MOST = LAYOUT_PLACEMENT_MOST * RIDGE_REMAT_COUNT,
-    REMAT_CHOICES_MOST = 256
-};
-
-/* What a pool may do for the present mesh, ZeRO stage and microbatch. */
-typedef struct pool_options {
-    train_load load;
-    int n_shapes; /* memo of layer times by microbatch */
-    int64_t shape_seqs[SHAPES_MOST];
-    const layer_time *shapes[SHAPES_MOST];
-    layout_placements at;
-    layer_exchange *exchanges;      /* [placements][kinds + 1] */
-    shard_time *shards;             /* [placements][kinds] */
-    double *layer_s;                /* [OPTIONS_MOST][kinds] */
-    fleet_part parts[OPTIONS_MOST]; /* [placements][RIDGE_REMAT_COUNT] */
-} pool_options;
-
-typedef struct fleet_desk {
-    ridge_ctx *cx;
-    fleet_case *fc;
-    fleet_sheet *sheet;
-    const ridge_knobs *knobs;
-    double bound_s;
-    bool is_quick;
-    fleet_answer *answer;
-    pool_options *pools; /* [fc->n] */
-    double *of_kind;     /* [kinds] layers of each kind in the model */
-    ridge_layout common;
-    int n_remats;
-    ridge_remat remats[RIDGE_REMAT_COUNT]; /* in question, cheapest first */
-    int places[RIDGE_FLEET_POOL_MAX];      /* of the present combination */
-} fleet_desk;
 
 static bool is_free_or(int64_t knob, int64_t value)
 {
     return knob <= 0 || knob == value;
-}
-
-static double limit_s(const fleet_desk *d)
-{
-    return fmin(d->bound_s, fleet_ranking_worst_s(&d->answer->ranking));
-}
-
-/* ---- combinations -----------------------------------------------------------------
- */
-
-/* Layers spread over all stages without a rest, none slower than it must be. A pool is
- * as quick as on the kind of layer that suits it best. */
-static double least_step_s(const fleet_desk *d, fleet_part *const *chosen)
-{
-    const int kinds = d->fc->request->model->n_layers;
-    const double *base = chosen[0]->layer_s;
-    double work_s = 0;
-    double rate = 0;
-    for (int k = 0; k < kinds; k++)
-        work_s += d->of_kind[k] * base[k];
-    for (int i = 0; i < d->fc->n; i++) {
-        double ratio = (double)INFINITY;
-        for (int k = 0; k < kinds; k++)
-            ratio = fmin(ratio, chosen[i]->layer_s[k] / base[k]);
-        rate += (double)chosen[i]->part.stages / ratio;
-    }
-    const double m = (double)train_microbatches(&d->fc->pools[0], &d->common);
-    return m * work_s / rate * (1 - 1e-12);
-}
-
-/* @return whether nothing that computes more again can be faster */
-static bool price(fleet_desk *d, fleet_part *const *chosen)
-{
-    ridge_fleet_price p;
-    bool is_roomy = true;
-    if (least_step_s(d, chosen) > limit_s(d))
-        return true;
-    d->answer->priced++;
-    if (!fleet_sheet_price(d->sheet, chosen, d->fc->n, limit_s(d), &is_roomy, &p) ||
-        p.price.step_time_s > d->bound_s)
-        return is_roomy;
-    const fleet_entry entry = {p.layout, p.price.step_time_s};
-    fleet_ranking_insert(&d->answer->ranking, &entry);
-    return is_roomy;
-}
-
-/* Remat policies of the pools, by place in the pipeline. */
-typedef struct remat_choice {
-    int of[RIDGE_FLEET_POOL_MAX]; /* index into the desk's remats */
-} remat_choice;
-
-/* Whether b is a, or more is done again in some pools where a does nothing again. */
-static bool is_beyond(const fleet_desk *d, const remat_choice *a, const remat_choice *b)
-{
-    bool is_more = true;
-    for (int i = 0; i < d->fc->n; i++) {
-        is_more = is_more &&
-                  (a->of[i] == b->of[i] || d->remats[a->of[i]] == RIDGE_REMAT_NONE);
-    }
-    return is_more;
-}
-
-static bool is_uniform(const fleet_desk *d, const remat_choice *c)
-{
-    bool is_same = true;
-    for (int i = 1; i < d->fc->n; i++)
-        is_same = is_same && c->of[i] == c->of[0];
-    return is_same;
-}
-
-/* Counts through all choices. @return false after the last */
-static bool next_choice(const fleet_desk *d, remat_choice *c)
-{
-    for (int i = d->fc->n - 1; i >= 0; i--) {
-        if (++c->of[i] < d->n_remats)
-            return true;
-        c->of[i] = 0;
-    }
-    return false;
-}
-
-/* Of what fits without more, nothing more is tried. */
-static void try_remats(fleet_desk *d, const int *order)
-{
-    remat_choice roomy[REMAT_CHOICES_MOST];
-    int n_roomy = 0;
-    remat_choice c = {{0}};
-    do {
-        fleet_part *chosen[RIDGE_FLEET_POOL_MAX] = {NULL};
-        bool is_wanted = !d->is_quick || is_uniform(d, &c);
-        for (int i = 0; i < n_roomy && is_wanted; i++)
-            is_wanted = !is_beyond(d, &roomy[i], &c);
-        d->answer->covered++;
-        for (int i = 0; i < d->fc->n; i++) {
-            const int pool = order[i];
-            chosen[i] = &d->pools[pool].parts[d->places[pool] * RIDGE_REMAT_COUNT +
-                                              (int)d->remats[c.of[i]]];
-        }
-        if (is_wanted && price(d, chosen) && n_roomy < REMAT_CHOICES_MOST)
-            roomy[n_roomy++] = c;
-    } while (next_choice(d, &c));
-}
-
-/* Every order of the pools, from place @p at on. */
-static void try_orders(fleet_desk *d, int *order, int at)
-{
-    if (at == d->fc->n) {
-        try_remats(d, order);
-        return;
-    }
-    for (int i = at; i < d->fc->n; i++) {
-        const int mine = order[i];
-        order[i] = order[at];
-        order[at] = mine;
-        try_orders(d, order, at + 1);
-        order[at] = order[i];
-        order[i] = mine;
-    }
-}
-
-/* Every placement of every pool. Depth: RIDGE_FLEET_POOL_MAX. */
-static void try_places(fleet_desk *d, int pool)
-{
-    int order[RIDGE_FLEET_POOL_MAX];
-    if (pool == d->fc->n || pool == RIDGE_FLEET_POOL_MAX) {
-        for (int i = 0; i < RIDGE_FLEET_POOL_MAX; i++)
-            order[i] = i;
-        try_orders(d, order, 0);
-        return;
-    }
-    for (int i = 0; i < d->pools[pool].at.n; i++) {
-        d->places[pool] = i;
-        try_places(d, pool + 1);
-    }
 }
 
 /* ---- options ----------------------------------------------------------------------
@@ -225,12 +52,63 @@ static void find_remats(fleet_desk *d)
     }
 }
 
+/* What the pool does at the placement behind those it has, by every policy. */
+static void fill_place(fleet_desk *d, int pool, const layer_time *layers,
+                       ridge_fleet_part *part)
+{
+    pool_options *o = &d->pools[pool];
+    train_case *tc = &d->fc->pools[pool];
+    const size_t kinds = (size_t)tc->n_kinds;
+    const size_t i = (size_t)o->at.n;
+    const fleet_terms terms = {layers, &o->load, &o->at.groups[i],
+                               &o->exchanges[i * (kinds + 1)], &o->shards[i * kinds]};
+    train_layer_exchanges(tc, terms.groups, layers, &o->exchanges[i * (kinds + 1)]);
+    train_shard_times(tc, terms.groups, &o->load, &o->shards[i * kinds]);
+    part->placement = o->at.index[i];
+    for (int r = 0; r < d->n_remats; r++) {
+        part->remat = d->remats[r];
+        const size_t slot = i * RIDGE_REMAT_COUNT + (size_t)part->remat;
+        fleet_part_fill(d->fc, &d->common, part, &terms, &o->layer_s[slot * kinds],
+                        &o->parts[slot]);
+    }
+}
+
+static bool is_same_sync(const fleet_part *a, const fleet_part *b, double params)
+{
+    const step_sync x = train_step_sync(a->tc, &a->groups, &a->layout, params, params);
+    const step_sync y = train_step_sync(b->tc, &b->groups, &b->layout, params, params);
+    return x.reduce.expected_s == y.reduce.expected_s &&
+           x.gather.expected_s == y.gather.expected_s;
+}
+
+/* Axes of a torus are often alike: whether the last placement takes other times than
+ * those before it. Reductions are held at two sizes. */
+static bool is_new_place(const fleet_desk *d, int pool)
+{
+    const pool_options *o = &d->pools[pool];
+    bool is_new = true;
+    for (int i = 0; i < o->at.n && is_new; i++) {
+        bool is_same = true;
+        for (int r = 0; r < d->n_remats && is_same; r++) {
+            const fleet_part *a = fleet_desk_part(d, pool, i, r);
+            const fleet_part *b = fleet_desk_part(d, pool, o->at.n, r);
+            is_same =
+                a->head_s == b->head_s && a->send.expected_s == b->send.expected_s;
+            for (int k = 0; k < a->tc->n_kinds; k++)
+                is_same = is_same && a->layer_s[k] == b->layer_s[k];
+        }
+        const fleet_part *a = fleet_desk_part(d, pool, i, 0);
+        const fleet_part *b = fleet_desk_part(d, pool, o->at.n, 0);
+        is_new = !is_same || !is_same_sync(a, b, 1e8) || !is_same_sync(a, b, 1e10);
+    }
+    return is_new;
+}
+
 /* @param at  out: whether the pool's network takes the mesh */
 static ridge_status find_options(fleet_desk *d, int pool, bool *at)
 {
     pool_options *o = &d->pools[pool];
     train_case *tc = &d->fc->pools[pool];
-    const size_t kinds = (size_t)tc->n_kinds;
     ridge_fleet_part part = {
         .pool = pool,
         .stages = tc->slice->chips /
@@ -241,20 +119,13 @@ static ridge_status find_options(fleet_desk *d, int pool, bool *at)
     layout_placements_find(tc->slice, &local, d->is_quick ? 1 : LAYOUT_PLACEMENT_MOST,
                            &o->at);
     *at = o->at.n > 0;
-    for (int i = 0; i < o->at.n; i++) {
-        const fleet_terms terms = {layers, &o->load, &o->at.groups[i],
-                                   &o->exchanges[(size_t)i * (kinds + 1)],
-                                   &o->shards[(size_t)i * kinds]};
-        train_layer_exchanges(tc, terms.groups, layers,
-                              &o->exchanges[(size_t)i * (kinds + 1)]);
-        train_shard_times(tc, terms.groups, &o->load, &o->shards[(size_t)i * kinds]);
-        part.placement = o->at.index[i];
-        for (int r = 0; r < d->n_remats; r++) {
-            part.remat = d->remats[r];
-            const size_t slot = (size_t)i * RIDGE_REMAT_COUNT + (size_t)part.remat;
-            fleet_part_fill(d->fc, &d->common, &part, &terms, &o->layer_s[slot * kinds],
-                            &o->parts[slot]);
-        }
+    o->placements = o->at.n;
+    o->at.n = 0;
+    for (int i = 0; i < o->placements; i++) {
+        o->at.groups[o->at.n] = o->at.groups[i];
+        o->at.index[o->at.n] = o->at.index[i];
+        fill_place(d, pool, layers, &part);
+        o->at.n += is_new_place(d, pool) ? 1 : 0;
     }
     return RIDGE_OK;
 }
@@ -286,7 +157,7 @@ static ridge_status search_microbatch(fleet_desk *d)
         if (!is_laid)
             return RIDGE_OK;
     }
-    try_places(d, 0);
+    fleet_desk_combine(d);
     return RIDGE_OK;
 }
 
@@ -378,7 +249,15 @@ static ridge_status open_desk(fleet_desk *d, const ridge_train_request *request,
     d->sheet = fleet_sheet_open(d->fc);
     d->pools = ridge_new(arena, pool_options, RIDGE_FLEET_POOL_MAX);
     d->of_kind = ridge_new(arena, double, (size_t)request->model->n_layers);
-    if (d->sheet == NULL || d->pools == NULL || d->of_kind == NULL)
+    size_t codes = 1;
+    for (int i = 0; i < d->fc->n; i++)
+        codes *= (size_t)(d->fc->n * RIDGE_REMAT_COUNT);
+    d->full_at = ridge_new(arena, int, codes);
+    const size_t rooms = (size_t)(d->fc->n * d->fc->n_layers * RIDGE_REMAT_COUNT);
+    d->room_at = ridge_new(arena, int, rooms);
+    d->rooms = ridge_new(arena, int64_t, rooms * (size_t)request->model->n_layers);
+    if (d->sheet == NULL || d->full_at == NULL || d->room_at == NULL ||
+        d->rooms == NULL || d->pools == NULL || d->of_kind == NULL)
         return ridge_fail_nomem(d->cx);
     for (int i = 0; i < d->fc->n_layers; i++)
         d->of_kind[d->fc->kinds[i]]++;
