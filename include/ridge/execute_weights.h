@@ -61,11 +61,21 @@ typedef struct ridge_numerics {
     double attention_factor; /* YARN: of cosine and sine; 0: by formula */
     double mscale;           /* YARN of DeepSeek; 0: not stated */
     double mscale_all_dim;
-    double embedding_scale; /* of the embedding's rows; 1: none (Gemma: sqrt D) */
-    int position_offset;    /* row of a learned position table that is position 0 */
-    const char *lacks; /* a key of the config whose arithmetic Ridge lacks, or NULL:
-                          published weights are refused */
-    const char *notes; /* what was taken for something else, or NULL */
+    double local_rope_theta;    /* of layers with a window; 0: as the others */
+    const bool *layer_has_rope; /* [n_layer_has_rope], of the ctx; NULL: not listed */
+    size_t n_layer_has_rope;    /* layers beyond have one */
+    int64_t no_rope_every;      /* each so many-th layer does not turn; 0: none */
+    bool is_rope_of_windows;    /* layers that see all do not turn (Cohere 2) */
+    double embedding_scale;     /* of the embedding's rows; 1: none (Gemma: sqrt D) */
+    double residual_scale;  /* of what a layer adds to the stream (Granite); 1: none */
+    double attention_scale; /* of scores; 0: 1 / sqrt(head dim) */
+    double logit_scale;     /* of the logits; 1: none */
+    bool is_gate_whole;  /* gates are softmax over all experts, not over the chosen ones
+                            alone (norm_topk_prob false): in generation */
+    int position_offset; /* row of a learned position table that is position 0 */
+    const char *lacks;   /* a key of the config whose arithmetic Ridge lacks, or NULL:
+                            published weights are refused */
+    const char *notes;   /* what was taken for something else, or NULL */
 } ridge_numerics;
 
 /** Epsilon 1e-6 and theta 10,000, nothing scaled: what a program says of itself. */

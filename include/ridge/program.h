@@ -374,6 +374,8 @@ typedef struct ridge_lowering {
                                of a prompt) */
     int64_t context_tokens; /* S a sequence: in decode what the cache holds, the query's
                                own tokens with it; else T, or the source's tokens */
+    int64_t cache_query_tokens; /* most query tokens of a call on the same caches: those
+                                   of a window have room for them; 0: query_tokens */
     ridge_dtype weight, activation, cache;
     ridge_update update; /* in training */
 } ridge_lowering;

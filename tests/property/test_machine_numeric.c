@@ -277,9 +277,7 @@ static ridge_status run_rank(ridge_ctx *cx, ridge_comm *world, void *payload)
         .unrolling = {.remat = c->remat,
                       .is_reduced_once = c->is_reduced_once,
                       .has_weight_list = c->has_weight_list},
-        .numbers = {.norm_epsilon = 1e-6F,
-                    .frequencies = frequencies,
-                    .magnitude = 1.0F},
+        .numbers = {.norm_epsilon = 1e-6F, .rotations = {{frequencies, 1.0F}}},
         .gradient = RIDGE_DTYPE_FP32};
     RIDGE_TRY(ridge__device_open_cpu(cx, 1, &device));
     ridge_status st =

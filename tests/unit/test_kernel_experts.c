@@ -29,10 +29,38 @@ static void run_route(kernel_trial *t)
         assert_int_equal(kernel_get(gates.a, i) != 0.0, gates.x[i] != 0.0);
 }
 
+static void run_whole_route(kernel_trial *t)
+{
+    const int64_t rows = kernel_pick(t, 1, 40), experts = kernel_pick(t, 1, 130);
+    const int64_t k = kernel_pick(t, 1, experts < 9 ? experts : 9);
+    kernel_array logits = kernel_random(t, t->dtype, rows * experts, 4.0);
+    kernel_array gates = kernel_blank(t, t->dtype, rows * experts);
+    for (int64_t i = 0; i < rows; i++) {
+        const double *x = logits.x + i * experts;
+        double *want = gates.x + i * experts, chosen = 0.0, all = 0.0;
+        reference_route(experts, k, x, want);
+        for (int64_t e = 0; e < experts; e++) {
+            all += exp(x[e]);
+            chosen += want[e] > 0.0 ? exp(x[e]) : 0.0;
+        }
+        for (int64_t e = 0; e < experts; e++)
+            want[e] *= chosen / all;
+    }
+    const ridge__route r = {.rows = rows,
+                            .experts = experts,
+                            .k = k,
+                            .is_whole = true,
+                            .logits = logits.a,
+                            .gates = gates.a};
+    kernel_ok(t, t->d->ops->route(t->d, &r));
+    kernel_check(t, &gates, 1e-6, "gates");
+}
+
 static void route_matches_float64(void **state)
 {
     (void)state;
     kernel_trials(run_route, ROUNDS);
+    kernel_trials(run_whole_route, ROUNDS);
 }
 
 static void run_odd_route(kernel_trial *t)

@@ -1,4 +1,4 @@
-/* Checkpoints of llama2.c in both formats: their model, their weights, damage. */
+/* Checkpoints of llama2.c in all formats: their model, their weights, damage. */
 #include "near.h"
 
 #include "own_folder.h"
@@ -83,6 +83,48 @@ static ridge_buf version_1(ridge_ctx *cx)
     return b;
 }
 
+/* Groups of one element: each row ends one, whatever its length. */
+static void add_packed(ridge_buf *b, int first, int n)
+{
+    for (int i = 0; i < n; i++)
+        ridge_buf_add(b, (ridge_str){"\x02", 1});
+    for (int i = 0; i < n; i++) {
+        const float scale = (float)(first + i) / 2.0F;
+        ridge_buf_add(b, (ridge_str){(const char *)&scale, 4});
+    }
+}
+
+static ridge_buf version_2(ridge_ctx *cx)
+{
+    const uint32_t magic[] = {0x616b3432, 2};
+    const int32_t group = 1;
+    const char is_tied = 1;
+    ridge_buf b;
+    ridge_buf_init(&b, ridge_ctx_arena(cx));
+    ridge_buf_add(&b, (ridge_str){(const char *)magic, sizeof magic});
+    add_sizes(&b, V);
+    ridge_buf_add(&b, (ridge_str){&is_tied, 1});
+    ridge_buf_add(&b, (ridge_str){(const char *)&group, sizeof group});
+    ridge_buf_pad(&b, '\0', 256 - b.n);
+    add_floats(&b, 100, L * D);
+    add_floats(&b, 600, L * D);
+    add_floats(&b, 1000, D);
+    add_packed(&b, 0, V * D);
+    for (int l = 0; l < L; l++)
+        add_packed(&b, 200 + l * D * D, D * D);
+    for (int l = 0; l < L; l++)
+        add_packed(&b, 300 + l * KV * D, KV * D);
+    for (int l = 0; l < L; l++)
+        add_packed(&b, 400 + l * KV * D, KV * D);
+    for (int l = 0; l < L; l++)
+        add_packed(&b, 500 + l * D * D, D * D);
+    for (int kind = 7; kind <= 9; kind++) {
+        for (int l = 0; l < L; l++)
+            add_packed(&b, 100 * kind + l * F * D, F * D);
+    }
+    return b;
+}
+
 static void assert_first(ridge_ctx *cx, const ridge_weight_source *s, const char *base,
                          int64_t layer, const ridge_region *g, float want)
 {
@@ -119,11 +161,12 @@ static void assert_weights(ridge_ctx *cx, const ridge_weight_source *s)
     assert_near((double)out[2], 301.0, 0.0);
 }
 
-static void both_formats_hold_the_same_weights(void **state)
+static void all_formats_hold_the_same_weights(void **state)
 {
     ridge_ctx *cx = *state;
     const char *dir = own_folder(cx, "test_llama2c_checkpoint.dir");
-    const ridge_buf files[] = {legacy(cx, true), legacy(cx, false), version_1(cx)};
+    const ridge_buf files[] = {legacy(cx, true), legacy(cx, false), version_1(cx),
+                               version_2(cx)};
     const ridge_region head = ridge_region_whole(2, (int64_t[]){V, D});
     for (size_t i = 0; i < RIDGE_COUNT_OF(files); i++) {
         const ridge_weight_source *s;
@@ -184,17 +227,22 @@ static void other_sizes_and_cut_files_are_refused(void **state)
     assert_failed(cx, ridge_weight_source_open(cx, path, NULL, NULL, &s), RIDGE_E_PARSE,
                   "no sizes of a llama2.c model");
     b = version_1(cx);
-    b.p[4] = 2;
-    path = own_file(cx, dir, "v2.bin", b.p, b.n);
+    b.p[4] = 3;
+    path = own_file(cx, dir, "v3.bin", b.p, b.n);
     assert_failed(cx, ridge_weight_source_open(cx, path, NULL, NULL, &s), RIDGE_E_PARSE,
-                  "a llama2.c checkpoint of version 2");
+                  "a llama2.c checkpoint of version 3");
+    b = version_2(cx);
+    b.p[37] = 3; /* elements of a group: rows of 4 are no whole groups */
+    path = own_file(cx, dir, "group.bin", b.p, b.n);
+    assert_failed(cx, ridge_weight_source_open(cx, path, NULL, NULL, &s), RIDGE_E_PARSE,
+                  "no sizes of a llama2.c model");
     own_folder_remove(dir);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(both_formats_hold_the_same_weights),
+        cmocka_unit_test(all_formats_hold_the_same_weights),
         cmocka_unit_test(the_header_is_a_model),
         cmocka_unit_test(other_sizes_and_cut_files_are_refused),
     };

@@ -48,8 +48,11 @@ static const char *lack_of(ridge_ctx *cx, const char *config)
 
 static void what_no_operation_does_is_named(void **state)
 {
-    assert_string_equal(lack_of(*state, "{\"logit_scale\": 0.0625}"), "logit_scale");
-    assert_string_equal(lack_of(*state, "{\"logit_scale\": 1}"), "");
+    assert_string_equal(lack_of(*state, "{\"scoring_func\": \"sigmoid\"}"),
+                        "scoring_func");
+    assert_string_equal(lack_of(*state, "{\"scoring_func\": \"softmax\"}"), "");
+    assert_string_equal(lack_of(*state, "{\"routed_scaling_factor\": 2.5}"),
+                        "routed_scaling_factor");
     assert_string_equal(lack_of(*state, "{\"clip_qkv\": 8.0}"), "clip_qkv");
     assert_string_equal(lack_of(*state, "{\"clip_qkv\": null}"), "");
     assert_string_equal(lack_of(*state, "{\"scale_attn_weights\": true}"), "");
@@ -57,10 +60,35 @@ static void what_no_operation_does_is_named(void **state)
                         "scale_attn_weights");
     assert_string_equal(lack_of(*state, "{\"do_layer_norm_before\": false}"),
                         "do_layer_norm_before");
-    assert_string_equal(lack_of(*state, "{\"attention_multiplier\": 0.015}"),
-                        "attention_multiplier");
     assert_string_equal(lack_of(*state, "{\"model_type\": \"phimoe\"}"),
                         "model_type phimoe");
+}
+
+static void factors_are_taken_in(void **state)
+{
+    ridge_numerics n = numerics_of(*state, "{\"attention_multiplier\": 0.015, "
+                                           "\"logits_scaling\": 8, "
+                                           "\"residual_multiplier\": 0.22, "
+                                           "\"embedding_multiplier\": 12}");
+    assert_null(n.lacks);
+    assert_near(n.attention_scale, 0.015, 1e-12);
+    assert_near(n.logit_scale, 0.125, 0.0);
+    assert_near(n.residual_scale, 0.22, 1e-12);
+    assert_near(n.embedding_scale, 12.0, 0.0);
+    n = numerics_of(*state, "{\"scale_emb\": 12, \"scale_depth\": 1.4, "
+                            "\"dim_model_base\": 256, \"num_hidden_layers\": 49, "
+                            "\"hidden_size\": 2304}");
+    assert_near(n.residual_scale, 0.2, 1e-12);
+    assert_near(n.logit_scale, 256.0 / 2304.0, 1e-12);
+    n = numerics_of(*state, "{\"model_type\": \"gemma3_text\", \"hidden_size\": 64, "
+                            "\"query_pre_attn_scalar\": 256}");
+    assert_near(n.embedding_scale, 8.0, 1e-12);
+    assert_near(n.attention_scale, 1.0 / 16.0, 1e-12);
+    assert_near(n.local_rope_theta, 10000.0, 0.0);
+    assert_true(numerics_of(*state, "{\"model_type\": \"qwen2_moe\"}").is_gate_whole);
+    n = numerics_of(*state,
+                    "{\"model_type\": \"qwen3_moe\", \"norm_topk_prob\": true}");
+    assert_false(n.is_gate_whole);
 }
 
 static void a_config_says_epsilon_and_theta(void **state)
@@ -211,6 +239,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_config_says_epsilon_and_theta),
         cmocka_unit_test(what_no_operation_does_is_named),
+        cmocka_unit_test(factors_are_taken_in),
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(frequencies_fall_by_powers_of_theta),
         cmocka_unit_test(llama3_stretches_long_waves),

@@ -166,10 +166,12 @@ typedef struct ridge__loss {
     ridge__array loss, d_loss; /* [rows] */
 } ridge__loss;
 
-/** gates[rows, experts] = softmax of the k largest logits (the lower index first), 0
- * elsewhere. Backward: d_logits from gates and d_gates. */
+/** gates[rows, experts] = softmax of the k largest logits (the lower index first), or,
+ * if is_whole, of all logits at the k largest; 0 elsewhere. Backward, if not is_whole:
+ * d_logits from gates and d_gates. */
 typedef struct ridge__route {
     int64_t rows, experts, k;
+    bool is_whole;
     ridge__array logits, gates, d_gates, d_logits;
 } ridge__route;
 

@@ -57,6 +57,11 @@ __global__ void routed(ridge__route r)
             top = i == 0 ? value : top;
             sum += weight_of(value, top);
         }
+        for (int64_t e = 0; r.is_whole && e < r.experts; e++) {
+            const float logit = logit_of(r, first + e);
+            if (last >= 0 && e != last && !comes_before(logit, e, value, last))
+                sum += weight_of(logit, top);
+        }
         for (int64_t e = 0; e < r.experts; e++) {
             const float logit = logit_of(r, first + e);
             const bool is_chosen =

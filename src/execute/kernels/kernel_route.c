@@ -38,7 +38,7 @@ static float weight_of(float x, float top)
 static void choose(const ridge__route *r, float *x, float *gates)
 {
     memset(gates, 0, (size_t)r->experts * sizeof *gates);
-    float top = 0.0f, sum = 0.0f;
+    float top = 0.0f, sum = 0.0f, rest = 0.0f;
     for (int64_t i = 0; i < r->experts; i++)
         x[i] = x[i] == x[i] ? x[i] : -INFINITY;
     for (int64_t n = 0; n < r->k && n < r->experts; n++) {
@@ -50,8 +50,10 @@ static void choose(const ridge__route *r, float *x, float *gates)
         sum += gates[best];
         x[best] = NAN;
     }
+    for (int64_t i = 0; r->is_whole && i < r->experts; i++)
+        rest += x[i] == x[i] ? weight_of(x[i], top) : 0.0f;
     if (sum > 0.0f)
-        row_scale(gates, gates, 1.0f / sum, r->experts);
+        row_scale(gates, gates, 1.0f / (sum + rest), r->experts);
 }
 
 static void route_part(void *payload, int worker, int workers)

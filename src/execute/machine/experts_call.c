@@ -65,7 +65,8 @@ ridge_status ridge__call_route(ridge__call *c)
     const ridge__tensor_part *gates = ridge__out_part(c, 0);
     ridge__route r = {.rows = tokens_of(gates),
                       .experts = gates->spans[gates->n_dims - 1].length,
-                      .k = c->op->experts_per_token};
+                      .k = c->op->experts_per_token,
+                      .is_whole = c->m->options.numbers.is_gate_whole};
     if (c->op->is_backward) {
         r.gates = ridge__in_array(c, 0);
         r.d_gates = ridge__in_array(c, 1);

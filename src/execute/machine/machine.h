@@ -73,12 +73,20 @@ typedef struct ridge__optimizer {
     float scale;                    /* of gradients */
 } ridge__optimizer;
 
+/** Angles of rotary. */
+typedef struct ridge__rotation {
+    const float *frequencies; /* [h / 2] */
+    float magnitude;
+} ridge__rotation;
+
+enum { RIDGE__ROTATION_COUNT = 3 }; /* the usual one, none, that of windows */
+
 /** Numbers of a model that its program does not say. */
 typedef struct ridge__numbers {
     float norm_epsilon;
-    const float *frequencies; /* [h / 2] of rotary */
-    int64_t rotary_dim;       /* h that they are for */
-    float magnitude;
+    ridge__rotation rotations[RIDGE__ROTATION_COUNT];
+    const unsigned char *rotation_of; /* [layers of the model]; NULL: the first */
+    bool is_gate_whole; /* gates: softmax over all experts, where nothing is trained */
 } ridge__numbers;
 
 /** What a stage hands on. The array is the receiver's of this call: it gives it back to
@@ -121,7 +129,9 @@ struct ridge__machine {
     ridge_comm *axis_groups[RIDGE_MESH_AXIS_MAX];
     ridge__value *fixed; /* [n_values]: weights, states, caches, gradients */
     ridge__optimizer optimizer;
-    int64_t position; /* of the first query token: what caches hold before */
+    int64_t position;           /* of the first query token: what caches hold before */
+    const int64_t *block_layer; /* [n_blocks]: the model's layer of its first
+                                   repetition; NULL: not told */
     ridge__trace_event *trace;
     int64_t n_trace;
     bool is_traced;

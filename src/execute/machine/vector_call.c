@@ -249,8 +249,21 @@ static ridge_status run_function(ridge__call *c)
 /* ---- rotary, append ----------------------------------------------------------------
  */
 
+/* As the model's layer turns. */
+static const ridge__rotation *rotation_of(const ridge__call *c)
+{
+    const ridge__numbers *numbers = &c->m->options.numbers;
+    const ridge_program *program = c->m->program;
+    if (!numbers->rotation_of || !c->m->block_layer)
+        return &numbers->rotations[0];
+    const int block = ridge__op_block_of(program, c->at->op);
+    const int64_t layer = c->m->block_layer[block] + c->at->repetition;
+    return &numbers->rotations[layer < 0 ? 0 : numbers->rotation_of[layer]];
+}
+
 static ridge_status run_rotary(ridge__call *c)
 {
+    const ridge__rotation *rotation = rotation_of(c);
     const int input = c->op->n_inputs - 1;
     const ridge__tensor_part *x = ridge__in_part(c, input);
     const int t =
@@ -264,8 +277,8 @@ static ridge_status run_rotary(ridge__call *c)
                                  ridge__tensor_part_product(x, t + 1, x->n_dims - 1),
                              .h = x->spans[x->n_dims - 1].length,
                              .start = x->spans[t].start + c->m->position,
-                             .frequencies = c->m->options.numbers.frequencies,
-                             .magnitude = c->m->options.numbers.magnitude,
+                             .frequencies = rotation->frequencies,
+                             .magnitude = rotation->magnitude,
                              .is_back = c->op->is_backward,
                              .x = ridge__in_array(c, input),
                              .y = ridge__out_array(c, 0)};

@@ -130,10 +130,9 @@ static ridge_status run_lists(rank_pass *p, double *seconds)
 
 static ridge__machine_options options_of(const program_proof *proof)
 {
-    return (ridge__machine_options){.numbers = {.norm_epsilon = 1e-6F,
-                                                .frequencies = proof->frequencies,
-                                                .magnitude = 1.0F},
-                                    .gradient = RIDGE_DTYPE_FP32};
+    return (ridge__machine_options){
+        .numbers = {.norm_epsilon = 1e-6F, .rotations = {{proof->frequencies, 1.0F}}},
+        .gradient = RIDGE_DTYPE_FP32};
 }
 
 static ridge_status open_pass(rank_pass *p, const ridge_partition *partition,

@@ -136,6 +136,11 @@ static int64_t context_of(const ridge_generate_run *run)
     return run->context > 0 ? run->context : run->n_prompt + run->n_new;
 }
 
+static int64_t chunk_of(const ridge_generate_run *run)
+{
+    return run->n_prompt < CHUNK_TOKENS ? run->n_prompt : CHUNK_TOKENS;
+}
+
 static ridge_status open_runner(decoding *d, int64_t tokens)
 {
     const generation *g = d->g;
@@ -149,6 +154,7 @@ static ridge_status open_runner(decoding *d, int64_t tokens)
                      .sequences = ridge_run_layout_sequences(&g->layout),
                      .query_tokens = tokens,
                      .context_tokens = context_of(g->run),
+                     .cache_query_tokens = chunk_of(g->run),
                      .weight = g->layout.weight,
                      .activation = g->layout.weight,
                      .cache = g->layout.weight},

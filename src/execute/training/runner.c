@@ -79,29 +79,6 @@ static ridge_status cut_stage(opening *x, int stage, const ridge_partition **out
     return ridge__shared_sum(cx, *out, out);
 }
 
-static ridge_status open_numbers(opening *x)
-{
-    const ridge_program *program = x->full;
-    int64_t h = 2;
-    for (int i = 0; i < program->n_ops; i++) {
-        const ridge_operation *op = &program->ops[i];
-        const ridge_tensor *t = &program->tensors[op->inputs[0]];
-        if (op->code == RIDGE_OPCODE_ELEMENTWISE &&
-            op->function == RIDGE_FUNCTION_ROTARY && !op->is_backward)
-            h = program->dims[t->dims[t->n_dims - 1]].size;
-    }
-    x->r->frequencies =
-        ridge_new(ridge_ctx_arena(x->r->cx), float, (size_t)(h / 2) + 1);
-    if (x->r->frequencies == NULL)
-        return ridge_fail_nomem(x->r->cx);
-    x->numbers = (ridge__numbers){.norm_epsilon = x->o->numerics->norm_epsilon,
-                                  .frequencies = x->r->frequencies,
-                                  .rotary_dim = h};
-    x->numbers.magnitude =
-        ridge_numerics_frequencies(x->o->numerics, h < 2 ? 2 : h, x->r->frequencies);
-    return RIDGE_OK;
-}
-
 /* Pipeline ranks outermost, then the mesh of a stage. */
 static ridge_status open_groups(opening *x)
 {
@@ -236,6 +213,7 @@ static ridge_status open_chunk(opening *x, int chunk, const ridge_partition *par
     if (!c->flights || !c->is_open)
         return ridge_fail_nomem(r->cx);
     ridge__chunk_find_tensors(c);
+    RIDGE_TRY(ridge__chunk_find_layers(c));
     c->position_offset = x->o->numerics->position_offset;
     RIDGE_TRY(check_positions(x, c));
     if (c->stage == 0 && c->stream >= 0)
@@ -291,7 +269,7 @@ ridge_status ridge__runner_open(ridge_ctx *cx, ridge_comm *world,
     r->threads = options->threads > 0 ? options->threads : 1;
     opening x = {.r = r, .o = options};
     RIDGE_TRY(open_full(&x));
-    RIDGE_TRY(open_numbers(&x));
+    RIDGE_TRY(ridge__runner_numbers(r, x.full, options, &x.numbers));
     RIDGE_TRY(open_device(&x));
     *out = r;
     return open_chunks(&x);

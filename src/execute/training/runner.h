@@ -55,7 +55,6 @@ typedef struct ridge__runner {
     ridge_pipeline_schedule schedule;
     int n_chunks;
     ridge__chunk *chunks; /* [vpp] */
-    float *frequencies;
     ridge__sent *sent;
     int n_sent, sent_most;
     ridge__local *local;
@@ -92,6 +91,14 @@ typedef ridge_status ridge__feed_fn(void *payload, ridge__runner *r,
                                     ridge__flight *flight);
 /** Find a chunk's tensors in its machine's program; -1 those that it has not. */
 void ridge__chunk_find_tensors(ridge__chunk *chunk);
+/** Tell its machine which of the model's layers its blocks are. @errors E_NOMEM */
+RIDGE_NODISCARD ridge_status ridge__chunk_find_layers(ridge__chunk *chunk);
+/** Epsilon, rotary frequencies of every layer, how gates are weighed. @errors E_NOMEM
+ */
+RIDGE_NODISCARD ridge_status ridge__runner_numbers(ridge__runner *r,
+                                                   const ridge_program *full,
+                                                   const ridge__runner_options *options,
+                                                   ridge__numbers *out);
 /** Called behind each forward pass of the last stage. */
 typedef ridge_status ridge__result_fn(void *payload, ridge__runner *r,
                                       ridge__chunk *chunk, int microbatch,
@@ -148,6 +155,8 @@ RIDGE_NODISCARD ridge_status ridge__share_sum(ridge__runner *r, double in, doubl
 
 /** Layers of the model in front of a block of the whole program. */
 int64_t ridge__layers_before(const ridge_program *full, int block);
+/** The model's layer of the first repetition of a block; -1: it is none. */
+int64_t ridge__block_layer(const ridge__chunk *chunk, int block);
 /** The model's layer of a value; -1: of none. */
 int64_t ridge__value_layer(const ridge__chunk *chunk, int tensor, int64_t repetition);
 /** How many ranks of a stage hold the same part of a tensor. */
@@ -168,6 +177,11 @@ RIDGE_NODISCARD ridge_status ridge__runner_init(ridge__runner *r, uint64_t seed,
 RIDGE_NODISCARD ridge_status
 ridge__runner_read_source(ridge__runner *r, const ridge_weight_source *source,
                           const ridge_numerics *numerics);
+/** Whether the ranks together have read all that the model's layers have in a
+ * checkpoint: what is left is arithmetic that the program does not have. All ranks call
+ * it. @errors E_ARG with the name of a weight */
+RIDGE_NODISCARD ridge_status ridge__weights_are_used(ridge__runner *r,
+                                                     const ridge_weight_source *source);
 /** @param with_states  optimizer states too */
 RIDGE_NODISCARD ridge_status ridge__runner_read_checkpoint(
     ridge__runner *r, const ridge_checkpoint_reader *reader, bool with_states);

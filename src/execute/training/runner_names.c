@@ -39,17 +39,23 @@ static int64_t piece_first(const ridge__chunk *chunk, int block)
     return 0;
 }
 
-int64_t ridge__value_layer(const ridge__chunk *chunk, int tensor, int64_t repetition)
+int64_t ridge__block_layer(const ridge__chunk *chunk, int block)
 {
     const ridge_program *program = chunk->m->program;
-    const ridge_block *block = &program->blocks[program->tensors[tensor].block];
-    if (block->forward_of >= 0)
-        block = &program->blocks[block->forward_of];
-    if (block->layer < 0)
+    const ridge_block *b = &program->blocks[block];
+    if (b->forward_of >= 0)
+        b = &program->blocks[b->forward_of];
+    if (b->layer < 0)
         return -1;
-    const int whole = block_by_name(chunk->full, block->name);
-    return ridge__layers_before(chunk->full, whole) + piece_first(chunk, whole) +
-           repetition;
+    const int whole = block_by_name(chunk->full, b->name);
+    return ridge__layers_before(chunk->full, whole) + piece_first(chunk, whole);
+}
+
+int64_t ridge__value_layer(const ridge__chunk *chunk, int tensor, int64_t repetition)
+{
+    const int64_t first =
+        ridge__block_layer(chunk, chunk->m->program->tensors[tensor].block);
+    return first < 0 ? -1 : first + repetition;
 }
 
 bool ridge__runner_is_tied(const ridge__runner *r)

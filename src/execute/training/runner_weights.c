@@ -4,6 +4,7 @@
 #include "host_memory.h"
 #include "new_weights.h"
 #include "runner.h"
+#include "weight_scale.h"
 
 #include <math.h>
 #include <string.h>
@@ -212,6 +213,12 @@ typedef struct reading {
     const ridge_checkpoint_reader *reader;
 } reading;
 
+static bool is_query_normed(const held *h, const reading *from)
+{
+    return ridge_weight_source_has(h->r->cx, from->source,
+                                   (ridge_weight_name){"q_norm_weight", h->layer});
+}
+
 static ridge_status fill_source(const held *h, void *payload, float *out)
 {
     const reading *from = payload;
@@ -226,7 +233,25 @@ static ridge_status fill_source(const held *h, void *payload, float *out)
         for (int64_t i = 0; i < n; i++)
             out[i] += 1.0F;
     }
+    const ridge__scaled_weight weight = {.base = named.base,
+                                         .head_dim =
+                                             h->region.shape[h->region.n_dims - 1],
+                                         .is_tied = ridge__runner_is_tied(h->r),
+                                         .is_query_normed = is_query_normed(h, from)};
+    const float by = ridge__weight_scale(from->numerics, &weight);
+    for (int64_t i = 0; i < n; i++)
+        out[i] *= by;
     return RIDGE_OK;
+}
+
+static bool trains_experts(const ridge__runner *r)
+{
+    const ridge_program *p = r->chunks[0].full;
+    for (int i = 0; p->phase == RIDGE_PHASE_TRAIN && i < p->n_ops; i++) {
+        if (p->ops[i].code == RIDGE_OPCODE_ROUTE)
+            return true;
+    }
+    return false;
 }
 
 ridge_status ridge__runner_read_source(ridge__runner *r,
@@ -234,19 +259,19 @@ ridge_status ridge__runner_read_source(ridge__runner *r,
                                        const ridge_numerics *numerics)
 {
     reading from = {.source = source, .numerics = numerics};
-    if (numerics->embedding_scale != 1.0)
-        return ridge_fail(
-            r->cx, RIDGE_E_ARG,
-            "the model multiplies its embedding by %g: such models cannot "
-            "be run",
-            numerics->embedding_scale);
     if (numerics->lacks != NULL)
         return ridge_fail(
             r->cx, RIDGE_E_ARG,
             "the model's arithmetic has %s, which Ridge lacks: its weights "
             "cannot be run",
             numerics->lacks);
-    return fill_all(r, FILL_MASTERS, fill_source, &from);
+    if (numerics->is_gate_whole && trains_experts(r))
+        return ridge_fail(
+            r->cx, RIDGE_E_ARG,
+            "gates of the model's experts do not add up to 1 (norm_topk_prob): its "
+            "weights can be run, but not trained");
+    RIDGE_TRY(fill_all(r, FILL_MASTERS, fill_source, &from));
+    return ridge__weights_are_used(r, source);
 }
 
 static ridge_checkpoint_part part_of(const held *h)

@@ -1,5 +1,5 @@
 /*
- * Checkpoints of llama2.c, little endian, fp32:
+ * Checkpoints of llama2.c, little endian:
  *
  *     legacy     int32 x 7: dim, hidden_dim, n_layers, n_heads, n_kv_heads, vocab
  *                (negative: the unembedding has weights of its own), seq_len; then
@@ -10,8 +10,12 @@
  *                byte: the unembedding is the embedding; zeros to byte 256; then
  *                rms_att, rms_ffn, rms_final, embedding, wq, wk, wv, wo, w1, w2, w3,
  *                unembedding
+ *     version 2  as version 1, but behind the byte an int32: elements of a group; each
+ *                matrix is int8 and, behind its elements, an fp32 scale for each group
+ *                of them in a row
  *
- * Matrices are [out, in], rotary pairs lie side by side. Version 2 (int8) is refused.
+ * Numbers are fp32 otherwise. Matrices are [out, in], rotary pairs lie side by side. A
+ * newer version is refused.
  * @source karpathy2023-llama2c (export.py, run.c)
  */
 #include "weight_source.h"
@@ -32,6 +36,7 @@ typedef struct sizes {
     int32_t version;
     int64_t dim, hidden, layers, heads, kv_heads, vocab, seq;
     bool is_tied;
+    int64_t group; /* of version 2; 0: fp32 */
 } sizes;
 
 /* ---- header ---------------------------------------------------------------------- */
@@ -57,6 +62,13 @@ static bool are_sizes(const sizes *s)
            s->heads % s->kv_heads == 0 && s->dim / s->heads % 2 == 0;
 }
 
+/* Groups end where rows do, so that a matrix is made of whole ones. */
+static bool are_groups(const sizes *s)
+{
+    return s->version != 2 ||
+           (is_size(s->group) && s->dim % s->group == 0 && s->hidden % s->group == 0);
+}
+
 static void take_sizes(const unsigned char *p, sizes *s)
 {
     s->dim = int_at(p, 0);
@@ -76,7 +88,8 @@ static bool read_sizes(const unsigned char *p, size_t n, sizes *s)
         s->version = int_at(p, 1);
         take_sizes(p + 8, s);
         s->is_tied = p[8 + LEGACY_BYTES] != 0;
-        return are_sizes(s);
+        s->group = s->version == 2 ? int_at(p + 9 + LEGACY_BYTES, 0) : 0;
+        return are_sizes(s) && are_groups(s);
     }
     if (n < LEGACY_BYTES)
         return false;
@@ -124,25 +137,35 @@ static void pieces_of(const sizes *s, piece *out)
     out[s->is_legacy ? RIDGE_COUNT_OF(legacy) : RIDGE_COUNT_OF(new)] = head;
 }
 
-/* Sizes are at most MOST and layers 4096, so that this fits. */
-static int64_t piece_floats(const piece *p, const sizes *s)
+static bool is_packed(const piece *p, const sizes *s)
 {
-    const int64_t one = p->rows * (p->columns > 0 ? p->columns : 1);
-    return p->is_absent ? 0 : one * (p->is_layered ? s->layers : 1);
+    return s->group > 0 && p->columns > 0;
+}
+
+/* Of one layer. Sizes are at most MOST and layers 4096, so that this fits. */
+static int64_t piece_bytes(const piece *p, const sizes *s)
+{
+    const int64_t n = p->rows * (p->columns > 0 ? p->columns : 1);
+    return is_packed(p, s) ? n + n / s->group * 4 : 4 * n;
+}
+
+static int64_t piece_layers(const piece *p, const sizes *s)
+{
+    return p->is_absent ? 0 : p->is_layered ? s->layers : 1;
 }
 
 static int64_t file_bytes(const sizes *s)
 {
     piece pieces[PIECES + 1];
-    int64_t floats = 0, bytes;
+    int64_t bytes = s->is_legacy ? LEGACY_BYTES : HEADER_BYTES, all;
     pieces_of(s, pieces);
     for (int i = 0; i <= PIECES; i++) {
-        if (!ridge_add_i64(floats, piece_floats(&pieces[i], s), &floats))
+        const piece *p = &pieces[i];
+        if (!ridge_mul_i64(piece_bytes(p, s), piece_layers(p, s), &all) ||
+            !ridge_add_i64(bytes, all, &bytes))
             return -1;
     }
-    if (!ridge_mul_i64(floats, 4, &bytes))
-        return -1;
-    return bytes + (s->is_legacy ? LEGACY_BYTES : HEADER_BYTES);
+    return bytes;
 }
 
 static ridge_status check_file(ridge_ctx *cx, const ridge__mapped_file *file, sizes *s)
@@ -153,10 +176,10 @@ static ridge_status check_file(ridge_ctx *cx, const ridge__mapped_file *file, si
                           "llama2.c model",
                           file->path);
     }
-    if (!s->is_legacy && s->version != 1) {
+    if (!s->is_legacy && s->version != 1 && s->version != 2) {
         return ridge_fail(cx, RIDGE_E_PARSE,
                           "%s: a llama2.c checkpoint of version %d: Ridge reads the "
-                          "legacy format and version 1, both fp32",
+                          "legacy format and versions 1 and 2",
                           file->path, (int)s->version);
     }
     const int64_t wanted = file_bytes(s);
@@ -195,18 +218,24 @@ static ridge_status add_tensor(lister *l, const piece *p, int64_t layer)
                                 .n_dims = p->columns > 0 ? 2 : 1,
                                 .shape = {p->rows, p->columns},
                                 .data = l->file->p + l->at};
-    t->bytes = (size_t)(p->rows * (p->columns > 0 ? p->columns : 1)) * 4;
+    t->bytes = (size_t)piece_bytes(p, l->sizes);
     l->at += t->bytes;
+    if (is_packed(p, l->sizes)) {
+        t->stored = RIDGE__STORED_I8;
+        t->group = l->sizes->group;
+        t->bytes = (size_t)(p->rows * p->columns);
+        t->scales = t->data + t->bytes;
+    }
     return RIDGE_OK;
 }
 
 static ridge_status add_piece(lister *l, const piece *p)
 {
-    const int64_t n = p->is_layered ? l->sizes->layers : 1;
-    if (p->is_absent || p->rows == 0)
+    const int64_t n = piece_layers(p, l->sizes);
+    if (p->rows == 0)
         return RIDGE_OK;
     if (p->name == NULL) {
-        l->at += (size_t)piece_floats(p, l->sizes) * 4;
+        l->at += (size_t)(piece_bytes(p, l->sizes) * n);
         return RIDGE_OK;
     }
     for (int64_t i = 0; i < n; i++)

@@ -3,9 +3,8 @@
  * frequencies are stretched. Keys that are not there have the values that the model
  * libraries take for granted.
  */
-#include "ridge/execute_weights.h"
+#include "numerics_scales.h"
 
-#include <math.h>
 #include <string.h>
 
 static const char *const ROPE_TEXTS[] = {
@@ -31,7 +30,9 @@ ridge_numerics ridge_numerics_default(void)
                             .beta_fast = 32.0,
                             .beta_slow = 1.0,
                             .is_range_truncated = true,
-                            .embedding_scale = 1.0};
+                            .embedding_scale = 1.0,
+                            .residual_scale = 1.0,
+                            .logit_scale = 1.0};
 }
 
 /* ---- values ---------------------------------------------------------------------- */
@@ -82,20 +83,11 @@ static void read_lacks(reader *r)
     static const struct {
         const char *key;
         double neutral; /* flags: 1 true, 0 false; -1: no value is */
-    } LACKS[] = {{"embedding_multiplier", 1.0},
-                 {"residual_multiplier", 1.0},
-                 {"attention_multiplier", -1.0},
-                 {"logits_scaling", 1.0},
-                 {"logit_scale", 1.0},
-                 {"scale_emb", 1.0},
-                 {"scale_depth", -1.0},
-                 {"dim_model_base", -1.0},
-                 {"attn_logit_softcapping", -1.0},
-                 {"final_logit_softcapping", -1.0},
-                 {"clip_qkv", -1.0},
-                 {"do_layer_norm_before", 1.0},
-                 {"scale_attn_weights", 1.0},
-                 {"scale_attn_by_inverse_layer_idx", 0.0}};
+    } LACKS[] = {
+        {"attn_logit_softcapping", -1.0},        {"routed_scaling_factor", 1.0},
+        {"final_logit_softcapping", -1.0},       {"clip_qkv", -1.0},
+        {"do_layer_norm_before", 1.0},           {"scale_attn_weights", 1.0},
+        {"scale_attn_by_inverse_layer_idx", 0.0}};
     for (size_t i = 0; i < RIDGE_COUNT_OF(LACKS) && r->n.lacks == NULL; i++) {
         if (!is_neutral(ridge_json_get(&r->config, LACKS[i].key), LACKS[i].neutral))
             r->n.lacks = LACKS[i].key;
@@ -114,6 +106,7 @@ typedef struct type_row {
 /* clang-format off */
 static const type_row TYPES[] = {
     {"cohere", 1e-5F, true, false, 0, NULL},
+    {"granite", 1e-6F, false, false, 0, NULL},
     {"glm4_moe", 1e-6F, false, false, 0, NULL},
     {"glm", 1e-6F, true, false, 0, NULL},
     {"llama4", 1e-6F, true, false, 0, NULL},
@@ -151,8 +144,7 @@ static void take_type(const char *type, double width, ridge_numerics *n)
         n->lacks = t->lacks;
         break;
     }
-    if (strncmp(type, "gemma", strlen("gemma")) == 0 && width > 0.0)
-        n->embedding_scale = sqrt(width);
+    ridge__numerics_take_type(type, width, n);
 }
 
 ridge_numerics ridge_numerics_usual(const ridge_model *model)
@@ -272,6 +264,8 @@ ridge_status ridge_numerics_read(ridge_ctx *cx, ridge_node config, ridge_numeric
     RIDGE_TRY(read_epsilon(&r));
     read_lacks(&r);
     RIDGE_TRY(read_rope(&r));
+    RIDGE_TRY(ridge__numerics_read_scales(cx, &r.config, &r.n));
+    RIDGE_TRY(ridge__numerics_read_layers(cx, &r.config, &r.n));
     *out = r.n;
     return RIDGE_OK;
 }

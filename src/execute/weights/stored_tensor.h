@@ -50,6 +50,9 @@ typedef struct ridge__stored_tensor {
     int64_t shape[RIDGE_TENSOR_DIM_MAX];
     const unsigned char *data; /* may be unaligned */
     size_t bytes;
+    const unsigned char *scales; /* fp32, one for each group of elements in a row, by
+                                    which they are multiplied; NULL: none */
+    int64_t group;
 } ridge__stored_tensor;
 
 int64_t ridge__stored_elements(const ridge__stored_tensor *t);

@@ -66,6 +66,7 @@ static const ridge__weight_rule LLAMA[] = {
     {"w_down", RIDGE__WEIGHT_LINEAR, 1, false,
      {MLP "down_proj.weight", MLP "c_proj.weight", MLP "fc2.weight", "layers.{l}.fc2.weight"},
      {0}},
+    {"w_gate_bias", RIDGE__WEIGHT_SAME, 0, false, {MLP "gate_proj.bias"}, {0}},
     {"w_up_bias", RIDGE__WEIGHT_SAME, 0, false,
      {MLP "up_proj.bias", MLP "c_fc.bias", MLP "fc1.bias", "layers.{l}.fc1.bias"}, {0}},
     {"w_down_bias", RIDGE__WEIGHT_SAME, 0, false,

@@ -57,6 +57,8 @@ static const ridge__stored_tensor *tensor_named(weight_reader *r, const char *pa
     const int32_t at =
         name == NULL ? -1 : ridge__token_table_find(&s->names, ridge_str_of(name));
     r->is_short = r->is_short || (pattern != NULL && name == NULL);
+    if (at >= 0 && r->out != NULL)
+        s->is_read[at] = true;
     return at < 0 ? NULL : &s->tensors[at];
 }
 
@@ -266,15 +268,37 @@ static void copy_tensor(const weight_reader *r, const ridge__stored_tensor *t,
     }
 }
 
+/* Whole numbers by their groups' scales, into scratch. */
+static ridge_status unpack(const weight_reader *r, ridge__stored_tensor *t)
+{
+    if (t->scales == NULL)
+        return RIDGE_OK;
+    const size_t n = (size_t)ridge__stored_elements(t);
+    float *all = ridge_new(ridge_ctx_scratch(r->cx), float, n);
+    if (all == NULL)
+        return ridge_fail_nomem(r->cx);
+    for (size_t i = 0; i < n; i++) {
+        float scale;
+        memcpy(&scale, t->scales + i / (size_t)t->group * sizeof scale, sizeof scale);
+        all[i] = (float)(signed char)t->data[i] * scale;
+    }
+    t->stored = RIDGE__STORED_F32;
+    t->data = (const unsigned char *)all;
+    t->bytes = n * sizeof *all;
+    return RIDGE_OK;
+}
+
 static ridge_status read_one(weight_reader *r, int64_t expert, float *out)
 {
     bool is_fused;
-    const ridge__stored_tensor *t = find_tensor(r, expert, &is_fused);
-    if (t == NULL)
+    const ridge__stored_tensor *found = find_tensor(r, expert, &is_fused);
+    if (found == NULL)
         return fail_missing(r, expert);
-    wanted w = lay_out(r, t->n_dims == 2 ? t->shape[1] : 1);
-    RIDGE_TRY(check_shape(r, t, is_fused, &w));
-    copy_tensor(r, t, &w, out);
+    ridge__stored_tensor t = *found;
+    RIDGE_TRY(unpack(r, &t));
+    wanted w = lay_out(r, t.n_dims == 2 ? t.shape[1] : 1);
+    RIDGE_TRY(check_shape(r, &t, is_fused, &w));
+    copy_tensor(r, &t, &w, out);
     return RIDGE_OK;
 }
 

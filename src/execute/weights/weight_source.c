@@ -40,6 +40,9 @@ static ridge_status find_family(ridge_ctx *cx, ridge_weight_source *s)
 ridge_status ridge__weight_source_index(ridge_ctx *cx, ridge_weight_source *s)
 {
     RIDGE_TRY(ridge__token_table_open(cx, s->n, &s->names));
+    s->is_read = ridge_new(ridge_ctx_arena(cx), bool, s->n + 1);
+    if (s->is_read == NULL)
+        return ridge_fail_nomem(cx);
     s->bytes = 0.0;
     for (size_t i = 0; i < s->n; i++) {
         const ridge__stored_tensor *t = &s->tensors[i];
@@ -189,6 +192,20 @@ static int64_t layer_of(const ridge_weight_source *s, const char *name)
     int64_t layer = -1;
     ridge_parse_i64(ridge_str_cut(&rest, '.'), &layer);
     return layer;
+}
+
+bool ridge__weight_source_is_expected(const ridge_weight_source *source, size_t tensor,
+                                      int64_t layer_count)
+{
+    static const char *const OTHERS[] = {".inv_freq", ".attn.bias", ".masked_bias",
+                                         ".position_ids"};
+    const char *name = source->tensors[tensor].name;
+    const int64_t layer = layer_of(source, name);
+    for (size_t i = 0; i < RIDGE_COUNT_OF(OTHERS); i++) {
+        if (ends_with(name, OTHERS[i]))
+            return false;
+    }
+    return layer >= 0 && layer < layer_count;
 }
 
 static ridge_status check_layers(ridge_ctx *cx, const ridge_weight_source *s,

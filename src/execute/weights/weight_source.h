@@ -14,6 +14,7 @@ struct ridge_weight_source {
     size_t n;
     ridge__stored_tensor *tensors;
     ridge__token_table names; /* index of a tensor */
+    bool *is_read;            /* [n]: a part of it has been asked for */
     const ridge__weight_family *family;
     const char *prefix; /* before "embed_tokens.weight": "model." */
     double bytes;
@@ -22,6 +23,11 @@ struct ridge_weight_source {
 /** Name the tensors of a source. @errors E_PARSE a name twice; E_NOMEM */
 RIDGE_NODISCARD ridge_status ridge__weight_source_index(ridge_ctx *cx,
                                                         ridge_weight_source *source);
+
+/** Whether a tensor belongs to a layer, of those that the model has, and is a weight:
+ * no mask, no table of angles. */
+bool ridge__weight_source_is_expected(const ridge_weight_source *source, size_t tensor,
+                                      int64_t layer_count);
 
 /** The tensors of a llama2.c checkpoint under the names of Hugging Face.
  * @errors E_PARSE, E_NOMEM */

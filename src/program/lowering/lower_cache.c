@@ -15,12 +15,12 @@ bool ridge__lower_reads_cache(const ridge__lower *l)
     return ridge__lower_has_cache(l) && l->how.phase == RIDGE_PHASE_DECODE;
 }
 
-/* Tokens that a cache holds: of a window, what the T queries of this call still see. */
+/* Tokens that a cache holds: of a window, what the queries of a call still see. */
 static int64_t held_tokens(const ridge__lower *l, int64_t window)
 {
-    const int64_t s = l->how.context_tokens;
-    const int64_t seen =
-        window + (ridge__lower_reads_cache(l) ? l->how.query_tokens - 1 : 0);
+    const int64_t s = l->how.context_tokens, most = l->how.cache_query_tokens;
+    const int64_t queries = most > l->how.query_tokens ? most : l->how.query_tokens;
+    const int64_t seen = window + (ridge__lower_reads_cache(l) ? queries - 1 : 0);
     return window > 0 && seen < s ? seen : s;
 }
 
