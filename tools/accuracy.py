@@ -2,13 +2,17 @@
 """Predictions held to the accuracy that they had: a gate against silent drift.
 
     accuracy.py --ridge PROGRAM                    compare
-    accuracy.py --ridge PROGRAM --write            rewrite what is recorded; review the diff
+    accuracy.py --ridge PROGRAM --write            rewrite what is recorded, and the tables of
+                                                   measured training in docs/accuracy.md;
+                                                   review the diff
     accuracy.py --ridge PROGRAM --serving FILE...  compare the tables of measured serving in
                                                    docs/accuracy.md with FILEs; or --write
 
 tests/golden/accuracy/ holds samples of published measurements. `ridge validate` predicts
 their rows; a chip whose median error is more than 2 points above what recorded.json has
-for it, or of which fewer rows are predicted, fails.
+for it, or of which fewer rows are predicted, fails. So does a chip of training whose rows
+that state their whole plan miss the aim, and a table in the document that is not as the
+program makes it.
 """
 import argparse
 import json
@@ -17,6 +21,7 @@ import sys
 
 import program
 import serving_fit
+import training_tables
 
 DOCUMENT = os.path.join(program.ROOT, "docs", "accuracy.md")
 BEGIN = "<!-- made by tools/accuracy.py --serving -->\n"
@@ -26,6 +31,9 @@ FOLDER = os.path.join("tests", "golden", "accuracy")
 RECORDED = os.path.join(program.ROOT, FOLDER, "recorded.json")
 ROWS_LEAST = 5      # a median of fewer says little
 POINTS_MOST = 0.02  # of the error: what may be lost without a word
+TRAINING = "training.jsonl"
+AIMS = (("median_abs_rel_error", 0.10), ("p90_abs_rel_error", 0.25))  # of training
+ORDER = "models whose layouts are in order"
 
 
 def samples() -> list:
@@ -59,6 +67,9 @@ def measure(ridge: str, name: str) -> dict:
         groups.update({text + name: e for name, e in report.get(key, {}).items()})
     for metric, errors in report.get("metrics", {}).items():
         groups.update(serving_groups(metric, errors))
+    in_order = sum(r["kendall_tau"] >= training_tables.TAU_WANTED
+                   for r in report.get("rankings", []))
+    groups[ORDER] = {"rows": in_order, "median_abs_rel_error": 0}
     return {group: {"rows": e["rows"], "median": round(e["median_abs_rel_error"], 4)}
             for group, e in groups.items() if e["rows"] >= ROWS_LEAST}
 
@@ -74,6 +85,43 @@ def complaints(name: str, want: dict, got: dict) -> list:
             found.append(f"{name}: {group}: median error {100 * now['median']:.1f} %, "
                          f"{100 * recorded['median']:.1f} % recorded")
     return found
+
+
+def missed_aims(report: dict) -> list:
+    """Chips of training whose whole plans are predicted worse than Ridge sets out to."""
+    found = []
+    for key, most in AIMS:
+        groups = {f"whole plan, {name}": e for name, e in report["complete_by_chip"].items()}
+        if key == AIMS[0][0]:
+            groups["memory"] = report["memory"]
+        found += [f"{TRAINING}: {name}: {key} {100 * e[key]:.1f} %, at most {100 * most:.0f} % "
+                  "is the aim" for name, e in groups.items() if e[key] > most]
+    return found
+
+
+def stale_tables(text: str, made: dict) -> list:
+    if training_tables.fill(text, made) == text:
+        return []
+    return ["docs/accuracy.md: tables of training are not as the program makes them: "
+            "tools/accuracy.py --write"]
+
+
+def read_document() -> str:
+    with open(DOCUMENT, encoding="utf-8") as f:
+        return f.read()
+
+
+def write_training(ridge: str):
+    report = training_tables.validate(ridge, training_tables.ROWS)
+    text = training_tables.fill(read_document(), training_tables.sections(ridge, report))
+    with open(DOCUMENT, "w", encoding="utf-8") as f:
+        f.write(text)
+
+
+def check_training(ridge: str) -> list:
+    report = training_tables.validate(ridge, training_tables.ROWS)
+    made = training_tables.sections(ridge, report)
+    return missed_aims(report) + stale_tables(read_document(), made)
 
 
 def serving_reports(ridge: str, files: list) -> tuple:
@@ -144,12 +192,14 @@ def main() -> int:
         with open(options.recorded, "w", encoding="utf-8") as f:
             json.dump(got, f, indent=1)
             f.write("\n")
+        write_training(options.ridge)
         print(f"accuracy: {len(got)} samples recorded")
         return 0
     with open(options.recorded, encoding="utf-8") as f:
         want = json.load(f)
     found = [c for name in sorted(want) for c in complaints(name, want[name], got.get(name, {}))]
     found += [f"{name}: not recorded: make golden" for name in got if name not in want]
+    found += check_training(options.ridge)
     for complaint in found:
         print(complaint)
     groups = sum(len(v) for v in want.values())

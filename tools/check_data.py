@@ -362,8 +362,9 @@ def check_law(check, path, item):
         check.fail(path, "loss", "either a loss or an optimum is wanted")
 
 
-STACK_TEXTS = {"name", "full_name", "base", "aliases", "runs", "vendors", "attention", "practice",
-               "has_tp_overlap", "has_half_gradients", "dispatches_once", "broadcasts_updates",
+STACK_TEXTS = {"name", "full_name", "base", "aliases", "runs", "variant_of", "told_by", "vendors",
+               "attention", "practice", "has_tp_overlap", "has_send_overlap",
+               "has_half_gradients", "dispatches_once", "broadcasts_updates",
                "has_two_gradients", "gathers_stage"}
 STACK_NUMBERS = {"stream_passes": (0.1, 100), "gated_passes": (0.1, 100),
                  "range_low": (0.01, 100),

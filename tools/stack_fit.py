@@ -1,9 +1,13 @@
 #!/usr/bin/env python3
 """Constants of data/stacks that were fitted, and the error with each source left out.
 
-    stack_fit.py --ridge PROGRAM FILE
+    stack_fit.py --ridge PROGRAM [--write] [FILE]
+    stack_fit.py --ridge PROGRAM --ranges [--write] [FILE]
 
-FILE holds measured training runs, as `ridge validate` reads them. A constant is a fact of
+FILE holds measured training runs, as `ridge validate` reads them; the rows of the tree
+unless it is given. Takes some ten minutes, and writes the table into docs/accuracy.md;
+with --ranges it writes range_low, range_high and range_rows of each stack, the 10th and
+90th percentile of measured / expected and their number. A constant is a fact of
 the source training-fit-2026; one that several stacks share is fitted once. With a source
 left out each constant is chosen anew, from values around its own, by the errors of the
 other sources: the mean over them of the median |log(predicted / measured)|. A constant
@@ -15,12 +19,14 @@ import copy
 import json
 import math
 import os
+import re
 import statistics
 import subprocess
 import sys
 import tempfile
 
 import program
+import training_tables
 
 FOLDER = os.path.join(program.ROOT, "data", "stacks")
 FIT = "training-fit-2026"
@@ -104,21 +110,42 @@ def percent(value: float) -> str:
     return f"{100 * value:.1f} %"
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--ridge", required=True)
-    parser.add_argument("rows")
-    options = parser.parse_args()
-    stacks = load()
-    constants = places(stacks)
-    own = errors(options.ridge, options.rows, stacks)
-    tried = {}
-    for key in constants:
-        shipped = key[-2]
-        values = {max(round(shipped * f, 4), LOWEST.get(key[0], 0)) for f in FACTORS}
-        tried[key] = {v: errors(options.ridge, options.rows,
-                                with_values(stacks, constants, {key: v})) for v in values}
-    print("| source | rows | median | left out |\n| --- | ---: | ---: | ---: |")
+def write_left_out(lines: list):
+    path = os.path.join(program.ROOT, "docs", "accuracy.md")
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(training_tables.fill(text, {"left-out": "".join(x + "\n" for x in lines)}))
+
+
+def ranges(ridge: str, rows: str, writes: bool):
+    """Each stack's range from its own rows."""
+    groups = {}
+    for row in training_tables.counted(training_tables.validate(ridge, rows)):
+        ratio = row["measured_step_time_s"] / row["predicted_step_time_s"]
+        groups.setdefault(row["stack"], []).append(ratio)
+    for name in sorted(os.listdir(FOLDER)):
+        path = os.path.join(FOLDER, name)
+        with open(path, encoding="utf-8") as f:
+            text = f.read()
+        values = groups.get(json.loads(text)["name"], [])
+        if not values or '"range_low"' not in text:
+            continue
+        low, high = (training_tables.quantile(values, share) for share in (0.1, 0.9))
+        for key, value in (("range_low", f"{low:.2f}"), ("range_high", f"{high:.2f}"),
+                           ("range_rows", str(len(values)))):
+            number = float(value)
+            text = re.sub(rf'("{key}": {{"value": )[\d.]+', rf"\g<1>{number:g}", text)
+        print(f"{name[:-5]}: {low:.2f} to {high:.2f}, {len(values)} rows")
+        if writes:
+            with open(path, "w", encoding="utf-8") as f:
+                f.write(text)
+
+
+def left_out_table(ridge: str, rows: str, stacks: dict, constants: dict,
+                   tried: dict) -> list:
+    own = errors(ridge, rows, stacks)
+    lines = ["| source | rows | median | left out |", "| --- | ---: | ---: | ---: |"]
     cache = {}
     left_out = []
     for source in own:
@@ -126,20 +153,48 @@ def main() -> int:
                   for key in constants}
         name = tuple(sorted(values.items()))
         if name not in cache:
-            cache[name] = errors(options.ridge, options.rows,
-                                 with_values(stacks, constants, values))
+            cache[name] = errors(ridge, rows, with_values(stacks, constants, values))
         held = cache[name][source]
         left_out += held
-        print(f"| {source} | {len(held)} | {percent(middle(own[source]))} | "
-              f"{percent(middle(held))} |")
-    print(f"| all | {len(left_out)} | {percent(middle(sum(own.values(), [])))} | "
-          f"{percent(middle(left_out))} |")
+        lines.append(f"| {source} | {len(held)} | {percent(middle(own[source]))} | "
+                     f"{percent(middle(held))} |")
+    lines.append(f"| all | {len(left_out)} | {percent(middle(sum(own.values(), [])))} | "
+                 f"{percent(middle(left_out))} |")
+    return lines
+
+
+def print_constants(constants: dict, tried: dict):
     print(f"\n{len(constants)} constants:")
     for key in constants:
         best = min(tried[key], key=lambda v: statistics.mean(
             middle(e) for e in tried[key][v].values()))
         print(f"{key[0]} {' '.join(key[1:-2])} {key[-2]:g} (all sources: {best:g}): "
               f"{', '.join(sorted({p[0][:-5] for p in constants[key]}))}; {key[-1]}")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--ridge", required=True)
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--ranges", action="store_true")
+    parser.add_argument("rows", nargs="?", default=training_tables.ROWS)
+    options = parser.parse_args()
+    if options.ranges:
+        ranges(options.ridge, options.rows, options.write)
+        return 0
+    stacks = load()
+    constants = places(stacks)
+    tried = {}
+    for key in constants:
+        shipped = key[-2]
+        values = {max(round(shipped * f, 4), LOWEST.get(key[0], 0)) for f in FACTORS}
+        tried[key] = {v: errors(options.ridge, options.rows,
+                                with_values(stacks, constants, {key: v})) for v in values}
+    lines = left_out_table(options.ridge, options.rows, stacks, constants, tried)
+    print("\n".join(lines))
+    if options.write:
+        write_left_out(lines)
+    print_constants(constants, tried)
     return 0
 
 

@@ -46,11 +46,17 @@ typedef struct ridge_stack {
     const char *full_name;      /* "PyTorch FSDP, not compiled" */
     const char *const *aliases; /* NULL-terminated */
     const char *const *runs;    /* NULL-terminated: words of sources that ran on it */
+    const char *variant_of;     /* of the stack of that name; NULL: of none */
+    const char *const
+        *told_by; /* NULL-terminated: words of runs of that stack that say
+                   * that they were on this one; NULL without variant_of */
     const char *const
         *vendors; /* NULL-terminated: of chips that it runs on; NULL: of all */
     ridge_attention_kernel attention;
     ridge_stack_practice practice;
     bool has_tp_overlap;      /* TP collectives run as collective matmuls on GPUs */
+    bool has_send_overlap;    /* stages with several chunks send while they work on
+                               * another microbatch */
     double stream_passes;     /* time of elementwise work over that of fused kernels */
     double gated_passes;      /* the same of models with gated feed-forwards, rotary and
                                * RMS norms; 0: as stream_passes */
@@ -98,6 +104,13 @@ RIDGE_NODISCARD ridge_status ridge_stack_find(ridge_ctx *cx,
  *  of equal ones that of the later name.
  * @return NULL: none */
 const ridge_stack *ridge_stack_of_run(const ridge_catalog *catalog, const char *title);
+
+/** The variant of a stack that a run's own words tell: the longest such word decides.
+ * @param text  where in its source the run stands, and what is noted of it
+ * @return stack itself where no word of a variant of it stands there */
+const ridge_stack *ridge_stack_variant_of_run(const ridge_catalog *catalog,
+                                              const ridge_stack *stack,
+                                              const char *text);
 
 #ifdef __cplusplus
 }

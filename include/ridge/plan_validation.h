@@ -41,6 +41,7 @@ typedef struct ridge_validation_row {
     bool has_experts;
     double chip_s_per_token; /* measured */
     const char *plan_words;  /* what the row says of remat, precision and sharding */
+    const char *plan_read;   /* the same, with the format that it comes to */
     bool is_disturbed;       /* the same plan of this source, or one like it, ran much
                               * faster: not counted */
 } ridge_validation_row;
@@ -50,12 +51,12 @@ enum { RIDGE_SUMMARY_MAX = 96 };
 /** Whether layouts of one model stand in the order in which a source measured them. */
 typedef struct ridge_ranking {
     const char *source, *model;
-    int rows, pairs; /* pairs that were measured apart */
-    double tau;      /* Kendall's, of chip-seconds a token: 1 the same order */
-    double
-        repeats_differ; /* by that share two runs of one plan, 0: none was repeated */
-    int pairs_beyond;   /* pairs that differ by more */
-    double tau_beyond;  /* tau over them */
+    int rows, pairs;       /* pairs of unlike plans that were measured apart */
+    double tau;            /* Kendall's, of chip-seconds a token: 1 the same order */
+    double repeats_differ; /* nine of ten pairs of runs of one plan by that share or
+                            * less; 0: none was repeated */
+    int pairs_beyond;      /* pairs that differ by more */
+    double tau_beyond;     /* tau over them */
 } ridge_ranking;
 
 typedef struct ridge_validation {

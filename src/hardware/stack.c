@@ -62,3 +62,25 @@ const ridge_stack *ridge_stack_of_run(const ridge_catalog *catalog, const char *
     }
     return found;
 }
+
+const ridge_stack *ridge_stack_variant_of_run(const ridge_catalog *catalog,
+                                              const ridge_stack *stack,
+                                              const char *text)
+{
+    const ridge_stack *found = stack;
+    size_t longest = 0;
+    for (size_t i = 0; i < ridge_catalog_stack_count(catalog); i++) {
+        const ridge_stack *s = ridge_catalog_stack(catalog, i);
+        if (s == NULL || s->variant_of == NULL ||
+            strcmp(s->variant_of, stack->name) != 0)
+            continue;
+        for (size_t k = 0; s->told_by[k] != NULL; k++) {
+            const size_t n = strlen(s->told_by[k]);
+            if (n > longest && strstr(text, s->told_by[k]) != NULL) {
+                longest = n;
+                found = s;
+            }
+        }
+    }
+    return found;
+}

@@ -143,12 +143,35 @@ static void built_in_stacks_can_be_read(void **state)
     ridge_ctx_close(cx);
 }
 
+static void words_of_a_run_tell_a_variant(void **state)
+{
+    ridge_ctx *cx = ridge_ctx_open();
+    const ridge_catalog *c = NULL;
+    (void)state;
+    assert_int_equal(ridge_catalog_open(cx, NULL, &c), RIDGE_OK);
+    const ridge_stack *compiled = stack_of(cx, c, "compiled");
+    const ridge_stack *old = stack_of(cx, c, "megatron-deepspeed");
+    assert_string_equal(ridge_stack_variant_of_run(c, compiled, "Table 3; eager")->name,
+                        "compiled-off");
+    assert_ptr_equal(ridge_stack_variant_of_run(c, compiled, "Table 3; compile"),
+                     compiled);
+    assert_string_equal(
+        ridge_stack_variant_of_run(c, old, "gpt2.md line 115 (Megatron)")->name,
+        "megatron-2021-fp16");
+    assert_ptr_equal(
+        ridge_stack_variant_of_run(c, old, "gpt2.md line 213 (Megatron + Deepspeed)"),
+        old);
+    assert_null(stack_of(cx, c, "internevo")->variant_of);
+    ridge_ctx_close(cx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_variant_keeps_what_it_does_not_say),
         cmocka_unit_test(a_factor_is_of_a_chip_and_its_variants),
         cmocka_unit_test(the_longest_word_of_a_title_decides),
+        cmocka_unit_test(words_of_a_run_tell_a_variant),
         cmocka_unit_test(wrong_files_say_what_is_wrong),
         cmocka_unit_test(an_unknown_stack_is_answered_with_the_nearest),
         cmocka_unit_test(built_in_stacks_can_be_read),

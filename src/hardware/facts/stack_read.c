@@ -2,10 +2,11 @@
  * One file of data/stacks.
  *
  * Members: name, full_name; base (optional: another stack, whose members hold unless
- * given again; factors are merged chip by chip, aliases and runs are not inherited);
- * aliases; runs (words of titles of sources whose runs used it); vendors (of the chips
- * that it runs on; all where there are none); attention (flash,
- * unfused); practice {sp, zero, remat, precision}; the flags has_tp_overlap,
+ * given again; factors are merged chip by chip, aliases, runs and variants are not
+ * inherited); aliases; runs (words of titles of sources whose runs used it); variant_of
+ * and told_by (runs of that stack that used this one have one of these words); vendors
+ * (of the chips that it runs on; all where there are none); attention (flash, unfused);
+ * practice {sp, zero, remat, precision}; the flags has_tp_overlap, has_send_overlap,
  * has_half_gradients, dispatches_once, broadcasts_updates, has_two_gradients,
  * gathers_stage; facts range_low, range_high, range_rows, stream_passes, gated_passes,
  * kept_passes, logit_bytes, selective_matmuls, experts_half_width; factors matmul_time,
@@ -22,10 +23,13 @@ static const char *const members[] = {"name",
                                       "aliases",
                                       "base",
                                       "runs",
+                                      "variant_of",
+                                      "told_by",
                                       "vendors",
                                       "attention",
                                       "practice",
                                       "has_tp_overlap",
+                                      "has_send_overlap",
                                       "has_half_gradients",
                                       "dispatches_once",
                                       "broadcasts_updates",
@@ -66,6 +70,7 @@ static const struct {
     size_t offset;
 } flags[] = {
     {"has_tp_overlap", offsetof(ridge_stack, has_tp_overlap)},
+    {"has_send_overlap", offsetof(ridge_stack, has_send_overlap)},
     {"has_half_gradients", offsetof(ridge_stack, has_half_gradients)},
     {"has_two_gradients", offsetof(ridge_stack, has_two_gradients)},
     {"gathers_stage", offsetof(ridge_stack, gathers_stage)},
@@ -186,6 +191,18 @@ static ridge_status read_choices(ridge_ctx *cx, const ridge_node *root, ridge_st
     return RIDGE_OK;
 }
 
+static ridge_status read_variant(ridge_ctx *cx, const ridge_node *root, ridge_stack *s)
+{
+    const ridge_node of = ridge_json_get(root, "variant_of");
+    const ridge_node words = ridge_json_get(root, "told_by");
+    s->variant_of = NULL;
+    s->told_by = NULL;
+    if (ridge_json_is_absent(of) && ridge_json_is_absent(words))
+        return RIDGE_OK;
+    RIDGE_TRY(ridge_json_want_text(cx, of, &s->variant_of));
+    return ridge__aliases_read(cx, words, &s->told_by);
+}
+
 ridge_status ridge__stack_read(ridge_ctx *cx, ridge_node root, const ridge_stack *base,
                                ridge_stack **out)
 {
@@ -205,6 +222,7 @@ ridge_status ridge__stack_read(ridge_ctx *cx, ridge_node root, const ridge_stack
     RIDGE_TRY(ridge__text_read(cx, &root, "full_name", NULL, &s->full_name));
     RIDGE_TRY(ridge__aliases_read(cx, ridge_json_get(&root, "aliases"), &s->aliases));
     RIDGE_TRY(ridge__aliases_read(cx, ridge_json_get(&root, "runs"), &s->runs));
+    RIDGE_TRY(read_variant(cx, &root, s));
     const ridge_node vendors = ridge_json_get(&root, "vendors");
     if (!ridge_json_is_absent(vendors))
         RIDGE_TRY(ridge__aliases_read(cx, vendors, &s->vendors));

@@ -18,6 +18,13 @@ static bool is_on(const ridge_train_request *request, ridge_overlap_kind kind,
     return wanted == RIDGE_FLAG_FREE ? usual : wanted == 1;
 }
 
+bool train_usual_sends(const ridge_train_request *request, int64_t vpp)
+{
+    const bool is_hidden =
+        request->stack != NULL && request->stack->has_send_overlap && vpp > 1;
+    return is_on(request, RIDGE_OVERLAP_PP, is_hidden);
+}
+
 void train_usual_overlaps(const ridge_train_request *request, const ridge_chip *chip,
                           ridge_layout *l)
 {
@@ -27,6 +34,6 @@ void train_usual_overlaps(const ridge_train_request *request, const ridge_chip *
     l->has_tp_overlap = l->tp > 1 && is_on(request, RIDGE_OVERLAP_TP, is_collective);
     l->is_fsdp_exposed = !is_on(request, RIDGE_OVERLAP_FSDP, true);
     l->is_dp_exposed = !is_on(request, RIDGE_OVERLAP_DP, true);
-    l->has_pp_overlap = is_on(request, RIDGE_OVERLAP_PP, false);
+    l->has_pp_overlap = train_usual_sends(request, l->vpp);
     l->has_ep_overlap = is_on(request, RIDGE_OVERLAP_EP, false);
 }

@@ -12,4 +12,7 @@ ridge_ep_dispatch train_usual_dispatch(const ridge_train_request *request);
 void train_usual_overlaps(const ridge_train_request *request, const ridge_chip *chip,
                           ridge_layout *layout);
 
+/** Whether sends between stages hide behind compute. */
+bool train_usual_sends(const ridge_train_request *request, int64_t vpp);
+
 #endif

@@ -202,6 +202,7 @@ static void search_pipelines(search_desk *d, const pipelines *all, candidate *c,
     for (int i = 0; i < most && !d->is_short; i++) {
         c->pipeline = i;
         pipeline_choice_take(&all->choices.choices[i], l);
+        l->has_pp_overlap = train_usual_sends(d->tc.request, l->vpp);
         if (!pipeline_is_legal(l, d->tc.model->layer_count, c->microbatches) ||
             !is_group_whole(d, l, c->microbatches)) {
             refuse(d, RIDGE_FIT_SCHEDULE);

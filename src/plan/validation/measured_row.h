@@ -56,8 +56,9 @@ RIDGE_NODISCARD ridge_status measured_request(ridge_ctx *cx, const measured_row 
                                               measured_gaps *gaps,
                                               ridge_train_request *out);
 
-/** What a row's plan says in words. @owner the ctx; NULL when memory ran out */
-const char *measured_plan_words(ridge_ctx *cx, const measured_row *row);
+/** What a row's plan says in words. @param is_parsed  its format as Ridge reads it, so
+ * that "fp8" and "fp8-cs" are one @owner the ctx; NULL when memory ran out */
+const char *measured_plan_words(ridge_ctx *cx, const measured_row *row, bool is_parsed);
 
 /** Whether the rates that a row states agree with its step time.
  * @errors E_ARG: the contradiction */

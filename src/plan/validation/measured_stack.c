@@ -30,7 +30,8 @@ static void follow_practice(const ridge_stack_practice *practice,
         k->zero_stage = 0;
 }
 
-/* The title of a source, and where in it the row stands: "container 26.06". */
+/* The title of a source, and where in it the row stands: "container 26.06"; and what
+ * the row itself says of its software: "eager". */
 static ridge_status find_by_source(ridge_ctx *cx, const ridge_catalog *catalog,
                                    const measured_row *row, const ridge_stack **out)
 {
@@ -41,6 +42,14 @@ static ridge_status find_by_source(ridge_ctx *cx, const ridge_catalog *catalog,
     if (text == NULL)
         return ridge_fail_nomem(cx);
     *out = ridge_stack_of_run(catalog, text);
+    if (*out == NULL)
+        return RIDGE_OK;
+    const char *note = measured_text(&row->root, "note");
+    text = ridge_sprintf(ridge_ctx_arena(cx), "%s; %s", where == NULL ? "" : where,
+                         note == NULL ? "" : note);
+    if (text == NULL)
+        return ridge_fail_nomem(cx);
+    *out = ridge_stack_variant_of_run(catalog, *out, text);
     return RIDGE_OK;
 }
 

@@ -179,9 +179,10 @@ static ridge_status validate_row(ridge_ctx *cx, row_reader *reader, ridge_str li
                                   .chip = row->chip,
                                   .model = row->model_name,
                                   .stack = "",
-                                  .plan_words = measured_plan_words(cx, row),
+                                  .plan_words = measured_plan_words(cx, row, false),
+                                  .plan_read = measured_plan_words(cx, row, true),
                                   .line = number};
-    if (out->plan_words == NULL)
+    if (out->plan_words == NULL || out->plan_read == NULL)
         return ridge_fail_nomem(cx);
     return predict_apart(cx, reader->catalog, reader->library, row, &gaps, out);
 }

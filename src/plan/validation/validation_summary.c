@@ -21,21 +21,26 @@ static const double SIBLING_SHARE = 1.1;
 /* Layouts that were measured this close stand in no order. */
 static const double TIE_SHARE = 0.02;
 
-enum { RANKED_LEAST = 5 };
+enum { RANKED_LEAST = 5, REPEATS_MOST = 4096 };
 
 /* ---- disturbed runs -------------------------------------------------------------- */
 
-/* The same mesh of the same software: what is left to differ is the batch. */
-static bool is_sibling(const ridge_validation_row *a, const ridge_validation_row *b)
+/* The same mesh of the same software: what is left to differ is format and batch. */
+static bool is_same_mesh(const ridge_validation_row *a, const ridge_validation_row *b)
 {
     const ridge_layout *x = &a->price.layout;
     const ridge_layout *y = &b->price.layout;
     return a->is_predicted && b->is_predicted && strcmp(a->source, b->source) == 0 &&
            strcmp(a->model, b->model) == 0 && strcmp(a->chip, b->chip) == 0 &&
            strcmp(a->stack, b->stack) == 0 && strcmp(a->assumed, b->assumed) == 0 &&
-           strcmp(a->plan_words, b->plan_words) == 0 && x->dp == y->dp &&
-           x->fsdp == y->fsdp && x->tp == y->tp && x->cp == y->cp && x->pp == y->pp &&
-           x->ep == y->ep && x->vpp == y->vpp;
+           x->dp == y->dp && x->fsdp == y->fsdp && x->tp == y->tp && x->cp == y->cp &&
+           x->pp == y->pp && x->ep == y->ep && x->vpp == y->vpp;
+}
+
+/* The same plan but for the batch. */
+static bool is_sibling(const ridge_validation_row *a, const ridge_validation_row *b)
+{
+    return is_same_mesh(a, b) && strcmp(a->plan_words, b->plan_words) == 0;
 }
 
 static double predicted_rank(const ridge_validation_row *r)
@@ -151,30 +156,41 @@ static bool is_ranked_with(const ridge_validation_row *a, const ridge_validation
            strcmp(a->model, b->model) == 0;
 }
 
-/* By how much two runs of one plan differ on average where a source ran it twice; 0: it
- * did not. */
-static double repeats_differ(const ridge_validation *v, const char *source)
+/* One plan on one stack, as far as the source tells: run twice, or on releases that it
+ * does not name. There is no order of two such. */
+static bool is_told_alike(const ridge_validation_row *a, const ridge_validation_row *b)
 {
-    double sum = 0;
+    return is_same_mesh(a, b) && strcmp(a->plan_read, b->plan_read) == 0 &&
+           a->predicted_step_s == b->predicted_step_s;
+}
+
+static int repeats_of(const ridge_validation *v, const char *source, double *out)
+{
     int n = 0;
     for (int i = 0; i < v->n_rows; i++) {
         const ridge_validation_row *a = &v->rows[i];
-        if (!is_in(a, SET_ALL) || strcmp(a->source, source) != 0)
-            continue;
-        for (int j = 0; j < i; j++) {
+        for (int j = 0; j < i && is_in(a, SET_ALL); j++) {
             const ridge_validation_row *b = &v->rows[j];
-            if (!is_in(b, SET_ALL) || !is_sibling(a, b) ||
-                a->predicted_step_s != b->predicted_step_s)
+            if (n == REPEATS_MOST || !is_in(b, SET_ALL) || !is_told_alike(a, b) ||
+                strcmp(a->source, source) != 0)
                 continue;
-            sum += fabs(log(a->chip_s_per_token / b->chip_s_per_token));
-            n++;
+            out[n++] = log(a->chip_s_per_token / b->chip_s_per_token);
         }
     }
-    return n > 0 ? exp(sum / n) - 1 : 0;
+    return n;
+}
+
+/* Nine of ten pairs of runs of one plan differ by no more; 0: the source ran none
+ * twice. */
+static double repeats_differ(const ridge_validation *v, const char *source,
+                             double *scratch)
+{
+    const int n = repeats_of(v, source, scratch);
+    return exp(error_summarise(source, scratch, n).p90_abs) - 1;
 }
 
 /* Kendall's tau of chip-seconds a token over the rows that go with row first; pairs
- * that were measured within tie of each other do not count. */
+ * of one plan, and those that were measured within tie of each other, do not count. */
 static double tau_of(const ridge_validation *v, int first, double tie, int *pairs)
 {
     const ridge_validation_row *a = &v->rows[first];
@@ -182,7 +198,8 @@ static double tau_of(const ridge_validation *v, int first, double tie, int *pair
     *pairs = 0;
     for (int i = first; i < v->n_rows; i++) {
         for (int j = first; j < i && is_ranked_with(a, &v->rows[i]); j++) {
-            if (!is_ranked_with(a, &v->rows[j]))
+            if (!is_ranked_with(a, &v->rows[j]) ||
+                is_told_alike(&v->rows[i], &v->rows[j]))
                 continue;
             const double x = v->rows[i].chip_s_per_token;
             const double y = v->rows[j].chip_s_per_token;
@@ -197,14 +214,14 @@ static double tau_of(const ridge_validation *v, int first, double tie, int *pair
     return *pairs > 0 ? (double)agreeing / (double)*pairs : 0;
 }
 
-static ridge_ranking rank_rows(const ridge_validation *v, int first)
+static ridge_ranking rank_rows(const ridge_validation *v, int first, double *scratch)
 {
     const ridge_validation_row *a = &v->rows[first];
     ridge_ranking ranking = {.source = a->source, .model = a->model};
     for (int i = first; i < v->n_rows; i++)
         ranking.rows += is_ranked_with(a, &v->rows[i]) ? 1 : 0;
     ranking.tau = tau_of(v, first, TIE_SHARE, &ranking.pairs);
-    ranking.repeats_differ = repeats_differ(v, a->source);
+    ranking.repeats_differ = repeats_differ(v, a->source, scratch);
     ranking.tau_beyond = tau_of(v, first, fmax(TIE_SHARE, ranking.repeats_differ),
                                 &ranking.pairs_beyond);
     return ranking;
@@ -219,12 +236,12 @@ static bool is_first_of_its_kind(const ridge_validation *v, int row)
     return is_in(&v->rows[row], SET_ALL);
 }
 
-static void rank_all(ridge_validation *v)
+static void rank_all(ridge_validation *v, double *scratch)
 {
     for (int i = 0; i < v->n_rows && v->n_rankings < RIDGE_SUMMARY_MAX; i++) {
         if (!is_first_of_its_kind(v, i))
             continue;
-        const ridge_ranking r = rank_rows(v, i);
+        const ridge_ranking r = rank_rows(v, i, scratch);
         if (r.rows >= RANKED_LEAST && r.pairs > 0)
             v->rankings[v->n_rankings++] = r;
     }
@@ -232,7 +249,8 @@ static void rank_all(ridge_validation *v)
 
 ridge_status validation_summarise(ridge_ctx *cx, ridge_validation *v)
 {
-    double *scratch = ridge_new(ridge_ctx_arena(cx), double, (size_t)v->n_rows + 1);
+    double *scratch =
+        ridge_new(ridge_ctx_arena(cx), double, (size_t)v->n_rows + REPEATS_MOST);
     if (scratch == NULL)
         return ridge_fail_nomem(cx);
     mark_disturbed(v);
@@ -251,6 +269,6 @@ ridge_status validation_summarise(ridge_ctx *cx, ridge_validation *v)
     v->n_by_stack = summarise_by(v, stack_of, SET_ALL, scratch, v->by_stack);
     v->n_memory_by_source =
         summarise_by(v, source_of, SET_MEMORY, scratch, v->memory_by_source);
-    rank_all(v);
+    rank_all(v, scratch);
     return RIDGE_OK;
 }

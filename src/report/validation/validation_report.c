@@ -45,13 +45,15 @@ static void add_rankings(ridge_ctx *cx, const ridge_validation *v, ridge_section
 {
     if (v->n_rankings == 0)
         return;
-    ridge_table *t = ridge__section_add(
-        cx, s, "Order of layouts", "source|model|>layouts|>tau|>repeats|>beyond|>tau");
+    ridge_table *t =
+        ridge__section_add(cx, s, "Order of layouts",
+                           "source|model|>layouts|>pairs|>tau|>repeats|>beyond|>tau");
     for (int i = 0; i < v->n_rankings; i++) {
         const ridge_ranking *r = &v->rankings[i];
         ridge_table_cell(t, r->source);
         ridge_table_cell(t, r->model);
         ridge_table_cellf(t, "%d", r->rows);
+        ridge_table_cellf(t, "%d", r->pairs);
         ridge_table_cellf(t, "%.2f", r->tau);
         ridge_table_cell(
             t, r->repeats_differ > 0 ? ridge_format_percent(r->repeats_differ).s : "-");
@@ -59,9 +61,9 @@ static void add_rankings(ridge_ctx *cx, const ridge_validation *v, ridge_section
         ridge_table_cellf(t, "%.2f", r->tau_beyond);
     }
     ridge__section_note(s, "Kendall's tau of chip-seconds a token, predicted against "
-                           "measured, over pairs measured 2 % apart or more; then over "
-                           "those that differ by more than two runs of one plan of "
-                           "that source do on average.");
+                           "measured, over pairs of unlike plans measured 2 % apart or "
+                           "more; then over those that differ by more than nine of "
+                           "ten pairs of runs of one plan of that source.");
 }
 
 static void add_skipped(ridge_ctx *cx, const ridge_validation *v, ridge_sections *s)
@@ -221,6 +223,7 @@ static void set_rankings(ridge_ctx *cx, ridge_json *object, const ridge_validati
         ridge_json_set_text(o, "source", v->rankings[i].source);
         ridge_json_set_text(o, "model", v->rankings[i].model);
         ridge_json_set_i64(o, "layouts", v->rankings[i].rows);
+        ridge_json_set_i64(o, "pairs", v->rankings[i].pairs);
         ridge_json_set_double(o, "kendall_tau", v->rankings[i].tau);
         ridge_json_set_double(o, "repeats_differ", v->rankings[i].repeats_differ);
         ridge_json_set_i64(o, "pairs_beyond", v->rankings[i].pairs_beyond);
