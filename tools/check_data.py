@@ -49,6 +49,10 @@ RANGES = {
     "clock_hz": (1e8, 1e10),
     "boost_clock_hz": (1e8, 1e10),
     "power_watts": (10, 1e5),
+    "idle_power_share": (0.001, 1),
+    "busy_power_share": (0.001, 1),
+    "memory_power_share": (0.001, 1),
+    "flops_power_share": (0.001, 10),
     "pcie_bytes_per_s": (1e9, 1e12),
     "host_link_bytes_per_s": (1e9, 1e13),
     "share": (0.01, 1.1),
@@ -87,7 +91,8 @@ CHIP_NUMBERS = [
     "fast_bytes",
     "fast_bytes_per_s", "l2_bytes", "l2_bytes_per_s", "register_bytes", "cores",
     "devices", "matmul_units", "matmul_rows", "matmul_cols", "tile_m", "tile_n", "lane_count",
-    "sublane_count", "clock_hz", "boost_clock_hz", "power_watts", "pcie_bytes_per_s",
+    "sublane_count", "clock_hz", "boost_clock_hz", "power_watts", "idle_power_share",
+    "busy_power_share", "memory_power_share", "flops_power_share", "pcie_bytes_per_s",
     "host_link_bytes_per_s"]
 CHIP_WANTED = ["vector_flops_per_s", "hbm_bytes", "hbm_bytes_per_s"]
 CHIP_TEXTS = ["name", "full_name", "base", "vendor", "kind", "aliases", "year",

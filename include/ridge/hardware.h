@@ -134,9 +134,14 @@ typedef struct ridge_chip {
     int lane_count;     /* vector lanes: 128 on TPU */
     int sublane_count;  /* 8 on TPU */
 
-    double clock_hz;              /* base */
-    double boost_clock_hz;        /* 0: none */
-    double power_watts;           /* board or chip TDP */
+    double clock_hz;       /* base */
+    double boost_clock_hz; /* 0: none */
+    double power_watts;    /* board or chip TDP */
+    /* What it draws of power_watts; 0: not known. See ridge_chip_draw_watts. */
+    double idle_power_share;      /* with nothing to do */
+    double busy_power_share;      /* of the rest, while any kernel runs */
+    double memory_power_share;    /* of the rest, more with memory at its full rate */
+    double flops_power_share;     /* of the rest, more with products at their peak */
     double pcie_bytes_per_s;      /* to the host, per chip, one direction */
     double host_link_bytes_per_s; /* NVLink-C2C and the like; 0: PCIe alone */
 
@@ -158,6 +163,24 @@ typedef struct ridge_chip {
  * @return FLOP/s, > 0
  */
 double ridge_chip_peak(const ridge_chip *chip, ridge_dtype dtype, ridge_dtype *used);
+
+/**
+ * What the chip draws at a load, never above its rating:
+ *
+ *     rating (idle + (1 - idle) min(1, busy + memory x its rate + flops x their rate))
+ *
+ * for the share of the time in which kernels run, else idle.
+ *
+ * @param busy_share    of the time in which kernels run, 0 to 1
+ * @param memory_share  of the memory's bandwidth, and
+ * @param flops_share   of the peak of products, both while kernels run, 0 to 1
+ * @return watts; the rating where the chip's shares are not known; 0: that is not known
+ * @source power-fit-2026
+ */
+double ridge_chip_draw_watts(const ridge_chip *chip, double busy_share,
+                             double memory_share, double flops_share);
+/** Whether the shares of ridge_chip_draw_watts are known. */
+bool ridge_chip_has_draw(const ridge_chip *chip);
 
 /** FLOPs per HBM byte at which compute and memory bounds meet: ridge_chip_peak over the
  * HBM bandwidth, both as published.

@@ -69,7 +69,8 @@ ridge_service_goals ridge_service_goals_none(void);
     X(THROUGHPUT, "throughput", "most output tokens a second and chip")                     \
     X(COST, "cost", "fewest dollars a million output tokens")                               \
     X(CHIPS, "chips", "fewest chips for the request rate")                                  \
-    X(LATENCY, "latency", "shortest time to the last token")
+    X(LATENCY, "latency", "shortest time to the last token")                                \
+    X(ENERGY, "energy", "least energy an output token")
 /* clang-format on */
 
 typedef enum ridge_service_aim {
@@ -183,6 +184,9 @@ typedef struct ridge_service_request {
     ridge_service_knobs knobs;
     double expert_skew;       /* as ridge_experts.skew */
     double usd_per_chip_hour; /* 0: not known */
+    double watts_per_chip;    /* with its share of the host; 0: modelled */
+    double pue;               /* energy at the meter over that of machines; 0: 1 */
+    double usd_per_kwh;       /* 0: not known */
     int top;                  /* 1 to RIDGE_SERVICE_TOP_MAX */
     bool is_plain;            /* the best alone: no fronts */
     int workers;              /* threads; 0: one a processor */
@@ -246,6 +250,34 @@ typedef struct ridge_service_wait {
     double transfer_s;  /* of the cache to the decoding pool */
 } ridge_service_wait;
 
+/** Kilowatt-hours of a million tokens of one joule each. */
+#define RIDGE_KWH_PER_MILLION_J (1 / 3.6)
+
+/** Where the watts of a service come from. */
+typedef enum ridge_service_power {
+    RIDGE_SERVICE_POWER_UNKNOWN,
+    RIDGE_SERVICE_POWER_GIVEN,    /* by the user */
+    RIDGE_SERVICE_POWER_DRAWN,    /* of the chips' load: ridge_chip_draw_watts */
+    RIDGE_SERVICE_POWER_TRAINING, /* as measured of the system in training */
+    RIDGE_SERVICE_POWER_RATED /* the chips' rating: an upper bound of the chips' part */
+} ridge_service_power;
+
+/** "unknown", "given", "drawn", "training", "rating" */
+const char *ridge_service_power_text(ridge_service_power power);
+
+/** What a service draws in the mean, of a paid chip. */
+typedef struct ridge_service_energy {
+    ridge_service_power source;
+    double busy_share;             /* of the time, iterations run */
+    double memory_share;           /* of the memory's rate, while they do */
+    double flops_share;            /* of the peak of their products, while they do */
+    double chip_watts;             /* of the chip alone; GIVEN: host among it */
+    double host_watts;             /* its share of hosts and fans; 0: not known */
+    double meter_watts;            /* both, x PUE */
+    double joules_per_token;       /* of output, at the meter; 0: not known */
+    double usd_per_million_tokens; /* of the energy; 0: no price of it is known */
+} ridge_service_energy;
+
 /** A deployment played request by request. */
 typedef struct ridge_service_played {
     bool is_played;
@@ -304,6 +336,7 @@ typedef struct ridge_service_price {
     ridge_serving_load decode_load; /* of the two */
     ridge_serving_load prefill_load;
     ridge_serving_memory memory[2]; /* of each pool */
+    ridge_service_energy energy;
     ridge_service_played played;
 } ridge_service_price;
 

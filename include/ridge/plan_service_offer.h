@@ -31,11 +31,22 @@ typedef struct ridge_service_offer {
     ridge_service_price *front;
 } ridge_service_offer;
 
+/** A point of an offer's front. */
+typedef struct ridge_service_offer_point {
+    int offer, point;
+} ridge_service_offer_point;
+
+enum { RIDGE_SERVICE_OFFER_FRONT_MAX = 24 };
+
 typedef struct ridge_service_offer_study {
     int n; /* those that do first, best first; then the others by kind and chips */
     int n_ranked;
     ridge_service_offer *offers;
     int best_of[RIDGE_SERVICE_AIM_COUNT]; /* the best by each aim; -1: none */
+    /* Of all slices, deployments that keep the goals: none is faster for a user,
+     * cheaper and thriftier. Fastest first; thinned evenly beyond the room. */
+    int n_front;
+    ridge_service_offer_point front[RIDGE_SERVICE_OFFER_FRONT_MAX];
     int64_t covered;
     double seconds;
 } ridge_service_offer_study;

@@ -606,6 +606,9 @@ def serve(
     accept: Value = None,
     speculation: Value = None,
     price: Value = None,
+    watts: Value = None,
+    pue: Value = None,
+    kwh_price: Value = None,
     top: Value = None,
     play: bool = False,
     no_play: bool = False,
@@ -661,7 +664,7 @@ def serve(
     :param cached: tokens of the prompt found in the prefix cache (0)
     :param context: tokens in the cache of every decoding sequence (those of P and G)
     :param slo: ttft=500ms,tpot=30ms,e2e=20s,p99: at most, at a percentile
-    :param for_: throughput (default), cost, chips (with --rate), latency
+    :param for_: throughput (default), cost, chips (with --rate), latency, energy
     :param rate: requests a second that the service takes
     :param engine: vllm-v1, sglang, trtllm, jetstream, ... (vllm-tpu on TPUs, else vllm-v1)
     :param skew: exponent of a power law of expert loads (0: equal but for chance)
@@ -671,6 +674,9 @@ def serve(
     :param speculation: when drafting pays, over batch and depth: mtp,
         eagle,depth=6,accept=0.8/0.7, medusa,nodes=63, model=NAME, ngram
     :param price: dollars a chip-hour, or a listed price: 2.5, aws, spot
+    :param watts: a chip draws, host among it (by its load, where data know it)
+    :param pue: energy at the meter over that of the machines (1.56: the mean)
+    :param kwh_price: dollars a kilowatt-hour, for the cost of the energy
     :param top: deployments to show (5)
     :param play: play the best few request by request and rank them by it (unasked where goals
         have a percentile)
@@ -716,6 +722,9 @@ def serve(
         "accept": accept,
         "speculation": speculation,
         "price": price,
+        "watts": watts,
+        "pue": pue,
+        "kwh_price": kwh_price,
         "top": top,
         "play": play,
         "no_play": no_play,

@@ -1,6 +1,8 @@
 /* What a chip's numbers mean: the peak that a format runs at, and its ridge point. */
 #include "ridge/hardware.h"
 
+#include <math.h>
+
 static const char *const kind_texts[] = {
     [RIDGE_CHIP_TPU] = "tpu",
     [RIDGE_CHIP_GPU] = "gpu",
@@ -76,4 +78,23 @@ bool ridge_chip_is_balanced(const ridge_chip *chip)
 double ridge_chip_processor_share(const ridge_chip *chip)
 {
     return chip->measured == NULL ? 1 : chip->measured->processor_share;
+}
+
+bool ridge_chip_has_draw(const ridge_chip *chip)
+{
+    return chip->power_watts > 0 && chip->idle_power_share > 0 &&
+           chip->busy_power_share > 0 && chip->memory_power_share > 0 &&
+           chip->flops_power_share > 0;
+}
+
+double ridge_chip_draw_watts(const ridge_chip *chip, double busy_share,
+                             double memory_share, double flops_share)
+{
+    const double idle = chip->idle_power_share;
+    if (!ridge_chip_has_draw(chip))
+        return chip->power_watts;
+    const double load =
+        fmin(1, chip->busy_power_share + chip->memory_power_share * memory_share +
+                    chip->flops_power_share * flops_share);
+    return chip->power_watts * (idle + (1 - idle) * busy_share * load);
 }

@@ -116,6 +116,41 @@ static void an_unknown_format_is_answered_with_the_nearest(void **state)
     ridge_ctx_close(cx);
 }
 
+/* Shares of memory and products as priced for these loads, draws as published.
+ * @source power-fit-2026 */
+static void draws_are_near_published_ones(void **state)
+{
+    (void)state;
+    const struct {
+        double rating, memory, flops, published;
+    } cases[] = {
+        {700, 0.60, 0.003, 300},  /* H100, Llama 3.1 8B, a sequence */
+        {700, 0.52, 0.182, 600},  /* 128 of them */
+        {700, 0.47, 0.002, 267},  /* H100, Phi-3-mini, a sequence */
+        {700, 0.47, 0.076, 517},  /* H200, 128 of them */
+        {1000, 0.48, 0.058, 606}, /* B200, 128 of them */
+        {1000, 0.30, 0.001, 452}, /* B200, a sequence */
+        {400, 0.62, 0.018, 237},  /* A100, Llama 2 13B, 0.25 requests a second */
+        {400, 0.53, 0.046, 201},  /* A100, Llama 3 8B, one a second */
+        {400, 0.51, 0.077, 203},  /* A100, Llama 2 7B, two a second */
+    };
+    ridge_ctx *cx = ridge_ctx_open();
+    const ridge_catalog *catalog = NULL;
+    const ridge_chip *h100 = NULL;
+    assert_int_equal(ridge_catalog_open(cx, NULL, &catalog), RIDGE_OK);
+    assert_int_equal(ridge_chip_find(cx, catalog, "h100", &h100), RIDGE_OK);
+    assert_true(ridge_chip_has_draw(h100));
+    for (size_t i = 0; i < RIDGE_COUNT_OF(cases); i++) {
+        ridge_chip chip = *h100;
+        chip.power_watts = cases[i].rating;
+        assert_near(ridge_chip_draw_watts(&chip, 1, cases[i].memory, cases[i].flops),
+                    cases[i].published, 0.2);
+    }
+    assert_near(ridge_chip_draw_watts(h100, 0, 1, 1), 80.5, 1e-9);
+    assert_near(ridge_chip_draw_watts(h100, 1, 1, 1), 700, 1e-9);
+    ridge_ctx_close(cx);
+}
+
 static void kinds_have_texts(void **state)
 {
     (void)state;
@@ -134,6 +169,7 @@ int main(void)
         cmocka_unit_test(sizes_follow_the_bits),
         cmocka_unit_test(formats_are_known_by_the_names_of_frameworks),
         cmocka_unit_test(an_unknown_format_is_answered_with_the_nearest),
+        cmocka_unit_test(draws_are_near_published_ones),
         cmocka_unit_test(kinds_have_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

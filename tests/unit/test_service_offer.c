@@ -115,6 +115,70 @@ static void more_chips_are_tried_until_the_play_keeps_the_goals(void **state)
     ridge_ctx_close(f.cx);
 }
 
+static bool is_worse(const ridge_service_price *a, const ridge_service_price *b)
+{
+    return b->latency_s[RIDGE_SERVICE_TPOT] < a->latency_s[RIDGE_SERVICE_TPOT] &&
+           b->usd_per_million_tokens < a->usd_per_million_tokens &&
+           b->energy.joules_per_token > 0 &&
+           b->energy.joules_per_token < a->energy.joules_per_token;
+}
+
+/* Fastest first; no deployment that keeps the goals beats one of it. */
+static void the_front_of_all_slices_is_not_beaten(void **state)
+{
+    fixture f;
+    (void)state;
+    open(RIDGE_SERVICE_PLAY_NEVER, &f);
+    compare(&f, KINDS);
+    assert_true(f.study.n_front > 2);
+    for (int i = 0; i < f.study.n_front; i++) {
+        const ridge_service_offer *o = &f.study.offers[f.study.front[i].offer];
+        const ridge_service_price *p = &o->front[f.study.front[i].point];
+        assert_true(p->quantile_s[RIDGE_SERVICE_TPOT] <= 0.03);
+        for (int k = 0; k < f.study.n_ranked; k++)
+            assert_false(is_worse(p, &f.study.offers[k].best));
+        if (i == 0)
+            continue;
+        const ridge_service_offer *last = &f.study.offers[f.study.front[i - 1].offer];
+        assert_true(
+            last->front[f.study.front[i - 1].point].latency_s[RIDGE_SERVICE_TPOT] <=
+            p->latency_s[RIDGE_SERVICE_TPOT]);
+    }
+    ridge_ctx_close(f.cx);
+}
+
+/* What is drawn lies between rest and the rating; TPUs publish none. */
+static void energy_follows_from_what_is_drawn(void **state)
+{
+    fixture f;
+    (void)state;
+    open(RIDGE_SERVICE_PLAY_NEVER, &f);
+    f.kinds[0].request.pue = 1.5;
+    f.kinds[0].request.usd_per_kwh = 0.1;
+    compare(&f, KINDS);
+    for (int i = 0; i < f.study.n_ranked; i++) {
+        const ridge_service_offer *o = &f.study.offers[i];
+        const ridge_service_energy *e = &o->best.energy;
+        if (o->kind == 2) {
+            assert_int_equal(e->source, RIDGE_SERVICE_POWER_UNKNOWN);
+            assert_near(e->joules_per_token, 0, 0);
+            continue;
+        }
+        const ridge_chip *chip = o->request.slice->chip;
+        assert_int_equal(e->source, RIDGE_SERVICE_POWER_DRAWN);
+        assert_true(e->chip_watts > chip->idle_power_share * chip->power_watts);
+        assert_true(e->chip_watts <= chip->power_watts * (1 + 1e-12));
+        assert_true(e->memory_share > 0 && e->memory_share <= 1);
+        assert_near(e->meter_watts,
+                    (e->chip_watts + e->host_watts) * (o->kind == 0 ? 1.5 : 1), 1e-12);
+        assert_near(e->joules_per_token, e->meter_watts / o->best.tokens_per_s_per_chip,
+                    1e-12);
+        assert_near(e->usd_per_million_tokens,
+                    o->kind == 0 ? e->joules_per_token * 0.1 / 3.6 : 0, 1e-12);
+    }
+    ridge_ctx_close(f.cx);
+}
+
 /* By hand: cheap and missed comes after dear and kept; what is not played counts with
  * its closed form. */
 static void goals_come_before_money(void **state)
@@ -143,6 +207,8 @@ int main(void)
         cmocka_unit_test(the_order_is_that_of_the_plays),
         cmocka_unit_test(never_is_the_closed_form),
         cmocka_unit_test(more_chips_are_tried_until_the_play_keeps_the_goals),
+        cmocka_unit_test(the_front_of_all_slices_is_not_beaten),
+        cmocka_unit_test(energy_follows_from_what_is_drawn),
         cmocka_unit_test(goals_come_before_money),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

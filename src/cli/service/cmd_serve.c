@@ -135,7 +135,7 @@ static const cli_option options[] = {
     {"context", "S",
      "tokens in the cache of every decoding sequence (those of P and G)"},
     {"slo", "GOALS", "ttft=500ms,tpot=30ms,e2e=20s,p99: at most, at a percentile"},
-    {"for", "AIM", "throughput (default), cost, chips (with --rate), latency"},
+    {"for", "AIM", "throughput (default), cost, chips (with --rate), latency, energy"},
     {"rate", "R", "requests a second that the service takes"},
     {"engine", "NAME",
      "vllm-v1, sglang, trtllm, jetstream, ... (vllm-tpu on TPUs, else vllm-v1)"},
@@ -148,6 +148,9 @@ static const cli_option options[] = {
      "when drafting pays, over batch and depth: mtp, eagle,depth=6,accept=0.8/0.7, "
      "medusa,nodes=63, model=NAME, ngram"},
     {"price", "PRICE", "dollars a chip-hour, or a listed price: 2.5, aws, spot"},
+    {"watts", "W", "a chip draws, host among it (by its load, where data know it)"},
+    {"pue", "RATIO", "energy at the meter over that of the machines (1.56: the mean)"},
+    {"kwh-price", "USD", "dollars a kilowatt-hour, for the cost of the energy"},
     {"top", "K", "deployments to show (5)"},
     {"play", NULL,
      "play the best few request by request and rank them by it (unasked where goals "

@@ -1,5 +1,6 @@
 #include "serve_options.h"
 
+#include "ridge/hardware_site.h"
 #include "ridge/plan_speculation.h"
 
 #include <math.h>
@@ -153,6 +154,32 @@ static ridge_status read_price(cli_run *run, const ridge_chip *chip,
     return RIDGE_OK;
 }
 
+static ridge_status read_positive(cli_run *run, const char *name, double least,
+                                  double most, double *out)
+{
+    const char *text = cli_option_text(run, name);
+    if (text == NULL)
+        return RIDGE_OK;
+    return ridge_parse_double(ridge_str_of(text), out) && *out >= least && *out <= most
+               ? RIDGE_OK
+               : ridge_fail(run->cx, RIDGE_E_ARG,
+                            "--%s '%.40s': expected a number of %s to %s", name, text,
+                            ridge_format_double(least).s, ridge_format_double(most).s);
+}
+
+/* Of a whole run in training the same: --watts, --pue, --kwh-price. */
+static ridge_status read_power(cli_run *run, ridge_service_request *r)
+{
+    const ridge_catalog *catalog;
+    const ridge_site *site;
+    RIDGE_TRY(cli_catalog(run, &catalog));
+    RIDGE_TRY(ridge_site_find(run->cx, catalog, RIDGE_SITE_DEFAULT, &site));
+    r->pue = site->pue;
+    RIDGE_TRY(read_positive(run, "watts", 0.1, 1e6, &r->watts_per_chip));
+    RIDGE_TRY(read_positive(run, "pue", 1, 5, &r->pue));
+    return read_positive(run, "kwh-price", 1e-6, 1e3, &r->usd_per_kwh);
+}
+
 static ridge_status read_knobs(cli_run *run, ridge_service_request *r)
 {
     for (int i = 0; i < run->n_knobs; i++)
@@ -189,6 +216,7 @@ ridge_status serve_request_on(cli_run *run, const ridge_slice *slice,
     RIDGE_TRY(read_subject(run, &r, launch));
     RIDGE_TRY(read_aims(run, &r));
     RIDGE_TRY(read_price(run, slice->chip, &r, price));
+    RIDGE_TRY(read_power(run, &r));
     RIDGE_TRY(cli_option_count(run, "skew", 0, &r.expert_skew));
     RIDGE_TRY(cli_option_count(run, "top", 5, &top));
     if (top < 1 || top > RIDGE_SERVICE_TOP_MAX || floor(top) != top)

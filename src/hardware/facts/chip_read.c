@@ -48,6 +48,10 @@ static const double matmul_default = 0.75;
     X(clock_hz,              REAL,  1e6, 1e11, false) \
     X(boost_clock_hz,        REAL,  1e6, 1e11, false) \
     X(power_watts,           REAL,  0.1, 1e6,  false) \
+    X(idle_power_share,      REAL,  0.001, 1,  false) \
+    X(busy_power_share,      REAL,  0.001, 1,  false) \
+    X(memory_power_share,    REAL,  0.001, 1,  false) \
+    X(flops_power_share,     REAL,  0.001, 10, false) \
     X(pcie_bytes_per_s,      REAL,  1e6, 1e14, false) \
     X(host_link_bytes_per_s, REAL,  1e6, 1e14, false)
 /* clang-format on */

@@ -1,5 +1,7 @@
 #include "service_finish.h"
 
+#include "service_energy.h"
+
 #include <math.h>
 
 enum { SMALLER_MOST = 12 };
@@ -97,6 +99,7 @@ static void set_weights(ridge_service_price *p, const ridge_service_request *r,
                                          (p->requests_per_s / p->concurrency) /
                                          p->bound_s[RIDGE_SERVICE_E2E];
     p->is_detailed = true;
+    p->energy = service_energy_of(r, p);
 }
 
 /* ---- one pool -------------------------------------------------------------------- */
@@ -218,6 +221,7 @@ static ridge_status price_two_pools(const service_source *source,
     out->iteration_s = out->decode.expected_s;
     set_bounds(r, 1, 0, out);
     out->is_detailed = true;
+    out->energy = service_energy_of(r, out);
     return RIDGE_OK;
 }
 
@@ -256,7 +260,7 @@ ridge_status service_finish_kept(ridge_ctx *cx, const service_source *source,
 /* ---- parts ----------------------------------------------------------------------- */
 
 /* Iterations of each kind for one that decodes, in the mean. */
-static double prefill_weight(const ridge_service_price *p)
+double service_prefill_weight(const ridge_service_price *p)
 {
     const double m = p->mixed;
     if (p->choice.n_pools > 1 || m <= 0)
@@ -266,7 +270,7 @@ static double prefill_weight(const ridge_service_price *p)
 
 double ridge_service_tpot_part(const ridge_service_price *p, int part)
 {
-    const double weight = prefill_weight(p);
+    const double weight = service_prefill_weight(p);
     const bool is_mixed = p->prefill_load.decode_sequences > 0;
     const double decode = is_mixed ? 1 - weight : 1;
     if (p->latency_s[RIDGE_SERVICE_TPOT] <= 0)

@@ -2,6 +2,7 @@
  * its own, so that its memory is given back. */
 #include "ridge/plan_service_offer.h"
 
+#include "offer_front.h"
 #include "offer_sizes.h"
 
 #include <math.h>
@@ -178,7 +179,8 @@ static int best_by(const ridge_service_offer_study *s, ridge_service_aim aim)
     for (int i = 0; i < s->n_ranked; i++) {
         const ridge_service_price *p = &s->offers[i].best;
         const bool is_known =
-            aim != RIDGE_SERVICE_AIM_COST || p->usd_per_million_tokens > 0;
+            (aim != RIDGE_SERVICE_AIM_COST || p->usd_per_million_tokens > 0) &&
+            (aim != RIDGE_SERVICE_AIM_ENERGY || p->energy.joules_per_token > 0);
         if (is_known &&
             (best < 0 || ridge_service_plays_better(aim, p, &s->offers[best].best)))
             best = i;
@@ -208,6 +210,7 @@ ridge_status ridge_service_offer_search(ridge_ctx *cx, const ridge_catalog *cata
         s.n_ranked++;
     for (int aim = 0; aim < RIDGE_SERVICE_AIM_COUNT; aim++)
         s.best_of[aim] = best_by(&s, (ridge_service_aim)aim);
+    RIDGE_TRY(offer_front_find(cx, &s));
     s.seconds = ridge_clock_s() - start_s;
     *out = s;
     return RIDGE_OK;

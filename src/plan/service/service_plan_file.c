@@ -239,6 +239,30 @@ static void set_rates(ridge_json *o, const ridge_service_price *p)
     ridge_json_set_double(o, "cache_use", p->cache_use);
 }
 
+static void set_known(ridge_json *o, const char *key, double value)
+{
+    if (value > 0)
+        ridge_json_set_double(o, key, value);
+    else
+        ridge_json_set_null(o, key);
+}
+
+static void set_energy(ridge_ctx *cx, ridge_json *o, const ridge_service_energy *e)
+{
+    ridge_json *energy = ridge_json_set_object(cx, o, "energy");
+    ridge_json_set_text(energy, "power_source", ridge_service_power_text(e->source));
+    set_known(energy, "chip_watts", e->chip_watts);
+    set_known(energy, "host_watts", e->host_watts);
+    set_known(energy, "meter_watts", e->meter_watts);
+    set_known(energy, "joules_per_token", e->joules_per_token);
+    set_known(energy, "kwh_per_million_tokens",
+              e->joules_per_token * RIDGE_KWH_PER_MILLION_J);
+    set_known(energy, "usd_per_million_tokens", e->usd_per_million_tokens);
+    ridge_json_set_double(energy, "busy_share", e->busy_share);
+    ridge_json_set_double(energy, "memory_share", e->memory_share);
+    ridge_json_set_double(energy, "flops_share", e->flops_share);
+}
+
 static void set_played(ridge_ctx *cx, ridge_json *o, const ridge_service_played *p)
 {
     static const char *const keys[][2] = {
@@ -285,6 +309,7 @@ ridge_json *ridge_service_price_to_json(ridge_ctx *cx, const ridge_service_reque
                        ridge_serving_memory_to_json(cx, &p->memory[0]));
     if (!p->is_detailed)
         return o;
+    set_energy(cx, o, &p->energy);
     set_breakdown(cx, o, p);
     set_step(cx, o, "decode_iteration", &p->decode);
     set_step(cx, o, "prefill_iteration", &p->prefill);

@@ -217,6 +217,8 @@ ridge_service_price ridge_service_as_played(const ridge_service_price *price)
     p.tokens_per_s_per_chip = d->tokens_per_s_per_chip;
     p.tokens_per_s = d->tokens_per_s_per_chip * p.paid_chips;
     p.usd_per_million_tokens = d->usd_per_million_tokens;
+    if (d->tokens_per_s_per_chip > 0)
+        p.energy.joules_per_token = p.energy.meter_watts / d->tokens_per_s_per_chip;
     for (int i = 0; i < RIDGE_SERVICE_LATENCY_COUNT; i++)
         p.latency_s[i] = d->mean_s[i];
     return p;

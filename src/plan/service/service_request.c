@@ -57,6 +57,11 @@ ridge_status ridge_service_check(ridge_ctx *cx, const ridge_service_request *r)
         return ridge_fail(cx, RIDGE_E_ARG,
                           "no price of %s is known: tell one, as in --price 2.5",
                           r->slice->chip->name);
+    if (r->aim == RIDGE_SERVICE_AIM_ENERGY && !(r->slice->chip->power_watts > 0) &&
+        !(r->slice->system->training_watts_per_chip > 0) && !(r->watts_per_chip > 0))
+        return ridge_fail(cx, RIDGE_E_ARG,
+                          "no power of %s is published: tell one, as in --watts 300",
+                          r->slice->chip->name);
     if (r->work.output_tokens <= 1 && r->knobs.mode == RIDGE_SERVICE_MODE_DISAGGREGATED)
         return ridge_fail(cx, RIDGE_E_ARG,
                           "answers of one token end with the prefill: leave "

@@ -46,6 +46,13 @@ const char *ridge_service_mode_text(ridge_service_mode mode)
     return modes[mode].text;
 }
 
+const char *ridge_service_power_text(ridge_service_power power)
+{
+    static const char *const texts[] = {"unknown", "given", "drawn", "training",
+                                        "rating"};
+    return texts[power];
+}
+
 const char *ridge_service_fit_text(ridge_service_fit fit)
 {
     return fits[fit];

@@ -70,6 +70,47 @@ static const char *positions_note(ridge_ctx *cx, const ridge_service_view *v)
                          ridge_format_exact(stated).s);
 }
 
+/* How sure its watts are. */
+static const char *power_words(ridge_service_power source)
+{
+    static const char *const words[] = {
+        [RIDGE_SERVICE_POWER_UNKNOWN] = "",
+        [RIDGE_SERVICE_POWER_GIVEN] = "as given",
+        [RIDGE_SERVICE_POWER_DRAWN] = "by their load, within 20 % of published draws",
+        [RIDGE_SERVICE_POWER_TRAINING] = "as measured in training, with their hosts",
+        [RIDGE_SERVICE_POWER_RATED] = "their rating, an upper bound"};
+    return words[source];
+}
+
+/* @return NULL: nothing is known of its power */
+static const char *energy_note(ridge_ctx *cx, const ridge_service_view *v)
+{
+    const ridge_service_request *r = v->request;
+    const ridge_service_energy *e = &v->result->layouts[0].energy;
+    if (e->joules_per_token <= 0)
+        return NULL;
+    const bool is_whole = e->source == RIDGE_SERVICE_POWER_GIVEN ||
+                          e->source == RIDGE_SERVICE_POWER_TRAINING;
+    const char *host = e->host_watts > 0
+                           ? ridge_sprintf(ridge_ctx_arena(cx),
+                                           " and %.0f W of its host's", e->host_watts)
+                       : is_whole ? ""
+                                  : " without its host, which is not known,";
+    const char *usd = e->usd_per_million_tokens > 0
+                          ? ridge_sprintf(ridge_ctx_arena(cx), ", %s",
+                                          ridge_format_usd(e->usd_per_million_tokens).s)
+                          : "";
+    return ridge_sprintf(
+        ridge_ctx_arena(cx),
+        "Energy of the first: %.0f W a chip (%s)%s at PUE %s, %s J an output token, %s "
+        "kWh%s a million.",
+        e->chip_watts, power_words(e->source), host == NULL ? "" : host,
+        ridge_format_double(r->pue > 0 ? r->pue : 1).s,
+        ridge_format_double(e->joules_per_token).s,
+        ridge_format_double(e->joules_per_token * RIDGE_KWH_PER_MILLION_J).s,
+        usd == NULL ? "" : usd);
+}
+
 /* Why a goal of a percentile rests on the closed form. @return NULL: it does not */
 static const char *play_note(ridge_ctx *cx, const ridge_service_view *v)
 {
@@ -91,6 +132,7 @@ int ridge__service_notes(ridge_ctx *cx, const ridge_service_view *view,
                          has_layouts ? range_note(cx, view) : NULL,
                          has_layouts ? stages_note(view) : NULL,
                          has_layouts ? play_note(cx, view) : NULL,
+                         has_layouts ? energy_note(cx, view) : NULL,
                          positions_note(cx, view)};
     int n = 0;
     for (size_t i = 0; i < RIDGE_COUNT_OF(all); i++) {

@@ -5,10 +5,11 @@
 
 #include "ridge/report_service.h"
 
-enum { RIDGE_SERVICE_NOTES_MAX = 5 };
+enum { RIDGE_SERVICE_NOTES_MAX = 6 };
 
-/** Sentences on what the times are, where they lie in practice, on pipelines and on
- * what the model states. @param out  room for RIDGE_SERVICE_NOTES_MAX; owned by cx.
+/** Sentences on what the times are, where they lie in practice, on pipelines, on
+ * energy and on what the model states. @param out  room for RIDGE_SERVICE_NOTES_MAX;
+ * owned by cx.
  * @return how many */
 int ridge__service_notes(ridge_ctx *cx, const ridge_service_view *view,
                          const char **out);

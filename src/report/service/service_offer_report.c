@@ -7,7 +7,7 @@
 enum { CHART_WIDTH = 76, CHART_HEIGHT = 18 };
 
 static const char *const columns = "slice|layout|>batch|>TTFT|>TPOT|>E2E|>tok/s/"
-                                   "chip|>req/s|>chips|>$/M tok|>$/h|engine";
+                                   "chip|>req/s|>chips|>$/M tok|>$/h|>kWh/M tok|engine";
 
 static void add_usd(ridge_table *t, double usd)
 {
@@ -31,6 +31,7 @@ static void add_offer(ridge_ctx *cx, ridge_table *t, const ridge_service_offer *
     ridge_table_cell(t, ridge_format_exact((int64_t)p->paid_chips).s);
     add_usd(t, p->usd_per_million_tokens);
     add_usd(t, o->request.usd_per_chip_hour * p->paid_chips);
+    ridge_table_cell(t, ridge__kwh_text(p).s);
     ridge_table_cell(t, o->request.engine->name);
 }
 
@@ -126,6 +127,34 @@ static void add_kinds(ridge_ctx *cx, const ridge_service_offer_view *v,
     }
 }
 
+/* Across slices; the latencies are those that goals judge. */
+static void add_front(ridge_ctx *cx, const ridge_service_offer_view *v,
+                      ridge_sections *s)
+{
+    const ridge_service_offer_study *study = v->study;
+    if (study->n_front == 0 || study->n_ranked < 2)
+        return;
+    ridge_table *t = ridge__section_add(
+        cx, s, "Speed, cost and energy together",
+        ">tok/s of a user|>TTFT|>E2E|>$/M tok|>kWh/M tok|>tok/s/chip|slice|layout");
+    for (int i = 0; i < study->n_front; i++) {
+        const ridge_service_offer *o = &study->offers[study->front[i].offer];
+        const ridge_service_price *p = &o->front[study->front[i].point];
+        ridge_table_cell(t, ridge_format_double(p->user_tokens_per_s).s);
+        ridge_table_cell(t, ridge_format_seconds(p->latency_s[RIDGE_SERVICE_TTFT]).s);
+        ridge_table_cell(t, ridge_format_seconds(p->latency_s[RIDGE_SERVICE_E2E]).s);
+        add_usd(t, p->usd_per_million_tokens);
+        ridge_table_cell(t, ridge__kwh_text(p).s);
+        ridge_table_cell(t, ridge_format_count(p->tokens_per_s_per_chip).s);
+        ridge_table_cell(t, o->request.slice->text);
+        ridge_table_cell(t, ridge__service_choice_text(cx, &p->choice));
+    }
+    ridge__section_note(
+        s, "Of the deployments of all slices that keep the goals, none is faster for a "
+           "user, cheaper and thriftier than one of these. A chip whose power is not "
+           "published counts by speed and cost.");
+}
+
 static void add_left_out(ridge_ctx *cx, const ridge_service_offer_view *v,
                          ridge_sections *s)
 {
@@ -153,6 +182,7 @@ static void build(ridge_ctx *cx, const ridge_service_offer_view *v, ridge_sectio
     add_plays(cx, v, s);
     add_kinds(cx, v, s);
     add_best(cx, v, s);
+    add_front(cx, v, s);
     add_left_out(cx, v, s);
     ridge__section_note(s, ridge_sprintf(arena,
                                          "%d slice%s. %s deployments covered in %s.",
@@ -264,6 +294,15 @@ void ridge_service_offer_write_json(ridge_ctx *cx, const ridge_service_offer_vie
                                 study->offers[study->best_of[aim]].request.slice->text);
         else
             ridge_json_set_null(best, key);
+    }
+    ridge_json *front = ridge_json_set_array(cx, object, "front");
+    for (int i = 0; i < study->n_front; i++) {
+        const ridge_service_offer *o = &study->offers[study->front[i].offer];
+        ridge_json *row = ridge_json_push_object(cx, front);
+        ridge_json_set_text(row, "slice", o->request.slice->text);
+        ridge_json_set(row, "deployment",
+                       ridge_service_price_to_json(cx, &o->request,
+                                                   &o->front[study->front[i].point]));
     }
     ridge_json *search = ridge_json_set_object(cx, object, "search");
     ridge_json_set_i64(search, "covered", study->covered);

@@ -335,7 +335,8 @@ static void add_front(ridge_ctx *cx, const char *title,
         return;
     ridge_table *t = ridge__section_add(
         cx, s, title,
-        ">tok/s of a user|>TPOT|>TTFT|>E2E|>tok/s/chip|>$/M tok|>batch|layout");
+        ">tok/s of a user|>TPOT|>TTFT|>E2E|>tok/s/chip|>$/M tok|>kWh/M "
+        "tok|>batch|layout");
     for (int i = 0; i < n; i++) {
         const ridge_service_price *p = &front[i];
         const ridge_service_pool *last = &p->choice.pools[p->choice.n_pools - 1];
@@ -347,6 +348,7 @@ static void add_front(ridge_ctx *cx, const char *title,
         ridge_table_cell(t, p->usd_per_million_tokens > 0
                                 ? ridge_format_usd(p->usd_per_million_tokens).s
                                 : "-");
+        ridge_table_cell(t, ridge__kwh_text(p).s);
         ridge_table_cell(t, ridge__batch_text(last->batch).s);
         ridge_table_cell(t, ridge__service_choice_text(cx, &p->choice));
     }

@@ -99,3 +99,9 @@ ridge_text ridge__batch_text(double batch)
     snprintf(t.s, sizeof t.s, batch < 10 ? "%.2f" : "%.1f", batch);
     return t;
 }
+
+ridge_text ridge__kwh_text(const ridge_service_price *p)
+{
+    const double kwh = p->energy.joules_per_token * RIDGE_KWH_PER_MILLION_J;
+    return kwh > 0 ? ridge_format_double(kwh) : (ridge_text){.s = "-"};
+}

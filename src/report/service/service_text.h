@@ -21,6 +21,9 @@ const char *ridge__serving_formats_text(ridge_ctx *cx,
 /** "3" or "3.25": batches are means. */
 ridge_text ridge__batch_text(double batch);
 
+/** Kilowatt-hours of a million output tokens; "-": not known. */
+ridge_text ridge__kwh_text(const ridge_service_price *price);
+
 /** @return whether there are points enough for a chart */
 bool ridge__service_chart_speed(ridge_ctx *cx, const ridge_service_view *view,
                                 ridge_chart *out);
