@@ -5,6 +5,7 @@ set(train_fixture ${CMAKE_SOURCE_DIR}/tests/support/train_fixture.c
 ridge_test(unit documents LAYER plan
            SOURCES ${CMAKE_SOURCE_DIR}/tests/support/model_fixture.c)
 ridge_test(unit thresholds LAYER plan SOURCES ${train_fixture})
+ridge_test(unit train_rooflines LAYER plan SOURCES ${train_fixture})
 ridge_test(unit knobs LAYER plan SOURCES ${train_fixture})
 ridge_test(unit precision LAYER plan SOURCES ${train_fixture})
 ridge_test(unit plan_file LAYER plan SOURCES ${train_fixture})

@@ -208,21 +208,45 @@ const char *ridge_placement_text(ridge_ctx *cx, const ridge_train_request *reque
  * @source scaling-book-2025 chapters 5 and 12
  */
 typedef struct ridge_thresholds {
-    double alpha;           /* C / W of one network axis, both directions of a ring */
-    int n_axes;             /* torus axes that wrap, or 1 */
+    double alpha;           /* C / W of the fastest network axis, both ways of a ring */
+    int n_axes;             /* torus axes, or 1 */
     double tokens_per_chip; /* of the request's batch */
     double dp_tokens_per_chip;       /* DP and FSDP are compute bound above this */
     double dp_outer_tokens_per_chip; /* the same across nodes, or across pods */
     double tp_ways;                  /* TP is compute bound below this, one axis */
-    double tp_ways_all_axes;         /* on n_axes - 1 axes at most 2 */
-    double mixed_tokens_per_chip;    /* FSDP with TP: above this */
-    double fsdp_optimal;             /* the best FSDP degree of a mix */
-    double tp_optimal;               /* chips / fsdp_optimal */
-    double pod_tokens;               /* batch a pod, for DP over DCN */
-    double max_chips_fsdp;           /* at this batch */
+    double tp_ways_all_axes;         /* on the two fastest axes of a torus */
+    double tp_ways_across_nodes;     /* all of it over the NICs; 0: one node */
+    double tp_ways_two_nodes;        /* within a node and one other; 0: one node */
+    double ep_ways; /* experts over that many chips are compute bound; INFINITY: any; 0:
+                       no experts, or one node */
+    double mixed_tokens_per_chip; /* FSDP with TP: above this */
+    double fsdp_optimal;          /* the best FSDP degree of a mix */
+    double tp_optimal;            /* chips / fsdp_optimal */
+    double pod_tokens;            /* batch a pod, for DP over DCN */
+    double max_chips_fsdp;        /* at this batch */
     double max_chips_mixed;
-    double expert_factor; /* E / k: by which the DP threshold of experts grows */
+    double expert_factor; /* E / k: by which the thresholds of experts are larger */
+    double dp_experts_tokens_per_chip; /* of experts' weights, on the level that binds;
+                                          0: none */
+    double mixed_experts_tokens_per_chip;
+    double max_chips_fsdp_experts, max_chips_mixed_experts;
+    double dp_parameters_most; /* of a model of which each chip keeps all, and Adam's
+                                  moments */
 } ridge_thresholds;
+
+/** Rates of a slice's torus axes, both ways of a ring, one of a line. */
+typedef struct ridge_torus_rates {
+    double sum, best, second; /* bytes/s of all axes, the fastest, the next */
+    double mixed; /* of the axis for TP that leaves FSDP with TP the lowest threshold */
+    int n;        /* axes of more than one chip */
+} ridge_torus_rates;
+
+/** All 0 where there is no torus. */
+ridge_torus_rates ridge_slice_torus_rates(const ridge_slice *slice);
+
+/** Feed-forward width of the layers that most are; of a mixture that of the experts
+ *  that run for a token together. 0: no feed-forward. */
+double ridge_model_main_d_ff(const ridge_model *model);
 
 /** Pure formulas, for the request's model, slice and batch. */
 ridge_thresholds ridge_train_thresholds(const ridge_train_request *request);
@@ -249,6 +273,19 @@ double ridge_threshold_dp_spanned(double alpha_node, double nodes);
  * @source scaling-book-2025 chapter 12 */
 double ridge_threshold_dp_experts(double alpha, double experts,
                                   double experts_per_token);
+/**
+ * Chips over which experts can lie before their two all-to-alls take longer than their
+ * products:
+ *
+ *     4 B k D F / (Z C) >= 4 B D (Z - n) / (W Z) min(n k / Z, 1)
+ *
+ * n chips in a node of W bytes/s to others, alpha_node = C / W.
+ * @param d_ff  of one expert
+ * @return Z; INFINITY when F > n alpha
+ * @source scaling-book-2025 chapter 12, expert parallelism
+ */
+double ridge_threshold_ep(double alpha_node, double node_chips, double d_ff,
+                          double experts_per_token);
 /** Seconds of FLOPs on chips at a fraction of the peak. */
 double ridge_train_seconds(double flops, double chips, double peak_flops_per_s,
                            double mfu);

@@ -13,6 +13,7 @@
 #include "ridge/plan.h"
 #include "ridge/plan_money.h"
 #include "ridge/plan_reasons.h"
+#include "ridge/plan_train_rooflines.h"
 #include "ridge/plan_validation.h"
 #include "ridge/program.h"
 
@@ -163,9 +164,10 @@ typedef struct ridge_train_view {
     const ridge_train_request *request;
     const ridge_train_result *result;
     const ridge_thresholds *thresholds;
-    const ridge_money_request *money;   /* where it runs; NULL: only the steps */
-    bool has_money;                     /* the text tells of the whole run */
-    const ridge_train_reasons *reasons; /* NULL: none asked for */
+    const ridge_money_request *money;       /* where it runs; NULL: only the steps */
+    bool has_money;                         /* the text tells of the whole run */
+    const ridge_train_reasons *reasons;     /* NULL: none asked for */
+    const ridge_train_rooflines *rooflines; /* of the best layout, or NULL */
 } ridge_train_view;
 
 void ridge_train_write_text(ridge_ctx *cx, const ridge_train_view *view,

@@ -111,7 +111,8 @@ def roofline(
 
     OP is a matmul MxKxN, an einsum such as btd,df->btf with a size for each dim,
     attention:prefill (t=) or attention:decode (s=) with b sequences, n heads,
-    k KV heads and h head dim, or add:N, elementwise:N, dot:N on vectors.
+    k KV heads and h head dim, or add:N, elementwise:N, dot:N on vectors; or work
+    of any shape, flops:1e12 with bytes=2e9 where they are known, or bytes:1GiB.
 
     The bound is the largest of FLOPs / peak, vector FLOPs / vector peak and
     bytes / bandwidth. The expected time adds the launch and takes achievable
@@ -430,6 +431,8 @@ def train(
     top: Value = None,
     front: bool = False,
     reasons: bool = False,
+    rooflines: bool = False,
+    mfu: Value = None,
     what_if: Value = None,
     plan: Value = None,
     timeline: Value = None,
@@ -511,6 +514,9 @@ def train(
     :param top: layouts to show (5)
     :param front: show which layouts trade time for memory
     :param reasons: show what helps most, and the step's sensitivity to every number
+    :param rooflines: show the plain rooflines of the best layout, with formulas: work, memory,
+        a layer's arithmetic against its network
+    :param mfu: of their times at an MFU: 45% (40%)
     :param what_if: the answer on other hardware: hbm=2x,nvlink=0.5x,flops=+10%
     :param plan: write the best layout as a plan
     :param timeline: write the step of the best layout as a trace for Perfetto
@@ -562,6 +568,8 @@ def train(
         "top": top,
         "front": front,
         "reasons": reasons,
+        "rooflines": rooflines,
+        "mfu": mfu,
         "what_if": what_if,
         "plan": plan,
         "timeline": timeline,

@@ -22,6 +22,26 @@ static void a_replica_within_a_node_counts_as_one(void **state)
     assert_near(ridge_threshold_dp_spanned(2000, 0.25), 2000, 1e-12);
 }
 
+/* Products against both all-to-alls: equal at the ways that are found. */
+static void experts_lie_as_wide_as_their_products_allow(void **state)
+{
+    (void)state;
+    static const struct {
+        double d_ff, experts_per_token;
+    } cases[] = {{2048, 8}, {14336, 2}, {16000, 1}, {19000, 4}};
+    const double alpha = 2500;
+    const double node = 8;
+    for (size_t i = 0; i < RIDGE_COUNT_OF(cases); i++) {
+        const double f = cases[i].d_ff;
+        const double k = cases[i].experts_per_token;
+        const double z = ridge_threshold_ep(alpha, node, f, k);
+        const double products = k * f / z;
+        const double sends = alpha * (z - node) / z * fmin(node * k / z, 1);
+        assert_near(products, sends, 1e-9);
+    }
+    assert_true(isinf(ridge_threshold_ep(alpha, node, 8 * alpha, 2)));
+}
+
 /* A threshold is where the times of the scheme are equal. */
 static void thresholds_are_where_schemes_balance(void **state)
 {
@@ -108,6 +128,25 @@ static void a_line_has_half_the_bandwidth_of_a_ring(void **state)
     assert_near(line.alpha, 2 * ring.alpha, 1e-12);
 }
 
+/* 8x16: the axis of 16 is a ring of twice the rate of the line of 8. */
+static void axes_of_unequal_rates_count_by_their_rates(void **state)
+{
+    ridge_ctx *cx = *state;
+    const ridge_model *model = train_dense_model(cx);
+    const ridge_thresholds even = thresholds(cx, model, "v5e:16x16", 256e3);
+    const ridge_thresholds t = thresholds(cx, model, "v5e:8x16", 128e3);
+    assert_near(t.alpha, even.alpha, 1e-12);
+    assert_near(t.dp_tokens_per_chip, t.alpha / 1.5, 1e-12);
+    assert_near(t.tp_ways_all_axes, 1.5 * t.tp_ways, 1e-12);
+    assert_near(t.mixed_tokens_per_chip, 2 * even.mixed_tokens_per_chip, 1e-12);
+    assert_near(t.fsdp_optimal * t.tp_optimal, 128, 1e-12);
+    const ridge_torus_rates r = ridge_slice_torus_rates(train_slice(cx, "v5e:8x16"));
+    assert_int_equal(r.n, 2);
+    assert_near(r.best, 2 * r.second, 1e-12);
+    assert_near(r.sum, r.best + r.second, 1e-12);
+    assert_int_equal(ridge_slice_torus_rates(train_slice(cx, "h100:2x8")).n, 0);
+}
+
 static void gpus_bind_inside_and_outside_their_node(void **state)
 {
     ridge_ctx *cx = *state;
@@ -118,6 +157,10 @@ static void gpus_bind_inside_and_outside_their_node(void **state)
     assert_near(many.dp_tokens_per_chip, node.dp_tokens_per_chip, 0);
     assert_true(many.dp_outer_tokens_per_chip > many.dp_tokens_per_chip);
     assert_near(many.max_chips_fsdp, 1e6 / many.dp_outer_tokens_per_chip, 1e-12);
+    assert_near(many.tp_ways_across_nodes, 4096 / many.dp_outer_tokens_per_chip, 1e-12);
+    assert_near(many.tp_ways_two_nodes, 8 + many.tp_ways_across_nodes, 1e-12);
+    assert_true(node.tp_ways_across_nodes == 0 && many.ep_ways == 0);
+    assert_near(many.dp_parameters_most, 8e9, 1e-12);
 }
 
 static void pods_need_a_batch_of_their_own(void **state)
@@ -133,6 +176,13 @@ static void experts_count_with_those_that_run(void **state)
     ridge_ctx *cx = *state;
     const ridge_thresholds t = thresholds(cx, train_moe_model(cx), "v5p:8x8x8", 1e6);
     assert_near(t.expert_factor, 4, 0);
+    assert_near(t.dp_experts_tokens_per_chip, 4 * t.dp_tokens_per_chip, 1e-12);
+    assert_near(t.mixed_experts_tokens_per_chip, 4 * t.mixed_tokens_per_chip, 1e-12);
+    assert_near(t.max_chips_fsdp_experts, t.max_chips_fsdp / 4, 1e-12);
+    const ridge_thresholds nodes = thresholds(cx, train_moe_model(cx), "h100:4x8", 1e6);
+    assert_near(nodes.dp_experts_tokens_per_chip, 4 * nodes.dp_outer_tokens_per_chip,
+                1e-12);
+    assert_near(nodes.ep_ways, 8 + 2 * 1024 / nodes.dp_outer_tokens_per_chip, 1e-12);
     assert_near(t.tp_ways, ridge_threshold_tp(t.alpha, 1, 2 * 1024), 1e-12);
     assert_near(thresholds(cx, train_dense_model(cx), "v5p:8x8x8", 1e6).expert_factor,
                 1, 0);
@@ -143,6 +193,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(formulas_agree_with_hand_computation),
         cmocka_unit_test(a_replica_within_a_node_counts_as_one),
+        cmocka_unit_test(experts_lie_as_wide_as_their_products_allow),
+        cmocka_unit_test(axes_of_unequal_rates_count_by_their_rates),
         cmocka_unit_test(thresholds_are_where_schemes_balance),
         cmocka_unit_test(dp_reduces_twice_and_only_backward),
         cmocka_unit_test(one_chip_has_no_network_to_bind_on),

@@ -60,10 +60,10 @@ static ridge_status read_slice(cli_run *run, ridge_sizing_request *r,
     RIDGE_TRY(cli_slice(run, &r->slice));
     RIDGE_TRY(cli_money(run, r->slice->chip, money));
     r->money = money;
-    if (mfu != NULL && (!ridge_parse_double(ridge_str_of(mfu), &r->mfu) ||
+    if (mfu != NULL && (!ridge_parse_fraction(ridge_str_of(mfu), &r->mfu) ||
                         !(r->mfu > 0 && r->mfu <= 1))) {
         return ridge_fail(run->cx, RIDGE_E_ARG,
-                          "--mfu '%.40s': expected above 0, at most 1", mfu);
+                          "--mfu '%.40s': expected above 0, at most 1 or 100%%", mfu);
     }
     return cli_library(run, &r->library);
 }

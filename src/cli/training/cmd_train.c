@@ -200,6 +200,30 @@ static ridge_status find_reasons(cli_run *run, const ridge_train_view *view,
     return RIDGE_OK;
 }
 
+/* Of the best layout, or of that which is nearest to fit. */
+static ridge_status find_rooflines(cli_run *run, ridge_train_view *view,
+                                   ridge_train_rooflines *out)
+{
+    const ridge_train_result *r = view->result;
+    double mfu = 0.4;
+    const char *text = cli_option_text(run, "mfu");
+    const bool is_asked = cli_option_text(run, "rooflines") != NULL;
+    if (text != NULL &&
+        (!ridge_parse_fraction(ridge_str_of(text), &mfu) || !(mfu > 0 && mfu <= 1)))
+        return ridge_fail(run->cx, RIDGE_E_ARG,
+                          "--mfu '%.40s': expected a share above 0, as in 45%%", text);
+    if (!is_asked && text != NULL)
+        return ridge_fail(run->cx, RIDGE_E_ARG,
+                          "--mfu is of --rooflines: give that too, or leave it out");
+    if (!is_asked || (r->n_layouts == 0 && !r->has_nearest))
+        return RIDGE_OK;
+    const ridge_layout *layout =
+        r->n_layouts > 0 ? &r->layouts[0].layout : &r->nearest.layout;
+    ridge_train_rooflines_find(view->request, layout, mfu, out);
+    view->rooflines = out;
+    return RIDGE_OK;
+}
+
 static int run_train(cli_run *run)
 {
     ridge_train_request request = {.top = 5};
@@ -224,8 +248,10 @@ static int run_train(cli_run *run)
     ridge_train_reasons *reasons =
         ridge_new(ridge_ctx_arena(run->cx), ridge_train_reasons, 1);
     ridge_train_view view = {name,   &request,  &result, &thresholds,
-                             &money, has_money, reasons};
-    if (!reasons || find_reasons(run, &view, reasons) != RIDGE_OK)
+                             &money, has_money, reasons, NULL};
+    ridge_train_rooflines rooflines;
+    if (!reasons || find_reasons(run, &view, reasons) != RIDGE_OK ||
+        find_rooflines(run, &view, &rooflines) != RIDGE_OK)
         return cli_fail(run);
     if (write_plan(run, &view) != RIDGE_OK ||
         cli_train_timeline(run, &view) != RIDGE_OK)
@@ -262,6 +288,10 @@ static const cli_option options[] = {
     {"front", NULL, "show which layouts trade time for memory"},
     {"reasons", NULL,
      "show what helps most, and the step's sensitivity to every number"},
+    {"rooflines", NULL,
+     "show the plain rooflines of the best layout, with formulas: work, memory, a "
+     "layer's arithmetic against its network"},
+    {"mfu", "SHARE", "of their times at an MFU: 45% (40%)"},
     {"what-if", "CHANGES",
      "the answer on other hardware: hbm=2x,nvlink=0.5x,flops=+10%"},
     {"plan", "FILE", "write the best layout as a plan"},

@@ -1,46 +1,8 @@
 /* The plain rooflines of a deployment: a table for each topic, with formulas. */
+#include "roofline_cell.h"
 #include "service_sections.h"
 
 #include <math.h>
-#include <string.h>
-
-static bool ends_with(const char *text, const char *end)
-{
-    const size_t n = strlen(text);
-    const size_t m = strlen(end);
-    return n >= m && strcmp(text + n - m, end) == 0;
-}
-
-/* A value in the unit that its key ends in. */
-static ridge_text value_text(const char *key, double v)
-{
-    const ridge_text never = {"never"};
-    if (!isfinite(v))
-        return never;
-    if (ends_with(key, "_per_s_per_chip"))
-        return ridge_format_count(v);
-    if (ends_with(key, "_s"))
-        return ridge_format_seconds(v);
-    if (ends_with(key, "_share"))
-        return ridge_format_percent(v);
-    if (strstr(key, "_flops") != NULL && strncmp(key, "tp_", 3) != 0 &&
-        strncmp(key, "attention_", 10) != 0)
-        return ridge_format_si(v, "FLOP");
-    return v >= 1000 ? ridge_format_exact((int64_t)round(v)) : ridge_format_double(v);
-}
-
-/* "tokens_over_critical" is read as words; the unit of seconds is in the value. */
-static const char *name_of(ridge_ctx *cx, const char *key)
-{
-    ridge_str name = ridge_str_of(key);
-    ridge_buf b;
-    ridge_buf_init(&b, ridge_ctx_arena(cx));
-    if (ends_with(key, "_s") && !ends_with(key, "per_s"))
-        name.n -= 2;
-    for (size_t i = 0; i < name.n; i++)
-        ridge_buf_printf(&b, "%c", name.p[i] == '_' ? ' ' : name.p[i]);
-    return ridge_buf_text(&b);
-}
 
 static double at(const ridge_service_rooflines *r, ridge_service_roofline which)
 {
@@ -111,8 +73,8 @@ static void add_topic(ridge_ctx *cx, const ridge_service_rooflines *r,
         if (t == NULL)
             t = ridge__section_add(cx, s, ridge_roofline_topic_title(topic),
                                    "roofline|>value|formula|what");
-        ridge_table_cell(t, name_of(cx, row->key));
-        ridge_table_cell(t, value_text(row->key, r->values[i]).s);
+        ridge_table_cell(t, ridge__roofline_name(cx, row->key));
+        ridge_table_cell(t, ridge__roofline_value(row->key, r->values[i]).s);
         ridge_table_cell(t, row->formula);
         ridge_table_cell(t, row->what);
     }

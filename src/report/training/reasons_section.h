@@ -4,6 +4,8 @@
 
 #include "section.h"
 
+#include "ridge/plan_train_rooflines.h"
+
 /** Where the other layouts lose; nothing if there is but one. */
 void ridge__others_section_add(ridge_ctx *cx, const ridge_train_view *view,
                                ridge_sections *sections);
@@ -19,6 +21,15 @@ void ridge__reasons_section_add(ridge_ctx *cx, const ridge_train_view *view,
 /** The keys "others", "pareto", "what_if", "relaxations", "sensitivity". */
 void ridge__reasons_to_json(ridge_ctx *cx, const ridge_train_view *view,
                             ridge_json *object);
+
+/** The plain rooflines of a layout; nothing if not asked. */
+void ridge__train_rooflines_add(ridge_ctx *cx, const ridge_train_view *view,
+                                ridge_sections *sections);
+
+/** The key "rooflines". */
+void ridge__train_rooflines_to_json(ridge_ctx *cx,
+                                    const ridge_train_rooflines *rooflines,
+                                    ridge_json *object);
 
 /** "dp=1 fsdp=8 tp=4 ...", what is not 1. In the ctx's arena. */
 const char *ridge__layout_words(ridge_ctx *cx, const ridge_layout *layout);

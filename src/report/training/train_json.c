@@ -18,6 +18,16 @@ static void set_thresholds(ridge_ctx *cx, const ridge_thresholds *h, ridge_json 
     ridge_json_set_double(t, "max_chips_fsdp", h->max_chips_fsdp);
     ridge_json_set_double(t, "max_chips_mixed", h->max_chips_mixed);
     ridge_json_set_double(t, "expert_factor", h->expert_factor);
+    ridge_json_set_double(t, "tp_ways_across_nodes", h->tp_ways_across_nodes);
+    ridge_json_set_double(t, "tp_ways_two_nodes", h->tp_ways_two_nodes);
+    ridge_json_set_double(t, "ep_ways", h->ep_ways);
+    ridge_json_set_double(t, "dp_experts_tokens_per_chip",
+                          h->dp_experts_tokens_per_chip);
+    ridge_json_set_double(t, "mixed_experts_tokens_per_chip",
+                          h->mixed_experts_tokens_per_chip);
+    ridge_json_set_double(t, "max_chips_fsdp_experts", h->max_chips_fsdp_experts);
+    ridge_json_set_double(t, "max_chips_mixed_experts", h->max_chips_mixed_experts);
+    ridge_json_set_double(t, "dp_parameters_most", h->dp_parameters_most);
 }
 
 static ridge_json *layout_to_json(ridge_ctx *cx, const ridge_train_view *v,
@@ -58,6 +68,8 @@ void ridge_train_write_json(ridge_ctx *cx, const ridge_train_view *v,
     }
     ridge__reasons_to_json(cx, v, object);
     set_thresholds(cx, v->thresholds, object);
+    if (v->rooflines != NULL)
+        ridge__train_rooflines_to_json(cx, v->rooflines, object);
     ridge_json *search = ridge_json_set_object(cx, object, "search");
     ridge_json_set_i64(search, "covered", result->covered);
     ridge_json_set_i64(search, "priced", result->priced);

@@ -224,8 +224,10 @@ static void add_threshold(ridge_table *t, const char *name, double value,
     if (value <= 0)
         return;
     ridge_table_cell(t, name);
-    ridge_table_cell(t, value >= 100 ? ridge_format_exact((int64_t)round(value)).s
-                                     : ridge_format_double(value).s);
+    ridge_table_cell(t, isinf(value)   ? "any"
+                        : value >= 1e8 ? ridge_format_count(value).s
+                        : value >= 100 ? ridge_format_exact((int64_t)round(value)).s
+                                       : ridge_format_double(value).s);
     ridge_table_cell(t, meaning);
 }
 
@@ -236,27 +238,47 @@ static void add_thresholds(ridge_ctx *cx, const ridge_train_view *v, ridge_secti
         return;
     ridge_table *t = ridge__section_add(cx, s, "Where communication begins to bind",
                                         "threshold|>value|meaning");
+    const bool is_torus = v->request->slice->axes[0].kind == RIDGE_AXIS_TORUS;
     add_threshold(t, "alpha", h->alpha,
-                  "FLOPs a chip does while a byte crosses one axis");
+                  is_torus ? "FLOPs a chip does while a byte crosses one axis"
+                           : "FLOPs a chip does while a byte leaves it inside a node");
     add_threshold(t, "tokens a chip", h->tokens_per_chip, "of this batch");
     add_threshold(t, "DP, FSDP", h->dp_tokens_per_chip,
-                  "tokens a chip: compute bound above, on all axes (inside a node)");
+                  is_torus ? "tokens a chip: compute bound above, on all axes"
+                           : "tokens a chip: compute bound above, inside a node");
     add_threshold(t, "DP, FSDP outside", h->dp_outer_tokens_per_chip,
                   "tokens a chip: the same across nodes");
-    add_threshold(t, "TP", h->tp_ways, "ways: compute bound below, on one axis");
-    add_threshold(t, "TP, two axes", h->tp_ways_all_axes, "ways");
+    add_threshold(t, "DP, FSDP of experts", h->dp_experts_tokens_per_chip,
+                  ridge_sprintf(ridge_ctx_arena(cx),
+                                "tokens a chip: E / k = %s times as many",
+                                ridge_format_double(h->expert_factor).s));
+    if (is_torus) {
+        add_threshold(t, "TP", h->tp_ways, "ways: compute bound below, on one axis");
+        add_threshold(t, "TP, two axes", h->tp_ways_all_axes, "ways");
+    } else {
+        add_threshold(t, "TP", h->tp_ways, "ways: compute bound below, inside a node");
+    }
+    add_threshold(t, "TP over two nodes", h->tp_ways_two_nodes, "ways");
+    add_threshold(t, "TP across nodes", h->tp_ways_across_nodes,
+                  "ways, were all of it to cross");
+    add_threshold(t, "EP", h->ep_ways,
+                  "ways: experts' exchange takes less than their products below");
     add_threshold(t, "FSDP with TP", h->mixed_tokens_per_chip,
                   "tokens a chip: the mix is compute bound above");
+    add_threshold(t, "FSDP with TP of experts", h->mixed_experts_tokens_per_chip,
+                  "tokens a chip");
     add_threshold(t, "best FSDP of a mix", h->fsdp_optimal, "ways, before rounding");
     add_threshold(t, "with TP", h->tp_optimal, "ways, before rounding");
     add_threshold(t, "batch a pod", h->pod_tokens,
                   "tokens: DP over DCN is compute bound above");
     add_threshold(t, "chips, FSDP", h->max_chips_fsdp, "most at this batch");
     add_threshold(t, "chips, FSDP with TP", h->max_chips_mixed, "most at this batch");
-    if (h->expert_factor > 1) {
-        add_threshold(t, "E / k", h->expert_factor,
-                      "by which the DP threshold of the experts is larger");
-    }
+    add_threshold(t, "chips, FSDP of experts", h->max_chips_fsdp_experts,
+                  "most at this batch, of experts' weights");
+    add_threshold(t, "chips, FSDP, TP of experts", h->max_chips_mixed_experts,
+                  "most at this batch");
+    add_threshold(t, "parameters, DP alone", h->dp_parameters_most,
+                  "most: weights of 2 bytes, two moments of 4, on each chip");
     ridge__section_note(s, "Plain rooflines of two matmuls a layer (scaling-book-2025, "
                            "chapters 5 and 12); the times above go beyond them.");
 }
@@ -362,6 +384,7 @@ static void build(ridge_ctx *cx, const ridge_train_view *v, ridge_sections *s)
     }
     ridge__reasons_section_add(cx, v, s);
     add_thresholds(cx, v, s);
+    ridge__train_rooflines_add(cx, v, s);
 }
 
 void ridge_train_write_text(ridge_ctx *cx, const ridge_train_view *view,

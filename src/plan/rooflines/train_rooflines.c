@@ -1,0 +1,229 @@
+/*
+ * The plain rooflines of a training layout. Symbols: N chips of C FLOP/s; a batch of B
+ * tokens; P parameters; L layers of widths D and F; the batch cut over X, F over Y,
+ * with W_X and W_Y bytes/s of the network for each.
+ */
+#include "ridge/plan_train_rooflines.h"
+
+#include <math.h>
+
+#define TOPIC_KEY(name, key, title)   key,
+#define TOPIC_TITLE(name, key, title) title,
+
+const char *ridge_train_roofline_topic_key(ridge_train_roofline_topic topic)
+{
+    static const char *const keys[] = {RIDGE_TRAIN_ROOFLINE_TOPIC_LIST(TOPIC_KEY)};
+    return keys[topic];
+}
+
+const char *ridge_train_roofline_topic_title(ridge_train_roofline_topic topic)
+{
+    static const char *const titles[] = {RIDGE_TRAIN_ROOFLINE_TOPIC_LIST(TOPIC_TITLE)};
+    return titles[topic];
+}
+
+#define ROW(topic, name, key, formula, what)                                           \
+    {RIDGE_TRAIN_ROOFLINE_TOPIC_##topic, key, formula, what},
+
+const ridge_train_roofline_row *ridge_train_roofline_find(ridge_train_roofline which)
+{
+    static const ridge_train_roofline_row rows[] = {RIDGE_TRAIN_ROOFLINE_LIST(ROW)};
+    _Static_assert(RIDGE_COUNT_OF(rows) == RIDGE_TRAIN_ROOFLINE_COUNT,
+                   "one row per enum value");
+    return &rows[which];
+}
+
+/* ---- what they are made of ------------------------------------------------------- */
+
+typedef struct study {
+    const ridge_train_request *request;
+    const ridge_layout *layout;
+    const ridge_slice *slice;
+    double peak; /* C */
+    ridge_thresholds thresholds;
+    ridge_train_rooflines *out;
+} study;
+
+#define SET(s, name, value) set((s)->out, RIDGE_TRAIN_ROOFLINE_##name, value)
+
+static void set(ridge_train_rooflines *out, ridge_train_roofline which, double v)
+{
+    out->applies[which] = true;
+    out->values[which] = v;
+}
+
+static bool is_torus(const ridge_slice *slice)
+{
+    return slice->n_axes > 0 && slice->axes[0].kind == RIDGE_AXIS_TORUS;
+}
+
+/* From the thresholds, which hold C over the rates of the axes. */
+static void set_torus_rates(study *s)
+{
+    ridge_train_rooflines *o = s->out;
+    const ridge_torus_rates r = ridge_slice_torus_rates(s->slice);
+    const bool is_shared = o->x > 1 && o->y > 1 && r.n > 1;
+    o->x_bytes_per_s = is_shared ? r.sum - r.mixed : r.sum;
+    o->y_bytes_per_s = is_shared ? r.mixed : r.sum;
+}
+
+/* A node's chips together have the NICs for what crosses, whatever part of an array
+ * each of them holds. @source scaling-book-2025, chapter 12, cross-node collectives */
+static void set_switched_rates(study *s)
+{
+    ridge_train_rooflines *o = s->out;
+    const ridge_axis *inner = &s->slice->axes[0];
+    const double node = (double)inner->size;
+    o->x_bytes_per_s = inner->bytes_per_s;
+    o->y_bytes_per_s = inner->bytes_per_s;
+    if (s->slice->n_axes < 2)
+        return;
+    const double nics = s->slice->axes[1].bytes_per_s * node;
+    if (o->x * o->y > node)
+        o->x_bytes_per_s = fmin(o->x_bytes_per_s, nics * fmax(o->y / node, 1) / o->y);
+    if (o->y > node)
+        o->y_bytes_per_s = fmin(o->y_bytes_per_s, nics);
+}
+
+static void set_shape(study *s)
+{
+    ridge_train_rooflines *o = s->out;
+    const ridge_layout *l = s->layout;
+    o->chips = (double)s->slice->chips;
+    o->tokens = s->request->batch_tokens;
+    o->x = (double)(l->dp * l->fsdp * l->cp);
+    o->y = (double)l->tp;
+    o->d_model = (double)s->request->model->d_model;
+    o->d_ff = ridge_model_main_d_ff(s->request->model);
+    o->weights_d_ff = o->d_ff * s->thresholds.expert_factor;
+    if (is_torus(s->slice)) {
+        set_torus_rates(s);
+    } else if (s->slice->n_axes > 0 && s->slice->axes[0].kind != RIDGE_AXIS_DCN) {
+        set_switched_rates(s);
+    }
+}
+
+/* ---- topics ---------------------------------------------------------------------- */
+
+static void set_work(study *s)
+{
+    const ridge_train_rooflines *o = s->out;
+    const double token = ridge_model_flops_train(
+        s->request->model, s->request->seq_tokens, RIDGE_CONVENTION_SIX_N);
+    const double step = token * o->tokens;
+    const double total = token * s->request->total_tokens;
+    SET(s, WORK_TOKEN, token);
+    SET(s, WORK_STEP, step);
+    SET(s, WORK_TOKEN_S, token / s->peak);
+    SET(s, WORK_STEP_PEAK, ridge_train_seconds(step, o->chips, s->peak, 1));
+    SET(s, WORK_STEP_MFU, ridge_train_seconds(step, o->chips, s->peak, o->mfu));
+    if (total <= 0)
+        return;
+    const double run_s = ridge_train_seconds(total, o->chips, s->peak, o->mfu);
+    SET(s, WORK_RUN, total);
+    SET(s, WORK_RUN_PEAK, ridge_train_seconds(total, o->chips, s->peak, 1));
+    SET(s, WORK_RUN_MFU, run_s);
+    SET(s, WORK_HOURS, run_s / RIDGE_HOUR_S * o->chips);
+}
+
+static void set_memory(study *s)
+{
+    const ridge_train_rooflines *o = s->out;
+    const ridge_policy *pure = ridge_precision_policy(RIDGE_PRECISION_BF16_PURE);
+    const ridge_model *m = s->request->model;
+    const double hbm = s->slice->chip->hbm_bytes;
+    const double state =
+        (double)ridge_model_params(m).total * ridge_policy_state_bytes(pure);
+    const double each = 2 * o->tokens * (double)m->layer_count;
+    const double array = each * o->d_model;
+    const double wide = each * (o->d_model + 2 * o->d_ff);
+    SET(s, MEMORY_STATE, state);
+    SET(s, MEMORY_ARRAY, array);
+    SET(s, MEMORY_WIDE, wide);
+    SET(s, MEMORY_CHIPS, ceil((state + array) / hbm));
+    SET(s, MEMORY_CHIPS_WIDE, ceil((state + wide) / hbm));
+    SET(s, MEMORY_CHIP, (state + array) / o->chips);
+    SET(s, MEMORY_CHIP_WIDE, (state + wide) / o->chips);
+}
+
+static ridge_scheme_layer layer_of(const study *s)
+{
+    const ridge_train_rooflines *o = s->out;
+    return (ridge_scheme_layer){.batch_tokens = o->tokens,
+                                .d_model = o->d_model,
+                                .d_ff = o->d_ff,
+                                .element_bytes = 2,
+                                .x = o->x,
+                                .y = o->y,
+                                .axes_x = o->x_bytes_per_s,
+                                .axes_y = o->y_bytes_per_s,
+                                .flops_per_s = s->peak,
+                                .axis_bytes_per_s = 1};
+}
+
+static void set_layer(study *s)
+{
+    const ridge_train_rooflines *o = s->out;
+    const ridge_scheme_layer layer = layer_of(s);
+    const ridge_scheme_times fw =
+        ridge_scheme_times_of(RIDGE_SCHEME_MIXED, false, &layer);
+    const ridge_scheme_times bw =
+        ridge_scheme_times_of(RIDGE_SCHEME_MIXED, true, &layer);
+    const double experts = s->thresholds.expert_factor;
+    double network = 0;
+    SET(s, LAYER_MATH, fw.compute_s);
+    SET(s, LAYER_BACK_MATH, bw.compute_s);
+    if (o->x > 1 && o->x_bytes_per_s > 0) {
+        network += fw.weights_s * experts;
+        SET(s, LAYER_GATHER, fw.weights_s * experts);
+        SET(s, LAYER_BACK_FSDP, bw.weights_s * experts);
+    }
+    if (o->y > 1 && o->y_bytes_per_s > 0) {
+        network += fw.activations_s;
+        SET(s, LAYER_ROWS, fw.activations_s);
+        SET(s, LAYER_BACK_ROWS, bw.activations_s);
+    }
+    if (network > 0)
+        SET(s, LAYER_RATIO, fw.compute_s / network);
+}
+
+static void set_limits(study *s)
+{
+    const ridge_layout *l = s->layout;
+    SET(s, LIMITS_SEQUENCES, floor(s->out->tokens / s->request->seq_tokens));
+    if (l->pp > 1) {
+        const double micro = ceil(s->out->tokens / s->request->seq_tokens /
+                                  (double)(l->dp * l->fsdp * l->microbatch_seqs));
+        const double p = (double)l->pp;
+        SET(s, LIMITS_BUBBLE, (p - 1) / ((double)l->vpp * micro + p - 1));
+    }
+    if (s->thresholds.dp_outer_tokens_per_chip <= 0)
+        return;
+    const double node = (double)s->slice->axes[0].size;
+    const double nodes = (double)(l->tp * l->pp) / node;
+    if (nodes > 1 && l->dp * l->fsdp > 1) {
+        SET(s, LIMITS_SPANNED,
+            ridge_threshold_dp_spanned(s->thresholds.dp_outer_tokens_per_chip, nodes) *
+                s->thresholds.expert_factor);
+    }
+}
+
+void ridge_train_rooflines_find(const ridge_train_request *request,
+                                const ridge_layout *layout, double mfu,
+                                ridge_train_rooflines *out)
+{
+    const ridge_policy *policy = ridge_precision_policy(layout->precision);
+    *out = (ridge_train_rooflines){.mfu = mfu};
+    study s = {.request = request,
+               .layout = layout,
+               .slice = request->slice,
+               .peak = ridge_chip_peak(request->slice->chip, policy->compute, NULL),
+               .thresholds = ridge_train_thresholds(request),
+               .out = out};
+    set_shape(&s);
+    set_work(&s);
+    set_memory(&s);
+    if (out->d_ff > 0)
+        set_layer(&s);
+    set_limits(&s);
+}
