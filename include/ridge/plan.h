@@ -143,10 +143,13 @@ typedef struct ridge_train_request {
     double expert_imbalance; /* busiest rank of experts over the mean; below 1: even but
                                 for chance */
     ridge_documents documents; /* packed into the sequences; zeros: whole sequences */
-    double headroom;           /* share of the memory that is to stay free, below 1 */
-    int top;                   /* layouts wanted, 1 to RIDGE_TRAIN_TOP_MAX */
-    int front;   /* layouts of the front of time and memory wanted; 0: none */
-    int workers; /* threads of the search; 0: one a processor */
+    /* Whole replicas are in other pools too, whose gradients are reduced together: a
+     * chip of each pool on the network between them. NULL: there are none. */
+    const ridge_slice *between;
+    double headroom; /* share of the memory that is to stay free, below 1 */
+    int top;         /* layouts wanted, 1 to RIDGE_TRAIN_TOP_MAX */
+    int front;       /* layouts of the front of time and memory wanted; 0: none */
+    int workers;     /* threads of the search; 0: one a processor */
     ridge_progress *progress; /* or NULL */
 } ridge_train_request;
 

@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-enum { RIDGE_FLEET_POOL_MAX = 4 };
+enum { RIDGE_FLEET_POOL_MAX = 4, RIDGE_FLEET_SHARES_TRIED = 32 };
 
 /** A pool's part of the pipeline. */
 typedef struct ridge_fleet_part {
@@ -52,12 +52,33 @@ typedef struct ridge_fleet_price {
     double between_s; /* the longest message between two pools */
 } ridge_fleet_price;
 
+/** A pool's share of the batch, where each pool holds whole replicas. */
+typedef struct ridge_fleet_share {
+    int pool; /* of the fleet as written */
+    int64_t batch_seqs;
+    ridge_train_price price; /* its own step, the reduction over all pools among it */
+    double waiting; /* share of the fleet's step in which it waits for others */
+} ridge_fleet_share;
+
+/** Replicas in every pool, each laid out as suits its chips, the batch dealt so that
+ *  none waits longer than it must. */
+typedef struct ridge_fleet_replicas {
+    /* Step (of the slowest pool), its bound and parts, rates a chip of all pools, MFU
+     * of the sum of their peaks, days; memory is that of the pool with least left. */
+    ridge_train_price price;
+    int n;                                          /* pools; 0: no such layout */
+    ridge_fleet_share shares[RIDGE_FLEET_POOL_MAX]; /* as written */
+    int slowest;
+} ridge_fleet_replicas;
+
 typedef struct ridge_fleet_result {
     int64_t chips; /* of all pools */
     int64_t batch_seqs;
     double batch_tokens;
     int n_layouts; /* best first, one of each mesh and order; 0: nothing fits */
     ridge_fleet_price *layouts;
+    ridge_fleet_replicas replicas; /* the best of these */
+    const char *why_no_replicas;   /* or NULL */
     int n_pools;
     bool has_alone[RIDGE_FLEET_POOL_MAX];
     ridge_train_request requests[RIDGE_FLEET_POOL_MAX]; /* of each pool by itself */
@@ -94,13 +115,68 @@ RIDGE_NODISCARD ridge_status ridge_fleet_price_one(ridge_ctx *cx,
                                                    ridge_fleet_price *out);
 
 /**
+ * The best replicas in every pool. Shares are whole sequences; each pool is searched as
+ * ridge_train_search does, its gradients reduced over all pools. Of up to
+ * RIDGE_FLEET_SHARES_TRIED sequences every deal is tried; of more, shares move from the
+ * slowest to the quickest pool in ever smaller steps.
+ * @param out  n is 0 where nothing fits
+ * @errors E_ARG as ridge_fleet_search, knobs that a pool cannot take; E_NOMEM
+ */
+RIDGE_NODISCARD ridge_status ridge_fleet_replicas_search(
+    ridge_ctx *cx, const ridge_train_request *request, ridge_fleet_replicas *out);
+
+/** Replicas given whole: shares with pool, batch_seqs and price.layout.
+ * @errors E_ARG: not of this fleet's pools; E_NOMEM. One that does not fit is an answer
+ * (out->price.fit) */
+RIDGE_NODISCARD ridge_status ridge_fleet_replicas_price(
+    ridge_ctx *cx, const ridge_train_request *request, const ridge_fleet_share *shares,
+    int n, ridge_fleet_replicas *out);
+
+/**
  * The sums of a run on all pools: prices, power and failures of each added up.
  * @param money  [n_pools], as written
  * @return without price, power or goodput where a pool has none. Cannot fail
  */
 ridge_money ridge_fleet_money(const ridge_fleet_result *result,
-                              const ridge_fleet_price *price,
+                              const ridge_train_price *price,
                               const ridge_money_request *money);
+
+/* ---- plan files -------------------------------------------------------------------
+ */
+
+/** A plan of a fleet: version 1 of "ridge-plan", "kind": "fleet". */
+typedef struct ridge_fleet_plan {
+    ridge_plan head;  /* all but its layout */
+    bool is_replicas; /* in each pool; else one pipeline over all */
+    ridge_fleet_layout pipeline;
+    int n_shares;
+    ridge_fleet_share shares[RIDGE_FLEET_POOL_MAX]; /* pool, batch_seqs, price.layout */
+} ridge_fleet_plan;
+
+/** Whether a parsed plan is one of a fleet. */
+bool ridge_plan_is_fleet(ridge_node root);
+
+/** The better of the two ways, with its prediction; one of them must fit. */
+ridge_json *ridge_fleet_plan_to_json(ridge_ctx *cx, const ridge_train_request *request,
+                                     const char *model_name,
+                                     const ridge_fleet_result *result);
+
+/** A plan that is already parsed. @errors E_PARSE with file:line */
+RIDGE_NODISCARD ridge_status ridge_fleet_plan_from_json(ridge_ctx *cx, ridge_node root,
+                                                        ridge_fleet_plan *out);
+
+/**
+ * The derivation of a quantity of a fleet's plan: step_time, bound_step_time, mfu,
+ * memory, or a part of the step. Of replicas it goes down to the facts of the slowest
+ * pool's chip, of a pipeline to its stages.
+ * @errors E_NOTFOUND with the nearest quantity; E_ARG: the layout is not legal on the
+ * fleet; E_NOMEM
+ */
+RIDGE_NODISCARD ridge_status ridge_fleet_explain(ridge_ctx *cx,
+                                                 const ridge_train_request *request,
+                                                 const ridge_fleet_plan *plan,
+                                                 const char *quantity,
+                                                 ridge_explanation *out);
 
 #ifdef __cplusplus
 }

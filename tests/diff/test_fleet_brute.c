@@ -289,7 +289,7 @@ static void prices_and_failures_add_up(void **state)
                                            .has_restart = true,
                                            .restart_s = 600,
                                            .watts_per_chip = 400}};
-    const ridge_money m = ridge_fleet_money(&f, &f.layouts[0], money);
+    const ridge_money m = ridge_fleet_money(&f, &f.layouts[0].price, money);
     assert_true(m.has_goodput);
     assert_near(m.job.mtbf_s, 1 / (8 / 1e7 + 16 / 2e7), 1e-9);
     assert_near(m.usd, m.days * 24 * (8 * 3 + 16 * 1), 1e-9);
@@ -297,7 +297,7 @@ static void prices_and_failures_add_up(void **state)
     assert_near(m.days * m.goodput, f.layouts[0].price.days, 1e-9);
     ridge_money_request unknown[2] = {money[0], money[1]};
     unknown[1].has_price = false;
-    assert_near(ridge_fleet_money(&f, &f.layouts[0], unknown).usd, 0, 0);
+    assert_near(ridge_fleet_money(&f, &f.layouts[0].price, unknown).usd, 0, 0);
 }
 
 /* ---- what is refused --------------------------------------------------------------

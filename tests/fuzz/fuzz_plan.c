@@ -1,6 +1,6 @@
 /* Any bytes as a plan: a status and a message, never a crash; a layout that is read can
  * be priced, laid out and written again. */
-#include "ridge/plan.h"
+#include "ridge/plan_fleet.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -42,6 +42,29 @@ static void price(ridge_ctx *cx, const ridge_plan *plan)
            RIDGE_OK);
 }
 
+/* Whatever fleet it was written for, on a small one. */
+static void price_fleet(ridge_ctx *cx, ridge_node root)
+{
+    const ridge_catalog *catalog = NULL;
+    ridge_node node;
+    ridge_fleet_plan plan;
+    ridge_explanation told;
+    if (ridge_fleet_plan_from_json(cx, root, &plan) != RIDGE_OK) {
+        expect(ridge_ctx_message(cx)[0] != '\0');
+        return;
+    }
+    ridge_train_request r = {.batch_tokens = plan.head.batch_tokens,
+                             .seq_tokens = plan.head.seq_tokens,
+                             .convention = plan.head.convention,
+                             .knobs = ridge_knobs_free()};
+    expect(ridge_catalog_open(cx, NULL, &catalog) == RIDGE_OK);
+    expect(ridge_slice_parse(cx, catalog, "h100:1x4+a100:1x4", &r.slice) == RIDGE_OK);
+    expect(ridge_json_parse(cx, ridge_str_of(config), "config", &node) == RIDGE_OK);
+    expect(ridge_model_from_config(cx, node, "fuzz", &r.model) == RIDGE_OK);
+    if (ridge_fleet_explain(cx, &r, &plan, "step_time", &told) == RIDGE_OK)
+        expect(told.n_reasons > 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     ridge_ctx *cx = ridge_ctx_open_budget((size_t)256 << 20);
@@ -51,7 +74,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     const ridge_str text = {(const char *)data, size};
     if (ridge_json_parse(cx, text, "fuzz.json", &root) == RIDGE_OK) {
-        if (ridge_plan_from_json(cx, root, &plan) == RIDGE_OK)
+        if (ridge_plan_is_fleet(root))
+            price_fleet(cx, root);
+        else if (ridge_plan_from_json(cx, root, &plan) == RIDGE_OK)
             price(cx, &plan);
         else
             expect(ridge_ctx_message(cx)[0] != '\0');

@@ -2,6 +2,7 @@
  * ridge explain: how a number of a plan comes about, down to the facts of the chip.
  */
 #include "cli.h"
+#include "explain_fleet.h"
 #include "explain_model.h"
 #include "explain_service.h"
 #include "money_options.h"
@@ -96,6 +97,11 @@ static int run_explain(cli_run *run)
         return cli_fail(run);
     if (is_service)
         return explain_service_run(run);
+    bool is_fleet = false;
+    if (explain_fleet_is_asked(run, &is_fleet) != RIDGE_OK)
+        return cli_fail(run);
+    if (is_fleet)
+        return explain_fleet_run(run);
     const char *quantity = run->n_args > 1 ? run->args[1] : "step_time";
     explained *e = ridge_new(ridge_ctx_arena(run->cx), explained, 1);
     if (!e || explain(run, quantity, e) != RIDGE_OK)
@@ -125,6 +131,11 @@ const cli_verb cli_verb_explain = {
         "dp, pp, bubble, optimizer, offload; or of the whole run, by the options "
         "below: goodput, days, "
         "usd.\n"
+        "\n"
+        "Of a plan of pools of unlike chips: step_time, bound_step_time, mfu, memory "
+        "or "
+        "a\n"
+        "part of the step.\n"
         "\n"
         "Of a plan written by `ridge serve`: ttft (default), tpot, e2e, throughput,\n"
         "usd, blocks, memory, batch, or a part of an iteration: dense, experts, head,\n"

@@ -24,8 +24,10 @@ static const char *const of_service[] = {
     "host-cache",  "no-prefix-cache", "per-request", "charts",   "svg",
     "memory",      "find-rate",       "stepped",     NULL};
 
+/* A plan of a fleet is refused by the reader of training plans, with what to do. */
 static const plan_player players[] = {{"train", cli_simulate_training, of_service},
-                                      {"serve", cli_simulate_service, of_training}};
+                                      {"serve", cli_simulate_service, of_training},
+                                      {"fleet", cli_simulate_training, of_service}};
 
 /* @param others  options of other kinds */
 static ridge_status check_options(cli_run *run, const char *const *others,

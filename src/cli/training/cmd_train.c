@@ -262,8 +262,8 @@ static int run_train(cli_run *run)
 
 static const cli_option options[] = {
     {"on", "SLICE[,SLICE]",
-     "chips and their shape: v5p:16x20x28, h100:64x8, 2*v5p:16x16x24; pools in one "
-     "pipeline: h100:32x8+a100:64x8"},
+     "chips and their shape: v5p:16x20x28, h100:64x8, 2*v5p:16x16x24; pools of unlike "
+     "chips: h100:32x8+a100:64x8"},
     {"from", "FILE",
      "price a launch configuration: Megatron-LM arguments, MaxText yml, torchtitan "
      "toml"},
@@ -348,9 +348,10 @@ const cli_verb cli_verb_train = {
         "the\n"
         "slices are ranked by --for.\n"
         "\n"
-        "Pools of unlike chips joined by + train in one pipeline: each holds stages, "
-        "and\n"
-        "layers are dealt out so that none waits longer than it must.\n"
+        "Pools of unlike chips joined by + train in one pipeline (each holds stages, "
+        "layers\n"
+        "are dealt out so that none waits longer than it must) or hold whole replicas\n"
+        "each, with shares of the batch; both are searched.\n"
         "\n"
         "With --tokens the whole run is summed up: goodput under failures, days,\n"
         "dollars, energy, each with where it comes from.\n"

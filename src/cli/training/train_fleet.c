@@ -10,9 +10,8 @@
 /* What is of one kind of chip alone. */
 static ridge_status check_options(cli_run *run)
 {
-    static const char *const single[] = {"from",       "plan",    "timeline",
-                                         "operations", "sweep",   "svg",
-                                         "what-if",    "reasons", "front"};
+    static const char *const single[] = {"from", "timeline", "operations", "sweep",
+                                         "svg",  "what-if",  "reasons",    "front"};
     for (size_t i = 0; i < RIDGE_COUNT_OF(single); i++) {
         if (cli_option_text(run, single[i]) != NULL) {
             return ridge_fail(run->cx, RIDGE_E_ARG,
@@ -53,6 +52,20 @@ static int show(cli_run *run, const ridge_fleet_view *view)
     return cli_emit_text(run, &text);
 }
 
+static ridge_status write_plan(cli_run *run, const ridge_fleet_view *view)
+{
+    const char *path = cli_option_text(run, "plan");
+    const ridge_fleet_result *r = view->result;
+    if (!path || (r->n_layouts == 0 && r->replicas.n == 0))
+        return RIDGE_OK;
+    ridge_buf text;
+    ridge_buf_init(&text, ridge_ctx_arena(run->cx));
+    RIDGE_TRY(ridge_json_write(
+        run->cx, ridge_fleet_plan_to_json(run->cx, view->request, view->model_name, r),
+        &text));
+    return ridge_file_write(run->cx, path, (ridge_str){text.p, text.n});
+}
+
 int train_fleet_run(cli_run *run, const char *model_name, ridge_train_request *request)
 {
     ridge_money_request money[RIDGE_FLEET_POOL_MAX] = {0};
@@ -70,6 +83,8 @@ int train_fleet_run(cli_run *run, const char *model_name, ridge_train_request *r
     const ridge_fleet_view view = {model_name, request, &result, money,
                                    request->total_tokens > 0 ||
                                        cli_money_is_asked(run)};
+    if (write_plan(run, &view) != RIDGE_OK)
+        return cli_fail(run);
     const int code = show(run, &view);
-    return code ? code : result.n_layouts > 0 ? 0 : 1;
+    return code ? code : result.n_layouts > 0 || result.replicas.n > 0 ? 0 : 1;
 }

@@ -54,6 +54,28 @@ static ridge_status join(ridge_ctx *cx, const ridge_slice *a, const ridge_slice 
     return RIDGE_OK;
 }
 
+/* A rank of pool i with its peers. All pools hold the same gradients, each chip its
+ * part of them: the pool whose chips together send least sets the pace of all. */
+static void join_all(fleet_case *fc, int i)
+{
+    ridge_slice *out = &fc->together[i];
+    double least = (double)INFINITY;
+    double latency_s = 0;
+    double startup_s = 0;
+    for (int p = 0; p < fc->n; p++) {
+        const ridge_axis *outer = outer_of(fc->slices[p].system);
+        least = fmin(least, (double)fc->slices[p].chips * rate_of(outer));
+        latency_s = fmax(latency_s, outer->latency_s);
+        startup_s = fmax(startup_s, outer->startup_s);
+    }
+    *out = fc->between[i][i];
+    out->chips = out->hosts = out->axes[0].size = fc->n;
+    out->axes[0].bytes_per_s *=
+        least / ((double)fc->slices[i].chips * rate_of(&out->axes[0]));
+    out->axes[0].latency_s = latency_s;
+    out->axes[0].startup_s = startup_s;
+}
+
 /* ---- checks -----------------------------------------------------------------------
  */
 
@@ -158,6 +180,8 @@ ridge_status fleet_case_open(ridge_ctx *cx, const ridge_train_request *request,
         for (int b = 0; b < fc->n; b++)
             RIDGE_TRY(join(cx, &fc->slices[a], &fc->slices[b], &fc->between[a][b]));
     }
+    for (int i = 0; i < fc->n; i++)
+        join_all(fc, i);
     RIDGE_TRY(read_layers(fc));
     *out = fc;
     return RIDGE_OK;

@@ -19,6 +19,8 @@ typedef struct fleet_case {
     train_case pools[RIDGE_FLEET_POOL_MAX];
     /* A chip of each of two pools, and the network between them. */
     ridge_slice between[RIDGE_FLEET_POOL_MAX][RIDGE_FLEET_POOL_MAX];
+    /* A chip of each pool on the network that joins them all, as each pool has it. */
+    ridge_slice together[RIDGE_FLEET_POOL_MAX];
     int n_layers;
     int *kinds;        /* [n_layers] kind of each layer in order */
     int *starts;       /* [n_layers] the first of the like ones up to each layer */

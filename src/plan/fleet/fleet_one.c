@@ -213,7 +213,7 @@ static ridge_money_request join_terms(const ridge_fleet_result *r,
 }
 
 ridge_money ridge_fleet_money(const ridge_fleet_result *r,
-                              const ridge_fleet_price *price,
+                              const ridge_train_price *price,
                               const ridge_money_request *money)
 {
     ridge_slice slice = *r->requests[0].slice;
@@ -221,7 +221,7 @@ ridge_money ridge_fleet_money(const ridge_fleet_result *r,
     const ridge_money_request sum = join_terms(r, money, &slice);
     ridge_train_request request = r->requests[0];
     request.slice = &slice;
-    ridge_money run = ridge_train_money(&request, &price->price, &sum);
+    ridge_money run = ridge_train_money(&request, price, &sum);
     for (int i = 0; i < r->n_pools; i++)
         has_power =
             has_power && ridge_power_of(r->requests[i].slice, &money[i]).chip_watts > 0;

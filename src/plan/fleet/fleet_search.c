@@ -245,6 +245,22 @@ static ridge_status search_alone(ridge_ctx *cx, const ridge_train_request *reque
     return RIDGE_OK;
 }
 
+/* Knobs that a pool cannot take leave the pipeline alone. */
+static ridge_status find_replicas(ridge_ctx *cx, const ridge_train_request *request,
+                                  ridge_fleet_result *out)
+{
+    if (request->knobs.pp > 0) {
+        out->why_no_replicas = "pp counts the stages of all pools";
+        return RIDGE_OK;
+    }
+    const ridge_status st = ridge_fleet_replicas_search(cx, request, &out->replicas);
+    if (st != RIDGE_E_ARG)
+        return st;
+    out->why_no_replicas =
+        ridge_str_dup(ridge_ctx_arena(cx), ridge_str_of(ridge_ctx_message(cx)));
+    return RIDGE_OK;
+}
+
 ridge_status ridge_fleet_search(ridge_ctx *cx, const ridge_train_request *request,
                                 ridge_fleet_result *out)
 {
@@ -261,6 +277,7 @@ ridge_status ridge_fleet_search(ridge_ctx *cx, const ridge_train_request *reques
     result.batch_tokens = (double)result.batch_seqs * floor(request->seq_tokens);
     fleet_hunt hunt = {.cx = cx, .request = &whole};
     RIDGE_TRY(search(&hunt, &result));
+    RIDGE_TRY(find_replicas(cx, &whole, &result));
     result.seconds = ridge_clock_s() - start_s;
     *out = result;
     return RIDGE_OK;

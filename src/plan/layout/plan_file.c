@@ -11,10 +11,14 @@
  *     placement_index
  *     schedule, first_layers, last_layers, cp_exchange, ep_dispatch, remat_layers,
  * offload, optimizer, fsdp_overlap, dp_overlap, pp_overlap, ep_overlap   plain when
- * absent placement, shardings, predicted    written, not read
+ * absent placement, shardings, predicted, run   written, not read
+ * Other keys are refused. Plans of pools of unlike chips have "kind": "fleet", see
+ * fleet_plan_file.c.
  */
+#include "plan_file.h"
+
 #include "ridge/cost_range.h"
-#include "ridge/plan.h"
+#include "ridge/plan_fleet.h"
 
 #include <string.h>
 
@@ -76,8 +80,8 @@ static void set_stage_layers(ridge_json *o, const char *key, int64_t layers)
     }
 }
 
-static void set_layout(ridge_ctx *cx, ridge_json *o, const ridge_train_request *request,
-                       const ridge_layout *l)
+void plan_file_set_layout(ridge_ctx *cx, ridge_json *o,
+                          const ridge_train_request *request, const ridge_layout *l)
 {
     set_mesh(cx, o, l);
     ridge_json_set_text(o, "placement", ridge_placement_text(cx, request, l));
@@ -131,7 +135,7 @@ ridge_json *ridge_train_price_to_json(ridge_ctx *cx, const ridge_train_request *
                                       const ridge_train_price *p)
 {
     ridge_json *o = ridge_json_object(cx);
-    set_layout(cx, o, request, &p->layout);
+    plan_file_set_layout(cx, o, request, &p->layout);
     ridge_json_set_bool(o, "fits", p->fit == RIDGE_FIT_OK);
     if (p->fit != RIDGE_FIT_OK)
         ridge_json_set_text(o, "why_not", ridge_fit_text(p->fit));
@@ -176,14 +180,11 @@ static void set_documents(ridge_ctx *cx, ridge_json *o, const ridge_documents *d
     ridge_json_set_double(documents, "spread", d->spread);
 }
 
-ridge_json *ridge_plan_to_json(ridge_ctx *cx, const ridge_train_request *r,
-                               const char *model_name, const ridge_train_price *price)
+void plan_file_set_head(ridge_ctx *cx, ridge_json *o, const ridge_train_request *r,
+                        const char *model_name, const char *slice_text)
 {
-    ridge_json *o = ridge_json_object(cx);
-    ridge_json_set_text(o, "format", "ridge-plan");
-    ridge_json_set_i64(o, "version", PLAN_VERSION);
     ridge_json_set_text(o, "model", model_name);
-    ridge_json_set_text(o, "slice", r->slice->text);
+    ridge_json_set_text(o, "slice", slice_text);
     ridge_json_set_double(o, "batch_tokens", r->batch_tokens);
     ridge_json_set_double(o, "seq_tokens", r->seq_tokens);
     ridge_json_set_double(o, "total_tokens", r->total_tokens);
@@ -193,8 +194,17 @@ ridge_json *ridge_plan_to_json(ridge_ctx *cx, const ridge_train_request *r,
     set_documents(cx, o, &r->documents);
     if (r->stack != NULL)
         ridge_json_set_text(o, "stack", r->stack->name);
+}
+
+ridge_json *ridge_plan_to_json(ridge_ctx *cx, const ridge_train_request *r,
+                               const char *model_name, const ridge_train_price *price)
+{
+    ridge_json *o = ridge_json_object(cx);
+    ridge_json_set_text(o, "format", "ridge-plan");
+    ridge_json_set_i64(o, "version", PLAN_VERSION);
+    plan_file_set_head(cx, o, r, model_name, r->slice->text);
     ridge_json_set_double(o, "usd_per_chip_hour", r->usd_per_chip_hour);
-    set_layout(cx, o, r, &price->layout);
+    plan_file_set_layout(cx, o, r, &price->layout);
     ridge_json_set(o, "shardings", shardings(cx, &price->layout));
     ridge_json_set(o, "predicted", ridge_train_price_to_json(cx, r, price));
     return o;
@@ -227,11 +237,13 @@ static ridge_status fail_name(ridge_ctx *cx, ridge_node n)
 
 static ridge_status read_mesh(ridge_ctx *cx, const ridge_node *root, ridge_layout *l)
 {
+    static const char *const known[] = {"dp", "fsdp", "tp", "cp", "pp", "ep"};
     ridge_node mesh = ridge_json_get(root, "mesh");
     if (ridge_json_kind_of(mesh) != RIDGE_JSON_OBJECT) {
         return ridge_json_fail(cx, mesh,
                                "expected an object with dp, fsdp, tp, cp, pp, ep");
     }
+    RIDGE_TRY(ridge_json_only(cx, mesh, known, RIDGE_COUNT_OF(known)));
     RIDGE_TRY(want_degree(cx, &mesh, "dp", 1, DEGREE_MOST, &l->dp));
     RIDGE_TRY(want_degree(cx, &mesh, "fsdp", 1, DEGREE_MOST, &l->fsdp));
     RIDGE_TRY(want_degree(cx, &mesh, "tp", 1, DEGREE_MOST, &l->tp));
@@ -331,7 +343,8 @@ static ridge_status read_choices(ridge_ctx *cx, const ridge_node *root, ridge_la
     return read_overlaps(cx, root, l);
 }
 
-static ridge_status read_layout(ridge_ctx *cx, const ridge_node *root, ridge_layout *l)
+ridge_status plan_file_read_layout(ridge_ctx *cx, const ridge_node *root,
+                                   ridge_layout *l)
 {
     int64_t zero;
     int64_t placement;
@@ -364,10 +377,12 @@ static ridge_status read_layout(ridge_ctx *cx, const ridge_node *root, ridge_lay
 static ridge_status read_documents(ridge_ctx *cx, const ridge_node *root,
                                    ridge_documents *out)
 {
+    static const char *const known[] = {"tokens", "spread"};
     const ridge_node n = ridge_json_get(root, "documents");
     *out = (ridge_documents){0};
     if (ridge_json_is_absent(n))
         return RIDGE_OK;
+    RIDGE_TRY(ridge_json_only(cx, n, known, RIDGE_COUNT_OF(known)));
     RIDGE_TRY(
         ridge_json_want_double(cx, ridge_json_get(&n, "tokens"), 1, 1e9, &out->tokens));
     return ridge_json_want_double(cx, ridge_json_get(&n, "spread"), 0, 1e6,
@@ -395,37 +410,70 @@ static ridge_status check_format(ridge_ctx *cx, const ridge_node *root)
     return RIDGE_OK;
 }
 
+static ridge_status read_numbers(ridge_ctx *cx, const ridge_node *root,
+                                 ridge_plan *plan)
+{
+    ridge_node n = ridge_json_get(root, "batch_tokens");
+    RIDGE_TRY(ridge_json_want_double(cx, n, 1, 1e15, &plan->batch_tokens));
+    n = ridge_json_get(root, "seq_tokens");
+    RIDGE_TRY(ridge_json_want_double(cx, n, 1, 1e9, &plan->seq_tokens));
+    n = ridge_json_get(root, "total_tokens");
+    if (!ridge_json_is_absent(n))
+        RIDGE_TRY(ridge_json_want_double(cx, n, 0, 1e18, &plan->total_tokens));
+    n = ridge_json_get(root, "usd_per_chip_hour");
+    if (!ridge_json_is_absent(n))
+        RIDGE_TRY(ridge_json_want_double(cx, n, 0, 1e6, &plan->usd_per_chip_hour));
+    n = ridge_json_get(root, "expert_imbalance");
+    if (!ridge_json_is_absent(n))
+        RIDGE_TRY(ridge_json_want_double(cx, n, 1, 1e6, &plan->expert_imbalance));
+    return RIDGE_OK;
+}
+
+ridge_status plan_file_read_head(ridge_ctx *cx, const ridge_node *root, ridge_plan *out)
+{
+    const char *text;
+    RIDGE_TRY(check_format(cx, root));
+    RIDGE_TRY(
+        ridge_json_want_text(cx, ridge_json_get(root, "model"), &out->model_name));
+    RIDGE_TRY(
+        ridge_json_want_text(cx, ridge_json_get(root, "slice"), &out->slice_text));
+    RIDGE_TRY(read_numbers(cx, root, out));
+    ridge_node n = ridge_json_get(root, "convention");
+    RIDGE_TRY(ridge_json_want_text(cx, n, &text));
+    if (ridge_convention_parse(cx, text, &out->convention) != RIDGE_OK)
+        return fail_name(cx, n);
+    RIDGE_TRY(read_documents(cx, root, &out->documents));
+    n = ridge_json_get(root, "stack");
+    return ridge_json_is_absent(n) ? RIDGE_OK
+                                   : ridge_json_want_text(cx, n, &out->stack_name);
+}
+
+/* A key that nobody reads would change nothing, in silence. */
+static ridge_status check_keys(ridge_ctx *cx, const ridge_node *root)
+{
+    static const char *const known[] = {
+        PLAN_FILE_HEAD_KEYS, PLAN_FILE_LAYOUT_KEYS, "kind", "usd_per_chip_hour",
+        "shardings",         "predicted",           "run"};
+    const char *kind = "train";
+    const ridge_node n = ridge_json_get(root, "kind");
+    if (!ridge_json_is_absent(n) &&
+        (!ridge_json_text(n, &kind) || strcmp(kind, "train") != 0))
+        return ridge_json_fail(cx, n, "expected \"train\", or no kind");
+    return ridge_json_only(cx, *root, known, RIDGE_COUNT_OF(known));
+}
+
 ridge_status ridge_plan_from_json(ridge_ctx *cx, ridge_node root, ridge_plan *out)
 {
     ridge_plan plan = {0};
-    const char *text;
     RIDGE_TRY(check_format(cx, &root));
-    RIDGE_TRY(
-        ridge_json_want_text(cx, ridge_json_get(&root, "model"), &plan.model_name));
-    RIDGE_TRY(
-        ridge_json_want_text(cx, ridge_json_get(&root, "slice"), &plan.slice_text));
-    ridge_node n = ridge_json_get(&root, "batch_tokens");
-    RIDGE_TRY(ridge_json_want_double(cx, n, 1, 1e15, &plan.batch_tokens));
-    n = ridge_json_get(&root, "seq_tokens");
-    RIDGE_TRY(ridge_json_want_double(cx, n, 1, 1e9, &plan.seq_tokens));
-    n = ridge_json_get(&root, "total_tokens");
-    if (!ridge_json_is_absent(n))
-        RIDGE_TRY(ridge_json_want_double(cx, n, 0, 1e18, &plan.total_tokens));
-    n = ridge_json_get(&root, "usd_per_chip_hour");
-    if (!ridge_json_is_absent(n))
-        RIDGE_TRY(ridge_json_want_double(cx, n, 0, 1e6, &plan.usd_per_chip_hour));
-    n = ridge_json_get(&root, "convention");
-    RIDGE_TRY(ridge_json_want_text(cx, n, &text));
-    if (ridge_convention_parse(cx, text, &plan.convention) != RIDGE_OK)
-        return fail_name(cx, n);
-    n = ridge_json_get(&root, "expert_imbalance");
-    if (!ridge_json_is_absent(n))
-        RIDGE_TRY(ridge_json_want_double(cx, n, 1, 1e6, &plan.expert_imbalance));
-    RIDGE_TRY(read_documents(cx, &root, &plan.documents));
-    n = ridge_json_get(&root, "stack");
-    if (!ridge_json_is_absent(n))
-        RIDGE_TRY(ridge_json_want_text(cx, n, &plan.stack_name));
-    RIDGE_TRY(read_layout(cx, &root, &plan.layout));
+    if (ridge_plan_is_fleet(root))
+        return ridge_json_fail(
+            cx, root,
+            "a plan of pools of unlike chips, which is not played, run or exported: "
+            "ridge explain reads it; plan one of its pools alone for the others");
+    RIDGE_TRY(check_keys(cx, &root));
+    RIDGE_TRY(plan_file_read_head(cx, &root, &plan));
+    RIDGE_TRY(plan_file_read_layout(cx, &root, &plan.layout));
     *out = plan;
     return RIDGE_OK;
 }

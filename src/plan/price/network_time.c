@@ -194,6 +194,22 @@ static ridge_time broadcast_shards(const train_case *tc, const ridge_group *grou
     return (ridge_time){ranks * one.bound_s, ranks * one.expected_s};
 }
 
+/* A rank's share of what its pool has reduced goes on to its peers in other pools. */
+static ridge_time reduce_between(const train_case *tc, const ridge_group *replicas,
+                                 double bytes)
+{
+    const ridge_slice *between = tc->request->between;
+    const double ranks = replicas->ranks > 1 ? (double)replicas->ranks : 1;
+    if (between == NULL || bytes <= 0)
+        return none();
+    const int64_t pools = between->axes[0].size;
+    const ridge_group group = {.n_spans = 1,
+                               .spans = {{.axis = 0, .size = pools, .stride = 1}},
+                               .ranks = pools};
+    return ridge_collective_time(between, RIDGE_COLLECTIVE_ALL_REDUCE, bytes / ranks,
+                                 &group);
+}
+
 step_sync train_step_sync(const train_case *tc, const train_groups *g,
                           const ridge_layout *layout, double dense_params,
                           double expert_params)
@@ -209,6 +225,9 @@ step_sync train_step_sync(const train_case *tc, const train_groups *g,
         none(),
         false,
     };
+    sync.reduce =
+        add(sync.reduce, add(reduce_between(tc, &g->replicas, dense),
+                             reduce_between(tc, &g->expert_replicas, expert)));
     if (layout->zero_stage != 1 && layout->zero_stage != 2)
         return sync;
     train_params all = {dense_params, expert_params};

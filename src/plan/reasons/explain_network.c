@@ -178,6 +178,23 @@ void explain_fsdp(story *s, int depth)
     }
 }
 
+/* A chip's part of the gradients with its peers in other pools. */
+static void tell_between(story *s, int depth, double bytes)
+{
+    const ridge_slice *between = s->request->between;
+    const int64_t pools = between->axes[0].size;
+    const ridge_group group = {.n_spans = 1,
+                               .spans = {{.axis = 0, .size = pools, .stride = 1}},
+                               .ranks = pools};
+    const ridge_collective_cost c =
+        ridge_collective_price(between, RIDGE_COLLECTIVE_ALL_REDUCE, bytes, &group);
+    story_add(s, depth, "all-reduce between pools", ridge_algorithm_what(c.algorithm),
+              SECONDS(c.expected_s), "%s over %lld pools by %s at %s; bound %s",
+              BYTES(bytes), (long long)pools, ridge_algorithm_text(c.algorithm),
+              ridge_format_si(between->axes[0].bytes_per_s, "B/s").s,
+              SECONDS(c.bound_s));
+}
+
 void explain_dp(story *s, int depth)
 {
     const ridge_policy *p = s->tc->policy;
@@ -194,6 +211,10 @@ void explain_dp(story *s, int depth)
     tell_collective(s, depth + 1, RIDGE_COLLECTIVE_ALL_REDUCE,
                     stage.dense * p->reduce_bytes / (double)w.shards,
                     &s->groups.replicas);
+    if (s->request->between != NULL)
+        tell_between(s, depth + 1,
+                     stage.dense * p->reduce_bytes /
+                         (double)(w.shards * (w.replicas > 1 ? w.replicas : 1)));
     if (l->zero_stage == 1 || l->zero_stage == 2) {
         tell_collective(s, depth + 1, RIDGE_COLLECTIVE_ALL_GATHER,
                         stage.dense * p->weight_bytes, &s->groups.shards);

@@ -51,15 +51,6 @@ static ridge_status want_word(ridge_ctx *cx, const ridge_node *o, const char *ke
                            hint != NULL ? hint : "");
 }
 
-static ridge_status want_object(ridge_ctx *cx, const ridge_node *o, const char *key,
-                                ridge_node *out)
-{
-    *out = ridge_json_get(o, key);
-    if (ridge_json_kind_of(*out) != RIDGE_JSON_OBJECT)
-        return ridge_json_fail(cx, *out, "expected an object");
-    return RIDGE_OK;
-}
-
 static ridge_status want_dtype(ridge_ctx *cx, const ridge_node *o, const char *key,
                                ridge_dtype *out)
 {
@@ -78,8 +69,10 @@ static ridge_status want_dtype(ridge_ctx *cx, const ridge_node *o, const char *k
 static ridge_status read_work(ridge_ctx *cx, const ridge_node *root,
                               ridge_service_work *w)
 {
-    ridge_node o;
-    RIDGE_TRY(want_object(cx, root, "work", &o));
+    static const char *const known[] = {"prompt_tokens", "output_tokens",
+                                        "cached_tokens", "context_tokens"};
+    const ridge_node o = ridge_json_get(root, "work");
+    RIDGE_TRY(ridge_json_only(cx, o, known, RIDGE_COUNT_OF(known)));
     RIDGE_TRY(ridge_json_want_double(cx, ridge_json_get(&o, "prompt_tokens"), 1,
                                      TOKENS_MOST, &w->prompt_tokens));
     RIDGE_TRY(ridge_json_want_double(cx, ridge_json_get(&o, "output_tokens"), 1,
@@ -95,14 +88,13 @@ static ridge_status read_work(ridge_ctx *cx, const ridge_node *root,
 static ridge_status read_goals(ridge_ctx *cx, const ridge_node *root,
                                ridge_service_goals *g)
 {
-    static const char *const keys[] = {"ttft_s", "tpot_s", "e2e_s"};
+    static const char *const keys[] = {"ttft_s", "tpot_s", "e2e_s", "quantile"};
     *g = ridge_service_goals_none();
     const ridge_node o = ridge_json_get(root, "goals");
     if (ridge_json_is_absent(o))
         return RIDGE_OK;
-    if (ridge_json_kind_of(o) != RIDGE_JSON_OBJECT)
-        return ridge_json_fail(cx, o, "expected an object");
-    for (size_t i = 0; i < RIDGE_COUNT_OF(keys); i++)
+    RIDGE_TRY(ridge_json_only(cx, o, keys, RIDGE_COUNT_OF(keys)));
+    for (size_t i = 0; i < RIDGE_COUNT_OF(keys) - 1; i++)
         RIDGE_TRY(may_number(cx, &o, keys[i], 1e-9, 1e12, &g->most_s[i]));
     RIDGE_TRY(may_number(cx, &o, "quantile", 0, 0.999, &g->quantile));
     if (g->quantile != 0 && g->quantile < 0.5)
@@ -140,8 +132,11 @@ static ridge_status read_asked(ridge_ctx *cx, const ridge_node *root,
 static ridge_status read_formats(ridge_ctx *cx, const ridge_node *pool,
                                  ridge_serving_formats *f)
 {
-    ridge_node o;
-    RIDGE_TRY(want_object(cx, pool, "dtypes", &o));
+    static const char *const known[] = {"weights",        "experts",     "compute",
+                                        "expert_compute", "activations", "cache",
+                                        "attention",      "group"};
+    const ridge_node o = ridge_json_get(pool, "dtypes");
+    RIDGE_TRY(ridge_json_only(cx, o, known, RIDGE_COUNT_OF(known)));
     RIDGE_TRY(want_dtype(cx, &o, "weights", &f->weight));
     RIDGE_TRY(want_dtype(cx, &o, "experts", &f->expert));
     RIDGE_TRY(want_dtype(cx, &o, "compute", &f->compute));
@@ -155,13 +150,13 @@ static ridge_status read_formats(ridge_ctx *cx, const ridge_node *pool,
 
 static ridge_status read_draft(ridge_ctx *cx, const ridge_node *pool, ridge_draft *d)
 {
+    static const char *const known[] = {"kind", "depth", "nodes", "accept"};
     int kind = 0;
     const ridge_node o = ridge_json_get(pool, "draft");
     *d = (ridge_draft){.kind = RIDGE_DRAFT_NONE};
     if (ridge_json_is_absent(o))
         return RIDGE_OK;
-    if (ridge_json_kind_of(o) != RIDGE_JSON_OBJECT)
-        return ridge_json_fail(cx, o, "expected an object");
+    RIDGE_TRY(ridge_json_only(cx, o, known, RIDGE_COUNT_OF(known)));
     RIDGE_TRY(want_word(cx, &o, "kind", drafts, RIDGE_COUNT_OF(drafts), &kind));
     RIDGE_TRY(ridge_json_want_i64(cx, ridge_json_get(&o, "depth"), 1,
                                   RIDGE_DRAFT_DEPTH_MAX, &d->depth));
@@ -182,9 +177,10 @@ static ridge_status read_draft(ridge_ctx *cx, const ridge_node *pool, ridge_draf
 static ridge_status read_mesh(ridge_ctx *cx, const ridge_node *pool,
                               ridge_serving_layout *l)
 {
-    ridge_node mesh;
+    static const char *const known[] = {"tp", "pp", "ep", "attention_dp", "tp_d"};
+    const ridge_node mesh = ridge_json_get(pool, "mesh");
     int64_t chips;
-    RIDGE_TRY(want_object(cx, pool, "mesh", &mesh));
+    RIDGE_TRY(ridge_json_only(cx, mesh, known, RIDGE_COUNT_OF(known)));
     RIDGE_TRY(want_count(cx, &mesh, "tp", 1, &l->tp));
     RIDGE_TRY(want_count(cx, &mesh, "pp", 1, &l->pp));
     RIDGE_TRY(want_count(cx, &mesh, "ep", 1, &l->ep));
@@ -244,11 +240,15 @@ static ridge_status read_layout(ridge_ctx *cx, const ridge_node *pool,
 static ridge_status read_pool(ridge_ctx *cx, const ridge_node *pools, int index, int n,
                               ridge_service_pool *out)
 {
+    static const char *const known[] = {
+        "role",      "servers",       "chips_per_server", "batch",
+        "mesh",      "kv_cut",        "weight_gathered",  "two_batches",
+        "sequences", "budget_tokens", "placement_index",  "dtypes",
+        "draft"};
     const ridge_node pool = ridge_json_at(pools, (size_t)index);
     const char *roles[RIDGE_SERVICE_ROLE_COUNT];
     int role;
-    if (ridge_json_kind_of(pool) != RIDGE_JSON_OBJECT)
-        return ridge_json_fail(cx, pool, "expected an object");
+    RIDGE_TRY(ridge_json_only(cx, pool, known, RIDGE_COUNT_OF(known)));
     for (int i = 0; i < RIDGE_SERVICE_ROLE_COUNT; i++)
         roles[i] = ridge_service_role_text((ridge_service_role)i);
     RIDGE_TRY(want_word(cx, &pool, "role", roles, RIDGE_SERVICE_ROLE_COUNT, &role));
@@ -316,10 +316,17 @@ static ridge_status check_format(ridge_ctx *cx, const ridge_node *root)
 ridge_status ridge_service_plan_from_json(ridge_ctx *cx, ridge_node root,
                                           ridge_service_plan *out)
 {
+    /* What nobody reads would change nothing, in silence. */
+    static const char *const known[] = {
+        "format",      "version", "kind",           "model",
+        "slice",       "engine",  "draft_model",    "work",
+        "goals",       "aim",     "mode",           "usd_per_chip_hour",
+        "expert_skew", "pools",   "requests_per_s", "predicted"};
     ridge_service_plan p = {.model_name = NULL};
     if (ridge_json_kind_of(root) != RIDGE_JSON_OBJECT)
         return ridge_json_fail(cx, root, "no plan: expected an object");
     RIDGE_TRY(check_format(cx, &root));
+    RIDGE_TRY(ridge_json_only(cx, root, known, RIDGE_COUNT_OF(known)));
     RIDGE_TRY(read_asked(cx, &root, &p));
     RIDGE_TRY(read_pools(cx, &root, &p.choice));
     *out = p;

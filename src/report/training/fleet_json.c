@@ -87,7 +87,35 @@ static void set_layout(ridge_ctx *cx, const ridge_fleet_view *v,
         set_pool(cx, v, price, i, first, ridge_json_push_object(cx, pools));
         first += price->pools[i].part.stages;
     }
-    const ridge_money run = ridge_fleet_money(v->result, price, v->money);
+    const ridge_money run = ridge_fleet_money(v->result, p, v->money);
+    ridge_json_set(o, "run", ridge_money_to_json(cx, &run));
+}
+
+/* The same keys as a layout of one kind of chip for each pool. */
+static void set_replicas(ridge_ctx *cx, const ridge_fleet_view *v, ridge_json *o)
+{
+    const ridge_fleet_replicas *r = &v->result->replicas;
+    const ridge_train_price *p = &r->price;
+    ridge_json_set_double(o, "step_time_s", p->step_time_s);
+    ridge_json_set_double(o, "bound_step_time_s", p->bound_step_time_s);
+    ridge_json_set_double(o, "mfu", p->mfu);
+    ridge_json_set_double(o, "hfu", p->hfu);
+    ridge_json_set_double(o, "tokens_per_s_per_chip", p->tokens_per_s_per_chip);
+    ridge_json_set_i64(o, "padded_seqs", p->padded_seqs);
+    ridge_json_set_text(o, "slowest_pool",
+                        v->result->requests[r->shares[r->slowest].pool].slice->text);
+    ridge_json *pools = ridge_json_set_array(cx, o, "pools");
+    for (int i = 0; i < r->n; i++) {
+        const ridge_fleet_share *share = &r->shares[i];
+        const ridge_train_request *alone = &v->result->requests[share->pool];
+        ridge_json *pool = ridge_train_price_to_json(cx, alone, &share->price);
+        ridge_json_set_text(pool, "slice", alone->slice->text);
+        ridge_json_set_i64(pool, "chips", alone->slice->chips);
+        ridge_json_set_i64(pool, "batch_seqs", share->batch_seqs);
+        ridge_json_set_double(pool, "waiting", share->waiting);
+        ridge_json_push(pools, pool);
+    }
+    const ridge_money run = ridge_fleet_money(v->result, p, v->money);
     ridge_json_set(o, "run", ridge_money_to_json(cx, &run));
 }
 
@@ -118,6 +146,11 @@ void ridge_fleet_write_json(ridge_ctx *cx, const ridge_fleet_view *v,
     ridge_json *layouts = ridge_json_set_array(cx, object, "layouts");
     for (int i = 0; i < r->n_layouts; i++)
         set_layout(cx, v, &r->layouts[i], ridge_json_push_object(cx, layouts));
+    if (r->replicas.n > 0) {
+        set_replicas(cx, v, ridge_json_set_object(cx, object, "replicas"));
+    } else {
+        ridge_json_set_null(object, "replicas");
+    }
     ridge_json *alone = ridge_json_set_array(cx, object, "alone");
     for (int i = 0; i < r->n_pools; i++)
         set_alone(v, i, ridge_json_push_object(cx, alone));

@@ -1,6 +1,7 @@
 /* Layouts over pools of unlike chips, for people. */
 #include "ridge/report_fleet.h"
 
+#include "layout_text.h"
 #include "section.h"
 
 #include <string.h>
@@ -26,7 +27,7 @@ static const char *stages_text(ridge_ctx *cx, const ridge_fleet_price *p)
 }
 
 static void add_sums(ridge_table *t, const ridge_fleet_view *v,
-                     const ridge_fleet_price *p)
+                     const ridge_train_price *p)
 {
     const ridge_money m = ridge_fleet_money(v->result, p, v->money);
     ridge_table_cell(t,
@@ -38,7 +39,7 @@ static void add_layouts(ridge_ctx *cx, const ridge_fleet_view *v, ridge_sections
 {
     const ridge_fleet_result *r = v->result;
     ridge_table *t = ridge__section_add(
-        cx, s, "Best layouts",
+        cx, s, "One pipeline over all pools",
         ">#|>step|>bound|>MFU|>dp|>fsdp|>tp|>cp|>ep|>pp|>ZeRO|>microb.|order of pools|"
         ">time|>cost|bottleneck");
     for (int i = 0; i < r->n_layouts; i++) {
@@ -56,7 +57,7 @@ static void add_layouts(ridge_ctx *cx, const ridge_fleet_view *v, ridge_sections
         ridge_table_cellf(t, "%lldx%lld", (long long)l->microbatch_seqs,
                           (long long)p->price.microbatches);
         ridge_table_cell(t, fleet_text(cx, p, " > "));
-        add_sums(t, v, p);
+        add_sums(t, v, &p->price);
         ridge_table_cellf(
             t, "%s %s", ridge_step_text(p->price.bottleneck),
             ridge_format_percent(ridge_step_get(&p->price.parts, p->price.bottleneck) /
@@ -71,7 +72,7 @@ static void add_layouts(ridge_ctx *cx, const ridge_fleet_view *v, ridge_sections
 static void add_pools(ridge_ctx *cx, const ridge_fleet_view *v, ridge_sections *s)
 {
     const ridge_fleet_price *p = &v->result->layouts[0];
-    ridge_table *t = ridge__section_add(cx, s, "The best, pool by pool",
+    ridge_table *t = ridge__section_add(cx, s, "The best pipeline, pool by pool",
                                         "pool|>chips|>stages|>layers|>a stage|remat|"
                                         ">microbatch|>waits|>memory|>of HBM|placement");
     for (int i = 0; i < p->layout.n_parts; i++) {
@@ -112,7 +113,7 @@ static void add_pools(ridge_ctx *cx, const ridge_fleet_view *v, ridge_sections *
 static void add_parts(ridge_ctx *cx, const ridge_fleet_view *v, ridge_sections *s)
 {
     const ridge_train_price *p = &v->result->layouts[0].price;
-    ridge_table *t = ridge__section_add(cx, s, "Where its step goes",
+    ridge_table *t = ridge__section_add(cx, s, "Where the step of the pipeline goes",
                                         "part of the slowest stage|>time|>share");
     for (int i = 0; i < RIDGE_STEP_COUNT; i++) {
         const double part_s = ridge_step_get(&p->parts, i);
@@ -129,6 +130,16 @@ static void add_parts(ridge_ctx *cx, const ridge_fleet_view *v, ridge_sections *
 
 /* ---- each pool by itself ----------------------------------------------------------
  */
+
+/* Of the better way; 0: neither fits. */
+static double best_step_s(const ridge_fleet_result *r)
+{
+    const double pipeline_s = r->n_layouts > 0 ? r->layouts[0].price.step_time_s : 0;
+    const double replicas_s = r->replicas.n > 0 ? r->replicas.price.step_time_s : 0;
+    if (pipeline_s <= 0 || replicas_s <= 0)
+        return pipeline_s + replicas_s;
+    return pipeline_s < replicas_s ? pipeline_s : replicas_s;
+}
 
 /* Steps of pools that would share a batch without a loss: rates add up. */
 static double together_s(const ridge_fleet_result *r)
@@ -154,22 +165,111 @@ static void add_alone(ridge_ctx *cx, const ridge_fleet_view *v, ridge_sections *
         }
         ridge_table_cell(t, ridge_format_seconds(r->alone[i].step_time_s).s);
         ridge_table_cell(t, ridge_format_percent(r->alone[i].mfu).s);
-        if (r->n_layouts > 0) {
-            ridge_table_cellf(
-                t, "%.2f x", r->alone[i].step_time_s / r->layouts[0].price.step_time_s);
-        } else {
+        const double best_s = best_step_s(r);
+        if (best_s > 0)
+            ridge_table_cellf(t, "%.2f x", r->alone[i].step_time_s / best_s);
+        else
             ridge_table_cell(t, "-");
-        }
     }
     const double least_s = together_s(r);
-    if (least_s > 0 && r->n_layouts > 0)
+    if (least_s > 0 && best_step_s(r) > 0)
         ridge__section_note(
             s,
             ridge_sprintf(ridge_ctx_arena(cx),
                           "The best layouts of the pools, rates added up, would "
-                          "take %s a step: what neither waiting nor one mesh for all "
-                          "would leave.",
+                          "take %s a step: what neither waiting nor reducing between "
+                          "pools would leave.",
                           ridge_format_seconds(least_s).s));
+}
+
+/* ---- both ways --------------------------------------------------------------------
+ */
+
+static void add_way(ridge_table *t, const ridge_fleet_view *v, const char *way,
+                    const ridge_train_price *p)
+{
+    ridge_table_cell(t, way);
+    ridge_table_cell(t, ridge_format_seconds(p->step_time_s).s);
+    ridge_table_cell(t, ridge_format_seconds(p->bound_step_time_s).s);
+    ridge_table_cell(t, ridge_format_percent(p->mfu).s);
+    add_sums(t, v, p);
+    ridge_table_cellf(
+        t, "%s %s", ridge_step_text(p->bottleneck),
+        ridge_format_percent(ridge_step_get(&p->parts, p->bottleneck) / p->step_time_s)
+            .s);
+}
+
+static void add_ways(ridge_ctx *cx, const ridge_fleet_view *v, ridge_sections *s)
+{
+    const ridge_fleet_result *r = v->result;
+    ridge_table *t = ridge__section_add(cx, s, "Ways to use the pools",
+                                        "way|>step|>bound|>MFU|>time|>cost|bottleneck");
+    const bool is_second =
+        r->replicas.n > 0 && (r->n_layouts == 0 || r->replicas.price.step_time_s <
+                                                       r->layouts[0].price.step_time_s);
+    for (int i = 0; i < 2; i++) {
+        if ((i == 0) == is_second && r->replicas.n > 0)
+            add_way(t, v, "replicas in each pool", &r->replicas.price);
+        if ((i == 0) != is_second && r->n_layouts > 0)
+            add_way(t, v, "one pipeline over all pools", &r->layouts[0].price);
+    }
+    if (r->why_no_replicas != NULL)
+        ridge__section_note(s, ridge_sprintf(ridge_ctx_arena(cx),
+                                             "Replicas in each pool were not looked "
+                                             "for: %s.",
+                                             r->why_no_replicas));
+    else if (r->replicas.n == 0)
+        ridge__section_note(s, "Replicas in each pool do not fit: one pool at least "
+                               "does not hold the model by itself.");
+    else if (r->n_layouts == 0)
+        ridge__section_note(s, "No pipeline over all pools fits. Chips of a stage have "
+                               "to divide each pool, and stages are no more than "
+                               "layers.");
+}
+
+static void add_replicas(ridge_ctx *cx, const ridge_fleet_view *v, ridge_sections *s)
+{
+    const ridge_fleet_replicas *r = &v->result->replicas;
+    ridge_table *t = ridge__section_add(
+        cx, s, "Replicas in each pool",
+        "pool|>chips|>sequences|>step|>waits|>MFU|layout|>ZeRO|>microb.|remat|>memory|"
+        ">of HBM|placement");
+    for (int i = 0; i < r->n; i++) {
+        const ridge_fleet_share *share = &r->shares[i];
+        const ridge_train_price *p = &share->price;
+        const ridge_train_request *alone = &v->result->requests[share->pool];
+        ridge_table_cell(t, alone->slice->text);
+        ridge_table_cell(t, ridge_format_exact(alone->slice->chips).s);
+        ridge_table_cell(t, ridge_format_exact(share->batch_seqs).s);
+        ridge_table_cell(t, ridge_format_seconds(p->step_time_s).s);
+        ridge_table_cell(t, ridge_format_percent(share->waiting).s);
+        ridge_table_cell(t, ridge_format_percent(p->mfu).s);
+        ridge_table_cell(t, ridge__layout_text(cx, &p->layout));
+        ridge_table_cellf(t, "%d", p->layout.zero_stage);
+        ridge_table_cellf(t, "%lldx%lld", (long long)p->layout.microbatch_seqs,
+                          (long long)p->microbatches);
+        ridge_table_cell(t, ridge_layout_remat_text(cx, &p->layout));
+        ridge_table_cell(t, ridge_format_bytes(p->peak_memory_bytes).s);
+        ridge_table_cell(t, ridge_format_percent(p->peak_memory_bytes /
+                                                 alone->slice->chip->hbm_bytes)
+                                .s);
+        ridge_table_cell(t, ridge_placement_text(cx, alone, &p->layout));
+    }
+    const char *padding =
+        r->price.padded_seqs == 0
+            ? ""
+            : ridge_sprintf(ridge_ctx_arena(cx),
+                            " Shares do not divide over the replicas: %s places are "
+                            "padding.",
+                            ridge_format_exact(r->price.padded_seqs).s);
+    ridge__section_note(
+        s, ridge_sprintf(ridge_ctx_arena(cx),
+                         "Each pool holds whole replicas, laid out as suits its chips, "
+                         "and its share of the batch; gradients are reduced in the "
+                         "pool, then with the other pools, each chip its part. %s "
+                         "takes longest.%s",
+                         v->result->requests[r->shares[r->slowest].pool].slice->text,
+                         padding != NULL ? padding : ""));
 }
 
 static void build(ridge_ctx *cx, const ridge_fleet_view *v, ridge_sections *s)
@@ -181,19 +281,24 @@ static void build(ridge_ctx *cx, const ridge_fleet_view *v, ridge_sections *s)
     for (int i = 0; i < r->n_pools; i++)
         ridge_buf_printf(&names, "%s%s", i > 0 ? "+" : "", r->requests[i].slice->text);
     s->title = ridge_sprintf(arena, "%s on %s", v->model_name, ridge_buf_text(&names));
-    s->subtitle = ridge_sprintf(
-        arena, "%s chips of %d kinds in one pipeline, %s tokens a step: %s sequences",
-        ridge_format_exact(r->chips).s, r->n_pools,
-        ridge_format_exact((int64_t)r->batch_tokens).s,
-        ridge_format_exact(r->batch_seqs).s);
+    s->subtitle =
+        ridge_sprintf(arena, "%s chips of %d kinds, %s tokens a step: %s sequences",
+                      ridge_format_exact(r->chips).s, r->n_pools,
+                      ridge_format_exact((int64_t)r->batch_tokens).s,
+                      ridge_format_exact(r->batch_seqs).s);
+    if (r->n_layouts > 0 || r->replicas.n > 0)
+        add_ways(cx, v, s);
+    else
+        ridge__section_note(
+            s, "No layout over all pools fits, neither as one pipeline nor "
+               "as replicas in each pool. Chips of a stage have to divide "
+               "each pool, and stages are no more than layers.");
+    if (r->replicas.n > 0)
+        add_replicas(cx, v, s);
     if (r->n_layouts > 0) {
         add_layouts(cx, v, s);
         add_pools(cx, v, s);
         add_parts(cx, v, s);
-    } else {
-        ridge__section_note(s,
-                            "No layout over all pools fits. Chips of a stage have to "
-                            "divide each pool, and stages are no more than layers.");
     }
     add_alone(cx, v, s);
     ridge__section_note(s, ridge_sprintf(arena, "%s layouts covered in %s, %s priced.",
