@@ -146,10 +146,12 @@ typedef struct ridge_train_request {
     /* Whole replicas are in other pools too, whose gradients are reduced together: a
      * chip of each pool on the network between them. NULL: there are none. */
     const ridge_slice *between;
-    double headroom; /* share of the memory that is to stay free, below 1 */
-    int top;         /* layouts wanted, 1 to RIDGE_TRAIN_TOP_MAX */
-    int front;       /* layouts of the front of time and memory wanted; 0: none */
-    int workers;     /* threads of the search; 0: one a processor */
+    double headroom;     /* share of the memory that is to stay free, below 1 */
+    int top;             /* layouts wanted, 1 to RIDGE_TRAIN_TOP_MAX */
+    int front;           /* layouts of the front of time and memory wanted; 0: none */
+    int workers;         /* threads of the search; 0: one a processor */
+    double known_step_s; /* a layout of the space is known to take this long: a search
+                            for one layout looks for faster ones; 0: none is known */
     ridge_progress *progress; /* or NULL */
 } ridge_train_request;
 

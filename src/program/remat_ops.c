@@ -31,7 +31,8 @@ const char *ridge_remat_ops_text(ridge_ctx *cx, ridge_remat_ops ops)
 static int find(const char *name, size_t n)
 {
     for (int i = 0; i < RIDGE_REMAT_OP_COUNT; i++) {
-        if (strlen(names[i]) == n && strncmp(names[i], name, n) == 0)
+        if (n > 0 && names[i][0] == name[0] && strlen(names[i]) == n &&
+            strncmp(names[i], name, n) == 0)
             return i;
     }
     return -1;

@@ -64,6 +64,37 @@ static void changed_hardware_is_another_machine(void **state)
     ridge_ctx_close(a.cx);
 }
 
+/* The answer is that of a search that knows nothing of the layout as it was. */
+static void what_is_known_only_saves_time(void **state)
+{
+    (void)state;
+    static const char *const changes[] = {"hbm=3x",    "hbm_bytes=4x", "hbm_bytes=0.5x",
+                                          "flops=4x",  "inner=0.1x",   "inner=8x",
+                                          "flops=0.2x"};
+    answered a;
+    int better = 0;
+    ask(&a, "h100:1x8");
+    for (size_t i = 0; i < RIDGE_COUNT_OF(changes); i++) {
+        ridge_what_if w;
+        ridge_what_if_answer known;
+        ridge_train_request plain = a.request;
+        ridge_train_result result;
+        assert_ok(a.cx, ridge_what_if_parse(a.cx, changes[i], plain.slice, &w));
+        assert_ok(a.cx, ridge_train_what_if(a.cx, &a.request, &a.result.layouts[0], &w,
+                                            &known));
+        plain.top = 1;
+        assert_ok(a.cx, ridge_slice_change(a.cx, a.request.slice, &w, &plain.slice));
+        assert_ok(a.cx, ridge_train_search(a.cx, &plain, &result));
+        assert_int_equal(known.has_best, result.n_layouts > 0);
+        if (!known.has_best)
+            continue;
+        assert_near(known.best.step_time_s, result.layouts[0].step_time_s, 1e-9);
+        better += known.best.step_time_s < 0.999 * known.same.step_time_s;
+    }
+    assert_true(better > 0);
+    ridge_ctx_close(a.cx);
+}
+
 /* A limit taken away leaves every layout of before. */
 static bool is_freedom(const ridge_relaxation *x)
 {
@@ -185,6 +216,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(changes_are_read_from_words),
         cmocka_unit_test(changed_hardware_is_another_machine),
+        cmocka_unit_test(what_is_known_only_saves_time),
         cmocka_unit_test(a_limit_taken_away_never_hurts),
         cmocka_unit_test(what_does_not_fit_is_mended),
         cmocka_unit_test(differences_are_the_largest_first),

@@ -191,9 +191,15 @@ static ridge_status find_reasons(cli_run *run, const ridge_train_view *view,
             RIDGE_TRY(
                 ridge_train_what_if(run->cx, r, best, &out->what_if, &out->answer));
     }
-    if (!best || cli_option_text(run, "reasons"))
-        RIDGE_TRY(ridge_train_relax(run->cx, catalog, r, best, out->relaxations,
-                                    &out->n_relaxations));
+    if (!best || cli_option_text(run, "reasons")) {
+        ridge_train_request shown = *r;
+        ridge_progress progress = cli_progress(run);
+        shown.progress = &progress;
+        const ridge_status st = ridge_train_relax(
+            run->cx, catalog, &shown, best, out->relaxations, &out->n_relaxations);
+        ridge_progress_end(&progress);
+        RIDGE_TRY(st);
+    }
     if (best && cli_option_text(run, "reasons"))
         RIDGE_TRY(ridge_train_sensitivity(run->cx, r, best, out->sensitivity,
                                           &out->n_sensitivity));

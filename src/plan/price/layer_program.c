@@ -380,24 +380,36 @@ static double shape_tokens(const train_case *tc, const layer_shape *shape)
     return (double)shape->microbatch_seqs * tc->seq_tokens / (double)shape->cp;
 }
 
+/* One graph for each kind of layer, in scratch; NULL: memory ran out. */
+static const named_graph *named_graphs(const train_case *tc, const layer_shape *shape,
+                                       const priced_cut *p)
+{
+    ridge_arena *scratch = ridge_ctx_scratch(tc->cx);
+    named_graph *graphs = ridge_new(scratch, named_graph, (size_t)tc->n_kinds + 1);
+    for (int k = 0; graphs != NULL && k < tc->n_kinds; k++) {
+        if (!named_graph_build(scratch, tc, &p->partition, p->times, k,
+                               shape_tokens(tc, shape), &graphs[k]))
+            return NULL;
+    }
+    return graphs;
+}
+
 static ridge_status read_named(train_case *tc, const layer_shape *shape,
                                const priced_cut *p, layer_time *out)
 {
     if (tc->n_named == 0)
         return RIDGE_OK;
-    bool *again = ridge_new(ridge_ctx_scratch(tc->cx), bool, (size_t)p->program.n_ops);
-    for (int k = 0; again != NULL && k < tc->n_kinds; k++) {
+    const named_graph *graphs = named_graphs(tc, shape, p);
+    for (int k = 0; graphs != NULL && k < tc->n_kinds; k++) {
         named_time *t =
             ridge_new(ridge_ctx_arena(tc->cx), named_time, (size_t)tc->n_named);
         if (t == NULL)
             return ridge_fail_nomem(tc->cx);
-        const named_program x = named_program_of(&p->partition, p->times, k);
         for (int i = 0; i < tc->n_named; i++)
-            t[i] =
-                named_remat_time(tc, &x, tc->named[i], shape_tokens(tc, shape), again);
+            t[i] = named_graph_time(&graphs[k], tc->named[i]);
         out[k].named = t;
     }
-    return again == NULL ? ridge_fail_nomem(tc->cx) : RIDGE_OK;
+    return graphs == NULL ? ridge_fail_nomem(tc->cx) : RIDGE_OK;
 }
 
 static ridge_status read_times(train_case *tc, const layer_shape *shape,
@@ -450,11 +462,10 @@ ridge_status train_program_ladder(train_case *tc, const layer_shape *shape)
     priced_cut p;
     const ridge_mark mark = ridge_arena_mark(ridge_ctx_scratch(tc->cx));
     RIDGE_TRY(price_cut(tc, shape, &p));
-    bool *again = ridge_new(ridge_ctx_scratch(tc->cx), bool, (size_t)p.program.n_ops);
-    if (again == NULL)
+    const named_graph *graphs = named_graphs(tc, shape, &p);
+    if (graphs == NULL || !named_remat_ladder(ridge_ctx_scratch(tc->cx), tc, &p.program,
+                                              graphs, tc->named, &tc->n_named))
         return ridge_fail_nomem(tc->cx);
-    tc->n_named = named_remat_ladder(tc, &p.partition, p.times, shape_tokens(tc, shape),
-                                     again, tc->named);
     ridge_arena_rewind(ridge_ctx_scratch(tc->cx), mark);
     return RIDGE_OK;
 }
@@ -472,22 +483,7 @@ double train_again_flops(const train_case *tc, const ridge_layout *l)
         return ridge_model_flops_remat(tc->model, tc->seq_tokens, true, l->remat);
     if (tc->programs == NULL)
         return 0;
-    const ridge_program *p = tc->programs->program;
-    const ridge_mark mark = ridge_arena_mark(ridge_ctx_scratch(tc->cx));
-    bool *again = ridge_new(ridge_ctx_scratch(tc->cx), bool, (size_t)p->n_ops);
-    double flops = 0;
-    for (int b = 0; again != NULL && b < p->n_blocks; b++) {
-        const ridge_block *block = &p->blocks[b];
-        if (!block->is_backward || block->forward_of < 0)
-            continue;
-        ridge_program_mark_named(p, b, l->remat_ops, again);
-        const ridge_block *ahead = &p->blocks[block->forward_of];
-        for (int i = ahead->first_op; i < ahead->first_op + ahead->n_ops; i++) {
-            if (again[i])
-                flops += (double)ahead->repeat *
-                         ridge_operation_count(p, &p->ops[i]).matmul_flops;
-        }
-    }
-    ridge_arena_rewind(ridge_ctx_scratch(tc->cx), mark);
-    return flops / tc->seq_tokens;
+    return named_remat_flops(ridge_ctx_scratch(tc->cx), tc->programs->program,
+                             l->remat_ops) /
+           tc->seq_tokens;
 }

@@ -1,39 +1,26 @@
-/* Operations of layers that are done again one by one: what that takes, what it frees.
+/*
+ * Which operations of layers are worth doing again one by one.
  */
 #ifndef RIDGE_PLAN_NAMED_REMAT_H
 #define RIDGE_PLAN_NAMED_REMAT_H
 
-#include "layer_time.h"
-
-#include "ridge/cost_program.h"
-#include "ridge/shard.h"
-
-/** A cut program with the times of its operations, and the blocks of a kind of layer.
- */
-typedef struct named_program {
-    const ridge_partition *partition;
-    const ridge_operation_time *times; /* [n_ops] */
-    int forward, backward;             /* blocks; -1: none */
-} named_program;
-
-/** The blocks that stand for a kind of layer. */
-named_program named_program_of(const ridge_partition *partition,
-                               const ridge_operation_time *times, int kind);
-
-/** What naming operations comes to in one layer. What others exchanged is kept.
- *  @param again  [n_ops] scratch
- *  @param tokens  of the partition on a chip */
-named_time named_remat_time(const train_case *tc, const named_program *program,
-                            ridge_remat_ops ops, double tokens, bool *again);
+#include "named_graph.h"
 
 /**
  * Sets of operations from the cheapest to all, each with those before it: the next one
  * frees most bytes for the time that it adds, alone or with what made its operands.
+ * @param graphs  [tc->n_kinds]
  * @param out  room for NAMED_MOST
- * @return how many
+ * @param n  how many
+ * @return false: memory ran out
  */
-int named_remat_ladder(const train_case *tc, const ridge_partition *partition,
-                       const ridge_operation_time *times, double tokens, bool *again,
-                       ridge_remat_ops *out);
+bool named_remat_ladder(ridge_arena *arena, const train_case *tc,
+                        const ridge_program *program, const named_graph *graphs,
+                        ridge_remat_ops *out, int *n);
+
+/** FLOPs of products that are done again in all layers of a program whole; 0 where
+ * memory runs out. */
+double named_remat_flops(ridge_arena *scratch, const ridge_program *program,
+                         ridge_remat_ops ops);
 
 #endif

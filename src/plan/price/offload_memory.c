@@ -13,10 +13,12 @@ double train_host_bytes(const train_case *tc, const train_terms *x,
     kept.offload = RIDGE_OFFLOAD_NONE;
     for (int i = 0; i < x->stages->n; i++) {
         const train_stage *stage = &x->stages->stages[i];
+        const ridge_memory_parts state =
+            x->states != NULL ? x->states[i] : train_stage_state(tc, x->load, stage, l);
         ridge_memory_parts all =
-            train_stage_memory(tc, x->load, stage, &kept, microbatches);
+            train_stage_filled(tc, x->load, stage, &kept, microbatches, &state);
         ridge_memory_parts left =
-            train_stage_memory(tc, x->load, stage, l, microbatches);
+            train_stage_filled(tc, x->load, stage, l, microbatches, &state);
         most = fmax(most, all.weights_bytes + all.optimizer_bytes +
                               all.activations_bytes - left.weights_bytes -
                               left.optimizer_bytes - left.activations_bytes);

@@ -41,9 +41,10 @@ typedef struct train_stages {
     stage_cut cut;
     int n;
     train_stage *stages;
-    int *of_rank;              /* [pp] which of the stages a rank has */
-    struct stage_pass *passes; /* [n] scratch of a price, see pipeline_passes.h */
-    double layers_most;        /* of any stage */
+    int *of_rank;               /* [pp] which of the stages a rank has */
+    struct stage_pass *passes;  /* [n] scratch of a price, see pipeline_passes.h */
+    ridge_memory_parts *states; /* [n] scratch of a search, see search_memory.h */
+    double layers_most;         /* of any stage */
 } train_stages;
 
 enum { NAMED_MOST = 24 };

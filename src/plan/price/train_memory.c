@@ -218,23 +218,39 @@ static double streamed_bytes(const train_case *tc, const train_load *load,
     return 2 * most;
 }
 
-ridge_memory_parts train_stage_memory(const train_case *tc, const train_load *load,
-                                      const train_stage *stage, const ridge_layout *l,
-                                      int64_t microbatches)
+ridge_memory_parts train_stage_state(const train_case *tc, const train_load *load,
+                                     const train_stage *stage, const ridge_layout *l)
 {
     ridge_memory_parts m = {0};
     train_params p = train_stage_params(tc, load, stage, l);
     train_ways w = train_layout_ways(l);
     add_state(tc, l, p.dense, (double)w.shards, &m);
     add_state(tc, l, p.expert, (double)w.expert_shards, &m);
+    if (l->zero_stage == 3)
+        m.gathered_bytes = gathered_bytes(tc, load, stage, p.dense + p.expert, l->pp);
+    return m;
+}
+
+ridge_memory_parts train_stage_filled(const train_case *tc, const train_load *load,
+                                      const train_stage *stage, const ridge_layout *l,
+                                      int64_t microbatches,
+                                      const ridge_memory_parts *state)
+{
+    ridge_memory_parts m = *state;
     add_activations(tc, load, stage, l, microbatches, &m);
     if (l->offload & RIDGE_OFFLOAD_OPTIMIZER)
         m.optimizer_bytes = 0;
     if (l->offload & RIDGE_OFFLOAD_WEIGHTS)
         m.weights_bytes = fmin(m.weights_bytes, streamed_bytes(tc, load, stage, l));
-    if (l->zero_stage == 3)
-        m.gathered_bytes = gathered_bytes(tc, load, stage, p.dense + p.expert, l->pp);
     const reserve *r = &reserves[tc->chip->kind];
     m.reserve_bytes = r->fixed_bytes + r->gap * ridge_memory_total_bytes(&m);
     return m;
+}
+
+ridge_memory_parts train_stage_memory(const train_case *tc, const train_load *load,
+                                      const train_stage *stage, const ridge_layout *l,
+                                      int64_t microbatches)
+{
+    const ridge_memory_parts state = train_stage_state(tc, load, stage, l);
+    return train_stage_filled(tc, load, stage, l, microbatches, &state);
 }

@@ -36,6 +36,18 @@ double train_remat_share(const train_case *tc, const ridge_layout *layout,
 double train_held_weight_bytes(const train_case *tc, const train_load *load,
                                const ridge_layout *layout, int kind);
 
+/** What a stage holds whatever is computed again or offloaded: weights, gradients, the
+ *  optimizer's state, gathered weights. */
+ridge_memory_parts train_stage_state(const train_case *tc, const train_load *load,
+                                     const train_stage *stage,
+                                     const ridge_layout *layout);
+
+/** Memory of one stage with that state. */
+ridge_memory_parts train_stage_filled(const train_case *tc, const train_load *load,
+                                      const train_stage *stage,
+                                      const ridge_layout *layout, int64_t microbatches,
+                                      const ridge_memory_parts *state);
+
 /** Memory of one stage. */
 ridge_memory_parts train_stage_memory(const train_case *tc, const train_load *load,
                                       const train_stage *stage,

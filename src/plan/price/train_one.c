@@ -1,4 +1,6 @@
 /* Prices one layout that is given whole. */
+#include <math.h>
+
 #include "step_program.h"
 #include "train_terms.h"
 
@@ -65,8 +67,8 @@ ridge_status train_layout_price(train_case *tc, const layer_time *layers,
     }
     RIDGE_TRY(train_terms_of(tc, layers, l, &groups, &terms));
     price.microbatches = train_microbatches(tc, l);
-    price.memory =
-        train_peak_memory(tc, &terms, l, price.microbatches, &price.fullest_stage);
+    price.memory = train_peak_memory(tc, &terms, l, price.microbatches,
+                                     (double)INFINITY, &price.fullest_stage);
     price.peak_memory_bytes = ridge_memory_total_bytes(&price.memory);
     if (price.peak_memory_bytes > tc->usable_bytes)
         price.fit = RIDGE_FIT_OVER_HBM;

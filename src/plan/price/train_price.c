@@ -190,13 +190,16 @@ void train_price_time(const train_case *tc, const train_terms *x, const ridge_la
 
 ridge_memory_parts train_peak_memory(const train_case *tc, const train_terms *x,
                                      const ridge_layout *l, int64_t microbatches,
-                                     int *fullest)
+                                     double stop_bytes, int *fullest)
 {
     ridge_memory_parts most = {0};
     double most_bytes = -1;
-    for (int i = 0; i < x->stages->n; i++) {
+    for (int i = 0; i < x->stages->n && most_bytes <= stop_bytes; i++) {
         const train_stage *stage = &x->stages->stages[i];
-        ridge_memory_parts m = train_stage_memory(tc, x->load, stage, l, microbatches);
+        const ridge_memory_parts state =
+            x->states != NULL ? x->states[i] : train_stage_state(tc, x->load, stage, l);
+        ridge_memory_parts m =
+            train_stage_filled(tc, x->load, stage, l, microbatches, &state);
         double bytes = ridge_memory_total_bytes(&m);
         if (bytes > most_bytes) {
             most_bytes = bytes;

@@ -16,13 +16,15 @@
 typedef struct train_terms {
     const train_stages *stages;
     const train_load *load;
-    const layer_time *layers;        /* [kinds + 1], by tp, cp, ep, sp, microbatch */
-    const layer_exchange *exchanges; /* [kinds + 1], by those and placement */
-    const shard_time *shards;        /* [kinds], by tp, ep and shards */
-    const step_sync *syncs;          /* [stages], by the groups and ZeRO stage */
-    ridge_time send;                 /* one activation to the next stage */
-    bool is_tp_apart;                /* TP uses other network axes than the shards */
-    double imbalance;                /* train_expert_imbalance */
+    const layer_time *layers;         /* [kinds + 1], by tp, cp, ep, sp, microbatch */
+    const layer_exchange *exchanges;  /* [kinds + 1], by those and placement */
+    const shard_time *shards;         /* [kinds], by tp, ep and shards */
+    const step_sync *syncs;           /* [stages], by the groups and ZeRO stage */
+    ridge_time send;                  /* one activation to the next stage */
+    bool is_tp_apart;                 /* TP uses other network axes than the shards */
+    double imbalance;                 /* train_expert_imbalance */
+    const ridge_memory_parts *states; /* [stages] train_stage_state, by the ZeRO stage;
+                                         NULL: found when asked */
 } train_terms;
 
 /** What one microbatch takes on one stage, both passes. */
@@ -67,10 +69,12 @@ ridge_fit train_layout_check(const train_case *tc, const ridge_layout *layout);
 /** Microbatches of each replica, with padding where the batch does not divide. */
 int64_t train_microbatches(const train_case *tc, const ridge_layout *layout);
 
-/** Peak memory over the stages. @param fullest  out: index of that stage */
+/** Peak memory over the stages.
+ *  @param stop_bytes  of the first stage above it; INFINITY: of the fullest
+ *  @param fullest  out: index of that stage */
 ridge_memory_parts train_peak_memory(const train_case *tc, const train_terms *terms,
                                      const ridge_layout *layout, int64_t microbatches,
-                                     int *fullest);
+                                     double stop_bytes, int *fullest);
 
 /** The most that a chip of any stage keeps on its host: what offload takes out of its
  *  memory. */

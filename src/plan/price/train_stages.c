@@ -162,8 +162,9 @@ static bool build(const train_case *tc, const stage_cut *cut, train_stages *out)
     double *layers = deal_all(tc, cut, chunks);
     out->of_rank = ridge_new(ridge_ctx_arena(tc->cx), int, (size_t)pp);
     out->passes = ridge_new(ridge_ctx_arena(tc->cx), stage_pass, (size_t)pp);
+    out->states = ridge_new(ridge_ctx_arena(tc->cx), ridge_memory_parts, (size_t)pp);
     if (out->stages == NULL || out->of_rank == NULL || out->passes == NULL ||
-        layers == NULL)
+        out->states == NULL || layers == NULL)
         return false;
     if (cut->is_folded)
         fold(layers, pp, tc->n_kinds);

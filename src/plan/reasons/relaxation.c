@@ -12,6 +12,8 @@
 
 typedef struct variant {
     ridge_train_request request;
+    ridge_layout same; /* the best layout as the variant has it */
+    bool has_same;     /* it is in the space of the variant */
     ridge_relaxation line;
     ridge_status status;
 } variant;
@@ -32,6 +34,9 @@ static variant *add(relaxer *r, const char *name, const char *what)
         return NULL;
     variant *v = &r->variants[r->n++];
     *v = (variant){.request = *r->request, .line = {.name = name, .what = what}};
+    v->has_same = r->best != NULL;
+    if (v->has_same)
+        v->same = r->best->layout;
     v->request.top = 1;
     v->request.front = 0;
     v->request.workers = 1;
@@ -152,6 +157,37 @@ static void add_freedoms(relaxer *r)
 
 /* ---- choices that are not searched unasked --------------------------------------- */
 
+/* Policies of whole groups are another space, in which the best layout may not lie. */
+static void open_remat(variant *v)
+{
+    v->request.knobs.remat = RIDGE_REMAT_OPERATIONS;
+    v->has_same = false;
+}
+
+static void set_ep_overlap(variant *v)
+{
+    v->request.knobs.overlap[RIDGE_OVERLAP_EP] = 1;
+    v->same.has_ep_overlap = true;
+}
+
+static void set_dispatch(variant *v, ridge_ep_dispatch dispatch)
+{
+    v->request.knobs.ep_dispatch = (int)dispatch;
+    v->same.ep_dispatch = dispatch;
+}
+
+static void set_optimizer(variant *v, ridge_optimizer optimizer)
+{
+    v->request.knobs.optimizer = optimizer;
+    v->same.optimizer = optimizer;
+}
+
+static void set_precision(variant *v, ridge_precision precision)
+{
+    v->request.knobs.precision = precision;
+    v->same.precision = precision;
+}
+
 static void add_choices(relaxer *r)
 {
     const ridge_knobs *k = &r->request->knobs;
@@ -165,7 +201,7 @@ static void add_choices(relaxer *r)
         r->best->parts.recompute_s > 0 &&
         (v = add(r, "remat=operations", "operations computed again one by one")) !=
             NULL)
-        v->request.knobs.remat = RIDGE_REMAT_OPERATIONS;
+        open_remat(v);
     if (k->offload == RIDGE_KNOB_FREE &&
         chip->pcie_bytes_per_s + chip->host_link_bytes_per_s > 0 &&
         (v = add(r, "offload=any", "state or activations on the host")) != NULL)
@@ -173,24 +209,24 @@ static void add_choices(relaxer *r)
     if (k->overlap[RIDGE_OVERLAP_EP] == RIDGE_FLAG_FREE && r->best != NULL &&
         r->best->layout.ep > 1 &&
         (v = add(r, "ep_overlap=1", "all-to-alls behind another microbatch")) != NULL)
-        v->request.knobs.overlap[RIDGE_OVERLAP_EP] = 1;
+        set_ep_overlap(v);
     if (k->ep_dispatch == RIDGE_KNOB_FREE && r->best != NULL &&
         r->best->layout.ep > 1 &&
         r->best->layout.ep_dispatch == RIDGE_DISPATCH_COPIES &&
         (v = add(r, "ep_dispatch=once", "a token sent once to each node and rank")) !=
             NULL)
-        v->request.knobs.ep_dispatch = RIDGE_DISPATCH_ONCE;
+        set_dispatch(v, RIDGE_DISPATCH_ONCE);
     if (k->optimizer == RIDGE_OPTIMIZER_ADAMW &&
         (v = add(r, "optimizer=adamw-8bit", "moments in 8 bits")) != NULL)
-        v->request.knobs.optimizer = RIDGE_OPTIMIZER_ADAMW_8BIT;
+        set_optimizer(v, RIDGE_OPTIMIZER_ADAMW_8BIT);
     if (k->precision == RIDGE_PRECISION_BF16 &&
         (v = add(r, "precision=bf16-reduce", "gradients kept and reduced in bf16")) !=
             NULL)
-        v->request.knobs.precision = RIDGE_PRECISION_BF16_REDUCE;
+        set_precision(v, RIDGE_PRECISION_BF16_REDUCE);
     if (k->precision == RIDGE_PRECISION_BF16 && r->best != NULL &&
         chip->peak_flops_per_s[RIDGE_DTYPE_FP8] > 0 &&
         (v = add(r, "precision=fp8", "matrix products in fp8")) != NULL)
-        v->request.knobs.precision = RIDGE_PRECISION_FP8;
+        set_precision(v, RIDGE_PRECISION_FP8);
 }
 
 /* ---- hardware and batch ---------------------------------------------------------- */
@@ -265,22 +301,38 @@ static void add_slices(relaxer *r)
 
 /* ---- answers --------------------------------------------------------------------- */
 
+/* The best layout, where the variant has it too, is there from the start: only faster
+ * ones are looked for. */
+static ridge_status search_variant(ridge_ctx *cx, variant *v)
+{
+    ridge_relaxation *line = &v->line;
+    ridge_train_result result;
+    if (v->has_same) {
+        RIDGE_TRY(ridge_train_price_one(cx, &v->request, &v->same, &line->best));
+        line->has_best = line->best.fit == RIDGE_FIT_OK;
+        v->request.known_step_s = line->has_best ? line->best.step_time_s : 0;
+    }
+    RIDGE_TRY(ridge_train_search(cx, &v->request, &result));
+    if (result.n_layouts > 0) {
+        line->has_best = true;
+        line->best = result.layouts[0];
+    }
+    return RIDGE_OK;
+}
+
 static void run(void *payload, int64_t item, int worker)
 {
     relaxer *r = payload;
     variant *v = &r->variants[item];
     ridge_ctx *cx = ridge_ctx_open();
-    ridge_train_result result;
-    (void)worker;
+    if (worker == 0 && r->request->progress != NULL)
+        ridge_progress_show(r->request->progress, (double)item / (double)r->n,
+                            "asking what would help");
     if (cx == NULL) {
         v->status = RIDGE_E_NOMEM;
         return;
     }
-    v->status = ridge_train_search(cx, &v->request, &result);
-    if (v->status == RIDGE_OK && result.n_layouts > 0) {
-        v->line.has_best = true;
-        v->line.best = result.layouts[0];
-    }
+    v->status = search_variant(cx, v);
     if (v->status == RIDGE_E_ARG) /* the change contradicts another knob */
         v->status = RIDGE_OK;
     ridge_ctx_close(cx);

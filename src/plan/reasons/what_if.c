@@ -131,9 +131,14 @@ ridge_status ridge_train_what_if(ridge_ctx *cx, const ridge_train_request *reque
     *out = (ridge_what_if_answer){.has_best = false};
     RIDGE_TRY(ridge_slice_change(cx, request->slice, what, &changed.slice));
     RIDGE_TRY(ridge_train_price_one(cx, &changed, &best->layout, &out->same));
+    if (out->same.fit == RIDGE_FIT_OK) { /* only faster ones are looked for */
+        out->has_best = true;
+        out->best = out->same;
+        changed.known_step_s = out->same.step_time_s;
+    }
     RIDGE_TRY(ridge_train_search(cx, &changed, &result));
-    out->has_best = result.n_layouts > 0;
-    if (out->has_best)
+    out->has_best = out->has_best || result.n_layouts > 0;
+    if (result.n_layouts > 0)
         out->best = result.layouts[0];
     return RIDGE_OK;
 }

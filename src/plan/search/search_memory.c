@@ -35,15 +35,20 @@ static bool is_remat_wanted(const train_case *tc, const ridge_knobs *k,
     return tc->stack == NULL || !is_of_parts;
 }
 
-int64_t memory_choice_count(const train_case *tc, const ridge_knobs *k)
+static int64_t offload_count(const train_case *tc, const ridge_knobs *k)
 {
     int64_t offloads = 0;
-    int64_t policies = 0;
     for (unsigned o = 0; o <= RIDGE_OFFLOAD_ALL; o++)
         offloads += is_offload_wanted(tc, k, o);
+    return offloads;
+}
+
+int64_t memory_choice_count(const train_case *tc, const ridge_knobs *k)
+{
+    int64_t policies = 0;
     for (int i = 0; i < REMATS; i++)
         policies += is_remat_wanted(tc, k, remats[i]);
-    return offloads * (policies + tc->n_named);
+    return offload_count(tc, k) * (policies + tc->n_named);
 }
 
 typedef struct finder {
@@ -52,6 +57,7 @@ typedef struct finder {
     const memory_search *how;
     ridge_layout layout;
     int64_t microbatches;
+    double none_bytes; /* with nothing computed again and this on the host */
     memory_choices *out;
 } finder;
 
@@ -64,8 +70,10 @@ static bool measure(finder *f, int64_t remat_layers, memory_choice *out)
                            .remat_ops = l->remat_ops,
                            .remat_layers = remat_layers,
                            .offload = l->offload};
-    out->memory =
-        train_peak_memory(f->tc, f->terms, l, f->microbatches, &out->fullest_stage);
+    out->memory = train_peak_memory(f->tc, f->terms, l, f->microbatches,
+                                    f->how->is_nearest_wanted ? (double)INFINITY
+                                                              : f->tc->usable_bytes,
+                                    &out->fullest_stage);
     if (ridge_memory_total_bytes(&out->memory) > f->tc->usable_bytes)
         return false;
     out->host_bytes = train_host_bytes(f->tc, f->terms, l, f->microbatches);
@@ -92,21 +100,35 @@ static void keep_nearest(finder *f, const memory_choice *c)
                                           .microbatches = f->microbatches};
 }
 
-/* As few layers as fit, given that all of them do. */
+/* Layers that would do if each freed the same: the fullest stage decides, mostly. */
+static int64_t guess_layers(const finder *f, const memory_choice *all, int64_t most)
+{
+    const double over = f->none_bytes - f->tc->usable_bytes;
+    const double freed = f->none_bytes - ridge_memory_total_bytes(&all->memory);
+    const double layers = freed > 0 ? ceil((double)most * over / freed) : (double)most;
+    return layers < 1 ? 1 : layers < (double)most ? (int64_t)layers : most - 1;
+}
+
+/* As few layers as fit, given that all of them do: looked for around a guess, in steps
+ * that double, and never beyond the middle. */
 static void keep_fewest(finder *f, const memory_choice *all)
 {
     int64_t low = 0; /* does not fit, or is another policy */
     int64_t high = (int64_t)f->terms->stages->layers_most;
+    int64_t tried = guess_layers(f, all, high);
     memory_choice best = *all;
-    while (high - low > 1) {
+    for (int64_t step = 1; high - low > 1; step *= 2) {
         memory_choice c;
-        int64_t middle = low + (high - low) / 2;
-        if (measure(f, middle, &c)) {
-            high = middle;
+        const bool is_enough = measure(f, tried, &c);
+        if (is_enough) {
+            high = tried;
             best = c;
         } else {
-            low = middle;
+            low = tried;
         }
+        const int64_t middle = low + (high - low) / 2;
+        const int64_t near = is_enough ? high - step : low + step;
+        tried = (near < middle) == is_enough ? middle : near;
     }
     keep(f, &best);
     if (f->how->is_front_wanted && best.remat_layers != 0)
@@ -120,7 +142,10 @@ static bool try_policy(finder *f)
     memory_choice c;
     f->out->covered++;
     bool is_part_legal = f->layout.remat != RIDGE_REMAT_NONE;
-    if (!measure(f, is_part_legal ? k->remat_layers : 0, &c)) {
+    const bool does_fit = measure(f, is_part_legal ? k->remat_layers : 0, &c);
+    if (!is_part_legal)
+        f->none_bytes = ridge_memory_total_bytes(&c.memory);
+    if (!does_fit) {
         keep_nearest(f, &c);
         return false;
     }
@@ -132,6 +157,37 @@ static bool try_policy(finder *f)
         return !is_part_legal;
     }
     keep_fewest(f, &c);
+    return false;
+}
+
+/* The policy of which nothing takes less memory: what it computes again at once is no
+ * more than a layer keeps otherwise. */
+static void set_smallest(finder *f)
+{
+    const train_case *tc = f->tc;
+    f->layout.remat_ops = 0;
+    for (int i = 0; i < REMATS; i++) {
+        if (is_remat_wanted(tc, f->how->knobs, remats[i]))
+            f->layout.remat = remats[i];
+    }
+    if (tc->n_named == 0)
+        return;
+    f->layout.remat = (ridge_remat)RIDGE_REMAT_OPERATIONS;
+    f->layout.remat_ops = tc->named[tc->n_named - 1];
+}
+
+/* Whether one policy fits at all. Otherwise the smallest stands for `choices` of them.
+ */
+static bool can_fit(finder *f, int64_t choices)
+{
+    memory_choice c;
+    set_smallest(f);
+    const bool is_part_legal = f->layout.remat != RIDGE_REMAT_NONE;
+    if (measure(f, is_part_legal ? f->how->knobs->remat_layers : 0, &c))
+        return true;
+    keep_nearest(f, &c);
+    f->out->refused += choices - 1;
+    f->out->covered += choices;
     return false;
 }
 
@@ -153,22 +209,54 @@ static bool try_policies(finder *f)
     return false;
 }
 
+/* State does not hang on what is tried here. */
+static train_terms with_states(const train_case *tc, const train_terms *terms,
+                               const ridge_layout *layout)
+{
+    train_terms x = *terms;
+    for (int i = 0; i < x.stages->n; i++)
+        x.stages->states[i] =
+            train_stage_state(tc, x.load, &x.stages->stages[i], layout);
+    x.states = x.stages->states;
+    return x;
+}
+
+/* Whether everything is kept with a part of it on the host, or with nothing: what more
+ * lies there only adds transfers. */
+static bool is_more_than_enough(const bool *is_enough, unsigned offload)
+{
+    for (unsigned o = 0; o < offload; o++) {
+        if (is_enough[o] && (o & ~offload) == 0)
+            return true;
+    }
+    return false;
+}
+
 void memory_choices_find(const train_case *tc, const train_terms *terms,
                          const ridge_layout *layout, const memory_search *how,
                          memory_choices *out)
 {
-    finder f = {tc, terms, how, *layout, train_microbatches(tc, layout), out};
+    const train_terms held = with_states(tc, terms, layout);
+    bool is_enough[RIDGE_OFFLOAD_ALL + 1] = {false};
+    finder f = {.tc = tc,
+                .terms = &held,
+                .how = how,
+                .layout = *layout,
+                .microbatches = train_microbatches(tc, layout),
+                .out = out};
     out->n = 0;
     out->covered = out->refused = 0;
     out->has_nearest = false;
+    const int64_t all = memory_choice_count(tc, how->knobs);
+    const int64_t offloads = offload_count(tc, how->knobs);
     for (unsigned o = 0; o <= RIDGE_OFFLOAD_ALL; o++) {
-        if (!is_offload_wanted(tc, how->knobs, o))
+        if (!is_offload_wanted(tc, how->knobs, o) || is_more_than_enough(is_enough, o))
             continue;
         f.layout.offload = o;
-        if (try_policies(&f) && o == RIDGE_OFFLOAD_NONE)
-            break; /* nothing is faster than keeping all on the chip */
+        f.layout.remat_ops = 0;
+        is_enough[o] = can_fit(&f, all / offloads) && try_policies(&f);
     }
     if (how->is_front_wanted || out->n == 0)
         return;
-    out->covered = memory_choice_count(tc, how->knobs);
+    out->covered = all;
 }

@@ -34,6 +34,12 @@ static void refuse(search_desk *d, ridge_fit fit)
 
 /* ---- bounds ---------------------------------------------------------------------- */
 
+/* Whether something is known to fit: what does not is of no interest then. */
+static bool is_any_known(const search_desk *d)
+{
+    return isfinite(d->bound_s) || d->answer->ranking.n > 0;
+}
+
 /* The least that a layout must take to be dropped. */
 static double limit_s(const search_desk *d)
 {
@@ -147,7 +153,7 @@ static void price_layout(search_desk *d, const candidate *c, ridge_layout *l)
                          .load = &d->load,
                          .layers = c->times->layers,
                          .imbalance = c->times->imbalance};
-    const memory_search how = {d->knobs, d->answer->front.most > 0};
+    const memory_search how = {d->knobs, d->answer->front.most > 0, !is_any_known(d)};
     l->remat = RIDGE_REMAT_NONE;
     l->remat_ops = 0;
     l->remat_layers = 0;
@@ -258,7 +264,7 @@ static void search_microbatch(search_desk *d, const pipelines *all, zero_range z
 {
     const int64_t variants = (zeros.last - zeros.first + 1) * (int64_t)all->choices.n *
                              memory_choice_count(&d->tc, d->knobs);
-    if (is_too_wide(d, l) && d->answer->tally.has_nearest) {
+    if ((d->answer->tally.has_nearest || is_any_known(d)) && is_too_wide(d, l)) {
         d->answer->tally.covered += variants;
         d->answer->tally.refused[RIDGE_FIT_OVER_HBM] += variants;
         return;
