@@ -324,8 +324,25 @@ static int differing_dim(const ridge__call *c)
     return -1;
 }
 
+/* Where tokens go in a cache: n from x's on, at the cache's place at; of this rank. */
+typedef struct append_place {
+    int64_t from, at, n;
+} append_place;
+
+/* A rank whose part of the positions does not hold them keeps none of the tokens. */
+static append_place place_of(const ridge__span *span, int64_t at, int64_t taken,
+                             int64_t t)
+{
+    const int64_t end = span->start + span->length;
+    const int64_t first = at > span->start ? at : span->start;
+    const int64_t last = at + taken < end ? at + taken : end;
+    return (append_place){.from = t - taken + first - at,
+                          .at = first - span->start,
+                          .n = last > first ? last - first : 0};
+}
+
 /* A cache holds the tokens before, then gets those of now; what does not fit drops out
- * in front. */
+ * in front. A cache that is cut by positions stays as long as it is. */
 static ridge_status run_append(ridge__call *c)
 {
     const ridge__tensor_part *x = ridge__in_part(c, 0), *cache = ridge__out_part(c, 0);
@@ -333,25 +350,32 @@ static ridge_status run_append(ridge__call *c)
     if (s < 0)
         return ridge_fail(c->m->cx, RIDGE_E_INTERNAL, "%s appends to itself",
                           c->op->name);
+    const int dim = ridge__out_tensor(c, 0)->dims[s];
     const int64_t inner = ridge__tensor_part_product(cache, s + 1, cache->n_dims);
     const int64_t length = cache->spans[s].length, t = x->spans[s].length;
-    const int64_t taken = t < length ? t : length;
-    int64_t at = c->m->position;
-    if (c->m->program->phase != RIDGE_PHASE_DECODE)
-        at = length - taken;
-    if (at + taken > length) {
-        const int64_t held = at < length ? at : length;
-        RIDGE_TRY(shift_cache(c, cache, s, held + taken - length));
-        at = length - taken;
+    const int64_t whole = c->m->program->dims[dim].size;
+    const int64_t taken = t < whole ? t : whole;
+    const bool is_decode = c->m->program->phase == RIDGE_PHASE_DECODE;
+    int64_t at = is_decode ? c->m->position : whole - taken;
+    if (at + taken > whole) {
+        const int64_t held = at < whole ? at : whole;
+        if (length < whole)
+            return ridge_fail(c->m->cx, RIDGE_E_ARG,
+                              "%s: the cache of %lld tokens is full, and cut by them: "
+                              "make it longer",
+                              c->op->name, (long long)whole);
+        RIDGE_TRY(shift_cache(c, cache, s, held + taken - whole));
+        at = whole - taken;
     }
+    const append_place place = place_of(&cache->spans[s], at, taken, t);
     const ridge__copy copy = {
         .n_dims = 2,
-        .sizes = {ridge__tensor_part_product(cache, 0, s), taken * inner},
+        .sizes = {ridge__tensor_part_product(cache, 0, s), place.n * inner},
         .x_strides = {t * inner, 1},
         .y_strides = {length * inner, 1},
-        .x = behind(ridge__in_array(c, 0), (t - taken) * inner),
-        .y = behind(ridge__out_array(c, 0), at * inner)};
-    return c->m->device->ops->copy(c->m->device, &copy);
+        .x = behind(ridge__in_array(c, 0), place.from * inner),
+        .y = behind(ridge__out_array(c, 0), place.at * inner)};
+    return place.n > 0 ? c->m->device->ops->copy(c->m->device, &copy) : RIDGE_OK;
 }
 
 ridge_status ridge__call_elementwise(ridge__call *c)
