@@ -49,9 +49,14 @@ static ridge_status fail_unknown(const cli_run *run, ridge_str name, const char 
     for (const cli_option *o = cli_common_options; o->name && n < NAME_MOST; o++)
         names[n++] = o->name;
     const char *wrong = ridge_str_dup(ridge_ctx_arena(run->cx), name);
+    const char *here = cli_foreign_word(run->verb, name);
     const char *near[1];
     if (!wrong)
         return ridge_fail_nomem(run->cx);
+    if (dashes[1] && here) {
+        return ridge_fail(run->cx, RIDGE_E_ARG, "unknown option %s%s: here it is %s",
+                          dashes, wrong, here);
+    }
     if (dashes[1] && ridge_nearest_names(wrong, names, n, 1, near)) {
         return ridge_fail(run->cx, RIDGE_E_ARG,
                           "unknown option %s%s: did you mean %s%s?", dashes, wrong,
@@ -178,6 +183,10 @@ static ridge_status read_argument(cli_run *run, const char *word)
         run->args[run->n_args++] = word;
         return RIDGE_OK;
     }
+    if (strchr(word, ':') != NULL &&
+        find_option(run->verb->options, ridge_str_of("on")))
+        return ridge_fail(run->cx, RIDGE_E_ARG,
+                          "unexpected argument '%s': a slice goes behind --on", word);
     return ridge_fail(run->cx, RIDGE_E_ARG, "unexpected argument '%s': ridge %s %s",
                       word, run->verb->name, run->verb->synopsis);
 }

@@ -24,6 +24,12 @@ bool cli_option_is_hidden(const cli_verb *verb, const cli_option *common);
 RIDGE_NODISCARD ridge_status cli_args_parse(cli_run *run, int argc,
                                             const char *const *argv);
 
+/** What to write for an option, as other tools call it; NULL: unknown. */
+const char *cli_foreign_word(const cli_verb *verb, ridge_str option);
+
+/** The same of a verb. */
+const char *cli_foreign_verb(ridge_str verb);
+
 /** Whether --help or -h stands among the words, before any "--". */
 bool cli_args_ask_help(int argc, const char *const *argv);
 

@@ -21,6 +21,10 @@ ridge_status cli_verb_find(ridge_ctx *cx, const cli_verb_table *table, const cha
         }
         names[n++] = table->verbs[i]->name;
     }
+    const char *here = cli_foreign_verb(ridge_str_of(name));
+    if (here != NULL)
+        return ridge_fail(cx, RIDGE_E_ARG, "unknown verb '%s': here it is ridge %s",
+                          name, here);
     const char *near = ridge_suggestion(ridge_ctx_arena(cx), name, names, n);
     return ridge_fail(cx, RIDGE_E_ARG, "unknown verb '%s': %s", name,
                       near && *near ? near : "see ridge --help");

@@ -163,6 +163,30 @@ static void numbers_of_options_are_checked(void **state)
     assert_int_equal(cli_option_bytes(run, "batch", 1, &v), RIDGE_E_ARG);
 }
 
+static const char *foreign(const char *name, const char *word)
+{
+    const cli_verb v = {.name = name};
+    const char *here = cli_foreign_word(&v, ridge_str_of(word));
+    return here == NULL ? "" : here;
+}
+
+static void words_of_other_tools_are_answered_with_ours(void **state)
+{
+    (void)state;
+    assert_string_equal(foreign("serve", "ttft"), "--slo ttft=500ms");
+    assert_string_equal(foreign("simulate", "output_len"), "--output 256");
+    assert_string_equal(foreign("train", "tensor-model-parallel-size"),
+                        "the knob tp=8");
+    assert_string_equal(foreign("train", "gpus"), "--on h100:8x8, chip and shape");
+    assert_string_equal(foreign("chips", "model"), "the model without an option");
+    assert_string_equal(foreign("train", "ttft"), "");
+    assert_string_equal(foreign("serve", "tt"), "");
+    assert_string_equal(foreign("serve", "ttft "), "");
+    assert_string_equal(foreign("serve", ""), "");
+    assert_string_equal(cli_foreign_verb(ridge_str_of("pretrain")), "train");
+    assert_null(cli_foreign_verb(ridge_str_of("pre")));
+}
+
 static void help_is_seen_before_two_dashes(void **state)
 {
     (void)state;
@@ -185,6 +209,7 @@ int main(void)
         WITH_RUN(mistakes_are_explained),
         WITH_RUN(too_many_options_are_refused),
         WITH_RUN(numbers_of_options_are_checked),
+        cmocka_unit_test(words_of_other_tools_are_answered_with_ours),
         cmocka_unit_test(help_is_seen_before_two_dashes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -317,6 +317,38 @@ static void unknown_names_are_answered_with_the_nearest(void **state)
     assert_refused(state, "zzzzzzzz:4", RIDGE_E_NOTFOUND, "`ridge chips` lists");
 }
 
+static void other_notations_of_a_slice_are_mended(void **state)
+{
+    assert_refused(state, "8xcube", RIDGE_E_PARSE, "here cube:8");
+    assert_refused(state, "8cube", RIDGE_E_PARSE, "here cube:8");
+    assert_refused(state, "cubeX16", RIDGE_E_PARSE, "here cube:16");
+    assert_refused(state, "8xsquare-tower", RIDGE_E_NOTFOUND, "unknown chip");
+}
+
+/* Google counts TensorCores: two a chip of v5p and TPU7x, one of v5e. */
+static void accelerator_types_are_the_most_compact_slices(void **state)
+{
+    static const char *const types[][2] = {
+        {"v5p-512", "v5p:4x8x8"},     {"v5p-128", "v5p:4x4x4"},  {"v5p-2", "v5p:1x1x1"},
+        {"v5litepod-16", "v5e:4x4"},  {"tpu7x-128", "v7:4x4x4"}, {"v4-64", "v4:2x4x4"},
+        {"2*v5p-128", "2*v5p:4x4x4"}, {"v3-32", "v3:4x4"}};
+    static const char *const refused[][2] = {
+        {"v5p-100", "the nearest are"}, {"v5p-7", "the nearest are"},
+        {"v5p-0", "0 TensorCores"},     {"v5p--4", "unknown chip"},
+        {"v5p-4:4", "unknown chip"},    {"h100-8", "unknown chip"}};
+    world real = *(world *)*state;
+    void *at = &real;
+    assert_int_equal(ridge_catalog_open(real.cx, NULL, &real.catalog), RIDGE_OK);
+    for (size_t i = 0; i < RIDGE_COUNT_OF(types); i++)
+        assert_string_equal(parse(&at, types[i][0])->text, types[i][1]);
+    for (size_t i = 0; i < RIDGE_COUNT_OF(refused); i++) {
+        const ridge_slice *none = NULL;
+        assert_true(ridge_slice_parse(real.cx, real.catalog, refused[i][0], &none) !=
+                    RIDGE_OK);
+        assert_non_null(strstr(ridge_ctx_message(real.cx), refused[i][1]));
+    }
+}
+
 static void a_system_file_names_a_slice(void **state)
 {
     static const char path[] = RIDGE_TEST_DIR "/support/two-nodes.system.json";
@@ -362,6 +394,8 @@ int main(void)
         cmocka_unit_test(malformed_text_is_refused),
         cmocka_unit_test(huge_counts_are_refused),
         cmocka_unit_test(unknown_names_are_answered_with_the_nearest),
+        cmocka_unit_test(other_notations_of_a_slice_are_mended),
+        cmocka_unit_test(accelerator_types_are_the_most_compact_slices),
         cmocka_unit_test(a_system_file_names_a_slice),
     };
     return cmocka_run_group_tests(tests, open_world, close_world);

@@ -29,10 +29,16 @@ static ridge_status read_names(cli_run *run, ridge_chips_view *out)
     for (int i = 0; i < run->n_args; i++) {
         const ridge_slice *slice = NULL;
         const ridge_chip *chip;
-        if (strchr(run->args[i], ':') == NULL) {
-            RIDGE_TRY(ridge_chip_find(run->cx, out->catalog, run->args[i], &chip));
-            add_chip(chips, &out->n, chip);
-            continue;
+        if (strpbrk(run->args[i], ":*+") == NULL) {
+            const ridge_status st =
+                ridge_chip_find(run->cx, out->catalog, run->args[i], &chip);
+            if (st == RIDGE_OK) {
+                add_chip(chips, &out->n, chip);
+                continue;
+            }
+            if (st != RIDGE_E_NOTFOUND)
+                return st;
+            ridge_ctx_clear(run->cx); /* v5p-512 */
         }
         RIDGE_TRY(ridge_slice_parse(run->cx, out->catalog, run->args[i], &slice));
         for (; slice && out->n_slices < MOST; slice = slice->next) {

@@ -7,6 +7,10 @@
  *     name   = a chip, a system, or the path of a system file (it ends in .json; it
  *              holds no '+' and no '*')
  *
+ * A pool may also be Google's accelerator type, a TPU with its number of TensorCores:
+ * v5p-512, v5litepod-16. Then the slice is the most compact of that many.
+ * @source google-tpu-docs
+ *
  * White space around a pool and letter case do not matter. What a shape means, slice.c
  * knows.
  */
@@ -78,6 +82,58 @@ static bool cut_shape(ridge_str *name, ridge_str *shape)
     return false;
 }
 
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_times(char c)
+{
+    return c == 'x' || c == 'X';
+}
+
+/* "8xh100", "8h100" and "h100x8" in name and count. @return false: something else */
+static bool cut_count(ridge_str text, ridge_str *name, ridge_str *count)
+{
+    size_t n = 0;
+    while (n < text.n && is_digit(text.p[n]))
+        n++;
+    *count = (ridge_str){text.p, n};
+    if (n > 0) {
+        const size_t skip = n + 1 < text.n && is_times(text.p[n]) ? n + 1 : n;
+        *name = (ridge_str){text.p + skip, text.n - skip};
+        return name->n > 0;
+    }
+    n = text.n;
+    while (n > 0 && is_digit(text.p[n - 1]))
+        n--;
+    *count = (ridge_str){text.p + n, text.n - n};
+    if (count->n == 0 || n < 2 || !is_times(text.p[n - 1]))
+        return false;
+    *name = (ridge_str){text.p, n - 1};
+    return true;
+}
+
+/* Other notations of a known chip and a count are told by name. */
+static ridge_status check_notation(ridge_ctx *cx, const ridge_catalog *catalog,
+                                   ridge_str text)
+{
+    const ridge_chip *chip = NULL;
+    ridge_str name;
+    ridge_str count;
+    if (!cut_count(text, &name, &count))
+        return RIDGE_OK;
+    const char *z = ridge_str_dup(ridge_ctx_arena(cx), name);
+    if (z == NULL)
+        return ridge_fail_nomem(cx);
+    RIDGE_TRY(ridge__chip_lookup(cx, catalog, z, &chip));
+    if (chip == NULL)
+        return RIDGE_OK;
+    return ridge_fail(cx, RIDGE_E_PARSE,
+                      "'%.*s' is no slice: write chip:shape, here %s:%.*s", (int)text.n,
+                      text.p, z, (int)count.n, count.p);
+}
+
 static ridge_status find_hardware(ridge_ctx *cx, const ridge_catalog *catalog,
                                   ridge_str name, slice_request *q)
 {
@@ -92,13 +148,45 @@ static ridge_status find_hardware(ridge_ctx *cx, const ridge_catalog *catalog,
     }
     const ridge_chip *chip = NULL;
     const ridge_system *system = NULL;
-    RIDGE_TRY(ridge_system_find(cx, catalog, z, &q->system));
     RIDGE_TRY(ridge__chip_lookup(cx, catalog, z, &chip));
     RIDGE_TRY(ridge__system_lookup(cx, catalog, z, &system));
+    if (chip == NULL && system == NULL)
+        RIDGE_TRY(check_notation(cx, catalog, name));
+    RIDGE_TRY(ridge_system_find(cx, catalog, z, &q->system));
     q->chip = system != NULL ? system->chip : chip;
     /* A name of both, such as a chip and its rack, is written as the chip's. */
     q->name = chip == q->chip && chip != NULL ? chip->name : q->system->name;
     return RIDGE_OK;
+}
+
+/* The shape of "v5p-512", whose name is then "v5p". Others stay as they are. */
+static ridge_status cut_accelerator_type(ridge_ctx *cx, const ridge_catalog *catalog,
+                                         ridge_str *name, slice_request *q)
+{
+    const ridge_chip *tpu = NULL;
+    const ridge_system *system = NULL;
+    const char *whole = ridge_str_dup(ridge_ctx_arena(cx), *name);
+    const char *dash = whole == NULL ? NULL : strrchr(whole, '-');
+    int64_t cores = 0;
+    if (whole == NULL)
+        return ridge_fail_nomem(cx);
+    if (dash == NULL || dash == whole ||
+        !ridge_parse_i64(ridge_str_of(dash + 1), &cores))
+        return RIDGE_OK;
+    RIDGE_TRY(ridge__chip_lookup(cx, catalog, whole, &tpu));
+    RIDGE_TRY(ridge__system_lookup(cx, catalog, whole, &system));
+    if (tpu != NULL || system != NULL)
+        return RIDGE_OK;
+    const ridge_str stem = {name->p, (size_t)(dash - whole)};
+    const char *z = ridge_str_dup(ridge_ctx_arena(cx), stem);
+    if (z == NULL)
+        return ridge_fail_nomem(cx);
+    RIDGE_TRY(ridge__chip_lookup(cx, catalog, z, &tpu));
+    if (tpu == NULL || tpu->kind != RIDGE_CHIP_TPU)
+        return RIDGE_OK;
+    *name = stem;
+    RIDGE_TRY(ridge_system_find(cx, catalog, z, &system));
+    return ridge__torus_of_cores(cx, system, whole, cores, q->shape, &q->rank);
 }
 
 static ridge_status parse_pool(ridge_ctx *cx, const ridge_catalog *catalog,
@@ -125,8 +213,8 @@ static ridge_status parse_pool(ridge_ctx *cx, const ridge_catalog *catalog,
                           "v5p:4x4x8 or h100:16x8",
                           pool);
     }
-    if (has_shape)
-        RIDGE_TRY(parse_shape(cx, ridge_str_trim(shape), pool, &q));
+    RIDGE_TRY(has_shape ? parse_shape(cx, ridge_str_trim(shape), pool, &q)
+                        : cut_accelerator_type(cx, catalog, &name, &q));
     RIDGE_TRY(find_hardware(cx, catalog, name, &q));
     return ridge__slice_build(cx, &q, out);
 }
