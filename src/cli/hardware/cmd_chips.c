@@ -17,6 +17,19 @@ static void add_chip(const ridge_chip **chips, size_t *n, const ridge_chip *chip
     chips[(*n)++] = chip;
 }
 
+/* v5p:4x4x8, 2*h100:8, and what is no chip but has chips: v5p-512. */
+static bool is_slice(cli_run *run, const ridge_catalog *catalog, const char *text)
+{
+    const ridge_slice *slice;
+    const ridge_chip *chip;
+    if (strpbrk(text, ":*+") != NULL)
+        return true;
+    const bool is_one = ridge_chip_find(run->cx, catalog, text, &chip) != RIDGE_OK &&
+                        ridge_slice_parse(run->cx, catalog, text, &slice) == RIDGE_OK;
+    ridge_ctx_clear(run->cx);
+    return is_one;
+}
+
 /* Names of chips, and slices "v5p:16x20x28" with all their pools. */
 static ridge_status read_names(cli_run *run, ridge_chips_view *out)
 {
@@ -29,16 +42,10 @@ static ridge_status read_names(cli_run *run, ridge_chips_view *out)
     for (int i = 0; i < run->n_args; i++) {
         const ridge_slice *slice = NULL;
         const ridge_chip *chip;
-        if (strpbrk(run->args[i], ":*+") == NULL) {
-            const ridge_status st =
-                ridge_chip_find(run->cx, out->catalog, run->args[i], &chip);
-            if (st == RIDGE_OK) {
-                add_chip(chips, &out->n, chip);
-                continue;
-            }
-            if (st != RIDGE_E_NOTFOUND)
-                return st;
-            ridge_ctx_clear(run->cx); /* v5p-512 */
+        if (!is_slice(run, out->catalog, run->args[i])) {
+            RIDGE_TRY(ridge_chip_find(run->cx, out->catalog, run->args[i], &chip));
+            add_chip(chips, &out->n, chip);
+            continue;
         }
         RIDGE_TRY(ridge_slice_parse(run->cx, out->catalog, run->args[i], &slice));
         for (; slice && out->n_slices < MOST; slice = slice->next) {
