@@ -136,7 +136,10 @@ typedef struct ridge_service_knobs {
     double batch;          /* decoding sequences of an attention rank's iteration */
     int64_t budget_tokens; /* of an iteration of an attention rank; 0: free */
     int64_t depth;         /* positions drafted; RIDGE_SERVICE_FREE: searched */
-    ridge_draft draft;     /* depth and nodes are searched or fixed by the above */
+    ridge_draft draft;     /* depth is searched or fixed by the above; nodes: most of a
+                              tree, 0: chains */
+    double tree_next;      /* chance of each further candidate, from which the trees of
+                              a depth are found; 0: draft.accept is the tree's own */
     int n_formats;         /* 0: as the model's checkpoint says */
     ridge_serving_formats formats[RIDGE_SERVICE_FORMATS_MAX];
     /* As they were told, until the model is known; NULL: not. */

@@ -47,7 +47,8 @@ typedef struct ridge_serving_cache {
 /** Drafted tokens that one iteration verifies. */
 typedef struct ridge_serving_draft {
     int64_t verified;     /* tokens of a sequence in an iteration, 1: no speculation */
-    int64_t lookahead;    /* cache slots reserved beyond the context */
+    int64_t lookahead;    /* cache slots held beyond the context: one for each node
+                             of a tree */
     int n_accept;         /* positions */
     const double *accept; /* [n_accept] chance that position i is accepted when those
                              before it are */

@@ -488,16 +488,17 @@ def train(
     cluster that finishes in 30 days. The best layout of each slice is found, the
     slices are ranked by --for.
 
-    Pools of unlike chips joined by + train in one pipeline: each holds stages, and
-    layers are dealt out so that none waits longer than it must.
+    Pools of unlike chips joined by + train in one pipeline (each holds stages, layers
+    are dealt out so that none waits longer than it must) or hold whole replicas
+    each, with shares of the batch; both are searched.
 
     With --tokens the whole run is summed up: goodput under failures, days,
     dollars, energy, each with where it comes from.
 
     Exit code 1: nothing fits; the answer says what is nearest.
 
-    :param on: chips and their shape: v5p:16x20x28, h100:64x8, 2*v5p:16x16x24; pools in one
-        pipeline: h100:32x8+a100:64x8
+    :param on: chips and their shape: v5p:16x20x28, h100:64x8, 2*v5p:16x16x24; pools of unlike
+        chips: h100:32x8+a100:64x8
     :param from_: price a launch configuration: Megatron-LM arguments, MaxText yml, torchtitan
         toml
     :param batch: tokens of one optimizer step: 4M, 4Mi (required without --from)
@@ -646,7 +647,7 @@ def serve(
       tp_d=     of tp, ranks that cut D of feed-forwards    placement=0..5  order of axes
       kv_cut=heads|batch|sequence  gathered=0|1  overlap=0|1  mode=aggregated|disaggregated|any
       batch=    decoding sequences of an attention rank's iteration
-      budget=   tokens of an iteration    depth=    of drafts
+      budget=   tokens of an iteration    depth=    of drafts    nodes=   most of a tree
       weights= experts= compute= cache= activations=    formats: bf16, fp8, int8,
           int4, fp4; any (weights, cache): all are searched
 
@@ -774,6 +775,9 @@ def explain(
     (default), bound_step_time, mfu, memory, or a part of the step:
     matmul, attention, vector, recompute, slowdown, tp, cp, ep, imbalance, fsdp,
     dp, pp, bubble, optimizer, offload; or of the whole run, by the options below: goodput, days, usd.
+
+    Of a plan of pools of unlike chips: step_time, bound_step_time, mfu, memory or a
+    part of the step.
 
     Of a plan written by `ridge serve`: ttft (default), tpot, e2e, throughput,
     usd, blocks, memory, batch, or a part of an iteration: dense, experts, head,

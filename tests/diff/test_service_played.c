@@ -10,19 +10,31 @@ typedef struct problem {
     const char *engine;
     double prompt_tokens, output_tokens;
     ridge_service_mode mode;
-    double batch; /* 0: the best */
+    double batch;  /* 0: the best */
+    int64_t nodes; /* of trees of drafts, three levels deep; 0: no drafts */
 } problem;
 
 static const problem problems[] = {
-    {"vllm-v1", 512, 128, RIDGE_SERVICE_MODE_AGGREGATED, 8},
-    {"vllm-v1", 4096, 256, RIDGE_SERVICE_MODE_AGGREGATED, 16},
-    {"vllm-v1", 128, 512, RIDGE_SERVICE_MODE_AGGREGATED, 64},
-    {"vllm-v1", 1024, 256, RIDGE_SERVICE_MODE_AGGREGATED, 0},
-    {"sglang", 1024, 256, RIDGE_SERVICE_MODE_AGGREGATED, 32},
-    {"trtllm", 1024, 256, RIDGE_SERVICE_MODE_AGGREGATED, 32},
-    {"jetstream", 1024, 256, RIDGE_SERVICE_MODE_AGGREGATED, 16},
-    {"vllm-v1", 1024, 256, RIDGE_SERVICE_MODE_DISAGGREGATED, 16},
+    {"vllm-v1", 512, 128, RIDGE_SERVICE_MODE_AGGREGATED, 8, 0},
+    {"vllm-v1", 4096, 256, RIDGE_SERVICE_MODE_AGGREGATED, 16, 0},
+    {"vllm-v1", 128, 512, RIDGE_SERVICE_MODE_AGGREGATED, 64, 0},
+    {"vllm-v1", 1024, 256, RIDGE_SERVICE_MODE_AGGREGATED, 0, 0},
+    {"sglang", 1024, 256, RIDGE_SERVICE_MODE_AGGREGATED, 32, 0},
+    {"trtllm", 1024, 256, RIDGE_SERVICE_MODE_AGGREGATED, 32, 0},
+    {"jetstream", 1024, 256, RIDGE_SERVICE_MODE_AGGREGATED, 16, 0},
+    {"vllm-v1", 1024, 256, RIDGE_SERVICE_MODE_DISAGGREGATED, 16, 0},
+    {"vllm-v1", 1024, 256, RIDGE_SERVICE_MODE_AGGREGATED, 16, 3},
+    {"sglang", 1024, 256, RIDGE_SERVICE_MODE_AGGREGATED, 8, 12},
+    {"trtllm", 256, 512, RIDGE_SERVICE_MODE_AGGREGATED, 0, 16},
 };
+
+static void draft(int64_t nodes, ridge_service_knobs *k)
+{
+    k->draft = (ridge_draft){
+        .kind = RIDGE_DRAFT_EAGLE, .nodes = nodes, .accept = {0.8, 0.7, 0.6}};
+    k->tree_next = 0.3;
+    k->depth = 3;
+}
 
 static void check(const problem *p)
 {
@@ -36,6 +48,8 @@ static void check(const problem *p)
     r.work.output_tokens = p->output_tokens;
     r.knobs.mode = p->mode;
     r.knobs.batch = p->batch;
+    if (p->nodes > 0)
+        draft(p->nodes, &r.knobs);
     r.top = 1;
     assert_ok(cx, ridge_service_search(cx, &r, &result));
     assert_true(result.n_layouts > 0);

@@ -189,13 +189,17 @@ static void caches_hold_prompts_and_half_of_answers(void **state)
 {
     (void)state;
     const ridge_engine e = engine_of(RIDGE_BATCHING_MIXED);
-    const steady_case c = case_of(&e, 2000);
+    steady_case c = case_of(&e, 2000);
     const ridge_serving_memory m = {.cache_bytes_per_token = 2, .block_tokens = 16};
     const double spread = 3 * sqrt(4 * 101.0 * 101.0 / 12);
     assert_near(steady_cache_bytes(&c, &m, 4, 0, false),
                 2 * (4 * (1050.5 + 8) + spread), 1e-12);
     assert_near(steady_cache_bytes(&c, &m, 4, 0, true), 2 * 4 * 1104, 1e-12);
     assert_near(steady_cache_bytes(&c, &m, 4, 1, true), 2 * (4 * 1104 + 1000), 1e-12);
+    c.verified = 25; /* a tree of 24 nodes holds a slot for each, of each sequence */
+    assert_near(steady_cache_bytes(&c, &m, 4, 0, false),
+                2 * (4 * (1050.5 + 24 + 8) + spread), 1e-12);
+    assert_near(steady_cache_bytes(&c, &m, 4, 0, true), 2 * 4 * 1136, 1e-12);
 }
 
 /* By hand: four chunks of a second each, then a hundred tokens of 10 ms. */

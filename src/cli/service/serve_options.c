@@ -65,22 +65,45 @@ static ridge_status read_kind(cli_run *run, const char *text, ridge_draft *d)
                       text);
 }
 
-static ridge_status read_published(cli_run *run, const char *name, ridge_draft *d)
+static ridge_status read_published(cli_run *run, const char *name,
+                                   ridge_service_knobs *knobs)
 {
     const ridge_acceptance_set *set;
     const ridge_acceptance *found;
     RIDGE_TRY(ridge_acceptance_set_open(run->cx, &set));
     RIDGE_TRY(ridge_acceptance_find(run->cx, set, name, &found));
-    ridge_acceptance_extend(found->accept, found->n_accept, d->accept);
+    ridge_acceptance_extend(found->accept, found->n_accept, knobs->draft.accept);
+    knobs->tree_next = found->next;
+    return RIDGE_OK;
+}
+
+/* A tree needs the chance of further candidates: that of --accept, or of the kind. */
+static ridge_status read_tree(cli_run *run, ridge_service_knobs *knobs)
+{
+    const ridge_acceptance_set *set;
+    if (knobs->draft.nodes == 0 || knobs->tree_next > 0 ||
+        (knobs->depth >= knobs->draft.nodes)) /* a chain */
+        return RIDGE_OK;
+    RIDGE_TRY(ridge_acceptance_set_open(run->cx, &set));
+    const ridge_acceptance *usual = ridge_acceptance_default(set, knobs->draft.kind);
+    if (usual == NULL || !(usual->next > 0))
+        return ridge_fail(run->cx, RIDGE_E_ARG,
+                          "nodes=%lld: nothing is published of the further candidates "
+                          "of %s: leave it out",
+                          (long long)knobs->draft.nodes,
+                          ridge_draft_kind_text(knobs->draft.kind));
+    knobs->tree_next = usual->next;
     return RIDGE_OK;
 }
 
 /* One chance for all positions, or one each; the last stands for those behind it. Or
  * the name of a published one. */
-static ridge_status read_accept(cli_run *run, const char *text, ridge_draft *d)
+static ridge_status read_accept(cli_run *run, const char *text,
+                                ridge_service_knobs *knobs)
 {
+    ridge_draft *d = &knobs->draft;
     if (text[0] >= 'a' && text[0] <= 'z')
-        return read_published(run, text, d);
+        return read_published(run, text, knobs);
     ridge_str rest = ridge_str_of(text);
     int n = 0;
     double v = 0;
@@ -115,7 +138,8 @@ static ridge_status read_draft(cli_run *run, ridge_service_knobs *knobs)
             "--accept eagle-3-llama-3.3-70b");
     if (kind != NULL)
         RIDGE_TRY(read_kind(run, kind, &knobs->draft));
-    return read_accept(run, accept, &knobs->draft);
+    RIDGE_TRY(read_accept(run, accept, knobs));
+    return read_tree(run, knobs);
 }
 
 /* ---- the whole ------------------------------------------------------------------- */

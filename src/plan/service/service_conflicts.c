@@ -116,6 +116,11 @@ ridge_status service_conflicts_check(ridge_ctx *cx, const ridge_service_request 
                           "depth=%lld is of drafts: tell how tokens are drafted, as in "
                           "--draft eagle --accept 0.8",
                           (long long)r->knobs.depth);
+    if (r->knobs.draft.nodes > 0 && r->knobs.draft.kind == RIDGE_DRAFT_NONE)
+        return ridge_fail(cx, RIDGE_E_ARG,
+                          "nodes=%lld is of a tree of drafts: tell how tokens are "
+                          "drafted, as in --draft eagle --accept 0.8",
+                          (long long)r->knobs.draft.nodes);
     RIDGE_TRY(check_draft(cx, r));
     RIDGE_TRY(check_pools(cx, &r->knobs));
     return check_experts(cx, r);

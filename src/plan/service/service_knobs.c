@@ -1,5 +1,6 @@
 /* Knobs that the user fixes, from "key=value", and the formats that follow. */
 #include "ridge/plan_service.h"
+#include "ridge/plan_speculation.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -103,6 +104,7 @@ static const char *const names[] = {"tp",
                                     "batch",
                                     "budget",
                                     "depth",
+                                    "nodes",
                                     "weights",
                                     "experts",
                                     "compute",
@@ -182,12 +184,13 @@ static ridge_status fail_key(ridge_ctx *cx, const char *key)
         return ridge_fail(cx, RIDGE_E_ARG, "%s is no axis of generation: %s", key, why);
     const char *hint =
         ridge_suggestion(ridge_ctx_scratch(cx), key, names, RIDGE_COUNT_OF(names));
-    return ridge_fail(cx, RIDGE_E_ARG, "unknown knob '%.40s': %s", key,
-                      hint != NULL && hint[0] != '\0'
-                          ? hint
-                          : "use tp, pp, ep, attention_dp, servers, kv_cut, gathered, "
-                            "mode, batch, budget, depth, weights, experts, compute, "
-                            "cache or activations");
+    return ridge_fail(
+        cx, RIDGE_E_ARG, "unknown knob '%.40s': %s", key,
+        hint != NULL && hint[0] != '\0'
+            ? hint
+            : "use tp, pp, ep, attention_dp, servers, kv_cut, gathered, "
+              "mode, batch, budget, depth, nodes, weights, experts, compute, "
+              "cache or activations");
 }
 
 /* Knobs of the service as a whole. */
@@ -207,6 +210,8 @@ static ridge_status set_whole(ridge_ctx *cx, ridge_service_knobs *knobs,
         return read_count(cx, key, value, 1, BUDGET_MOST, &knobs->budget_tokens);
     if (strcmp(key, "depth") == 0)
         return read_count(cx, key, value, 0, RIDGE_DRAFT_DEPTH_MAX, &knobs->depth);
+    if (strcmp(key, "nodes") == 0)
+        return read_count(cx, key, value, 0, RIDGE_TREE_NODES_MAX, &knobs->draft.nodes);
     return set_format(knobs, cx, key, value, &st) ? st : fail_key(cx, key);
 }
 

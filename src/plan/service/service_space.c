@@ -2,6 +2,8 @@
 
 #include "divisors.h"
 
+#include "ridge/plan_speculation.h"
+
 #include <math.h>
 
 enum { BATCH_MOST_PLACES = 8 * 21 };
@@ -205,6 +207,27 @@ static bool set_roles(const builder *b, service_layout *l)
     return is_any;
 }
 
+/* The best tree of a depth, as what its levels accept. @return false: no memory, or
+ * none is as deep */
+static bool set_tree(builder *b, int64_t depth, ridge_draft *draft, bool *is_deep)
+{
+    enum { RANKS = 4 }; /* of which something is published */
+    const ridge_service_knobs *k = &b->request->knobs;
+    const ridge_mark mark = ridge_arena_mark(ridge_ctx_scratch(b->cx));
+    ridge_tree *tree = ridge_new(ridge_ctx_scratch(b->cx), ridge_tree, 1);
+    const ridge_tree_odds odds =
+        ridge_tree_odds_of(k->draft.accept, depth, RANKS, k->tree_next);
+    const bool is_found = tree != NULL && ridge_tree_find(b->cx, &odds, k->draft.nodes,
+                                                          depth, tree) == RIDGE_OK;
+    *is_deep = is_found && tree->depth == depth;
+    if (*is_deep) {
+        ridge_tree_acceptance(tree, &odds, draft->accept);
+        draft->nodes = tree->nodes;
+    }
+    ridge_arena_rewind(ridge_ctx_scratch(b->cx), mark);
+    return is_found;
+}
+
 static bool add_drafts(builder *b, service_layout *l)
 {
     const ridge_service_knobs *k = &b->request->knobs;
@@ -214,6 +237,12 @@ static bool add_drafts(builder *b, service_layout *l)
         l->layout.draft = k->draft;
         l->layout.draft.depth = depth;
         l->layout.draft.nodes = k->draft.nodes > 0 && is_fixed ? k->draft.nodes : depth;
+        bool is_deep = true;
+        if (depth > 0 && k->tree_next > 0 && k->draft.nodes > depth &&
+            !set_tree(b, depth, &l->layout.draft, &is_deep))
+            return false;
+        if (!is_deep && !is_fixed)
+            continue;
         if (depth == 0)
             l->layout.draft = (ridge_draft){.kind = RIDGE_DRAFT_NONE};
         if (set_roles(b, l) && !add(b, l))

@@ -194,15 +194,18 @@ double steady_cache_bytes(const steady_case *c, const ridge_serving_memory *memo
 {
     const ridge_service_work *w = c->work;
     const double block = (double)memory->block_tokens;
+    const double ahead = c->verified - 1; /* drafted tokens have slots too */
     const double longest =
-        w->context_tokens > 0 ? w->context_tokens : w->prompt_tokens + w->output_tokens;
+        ahead + (w->context_tokens > 0 ? w->context_tokens
+                                       : w->prompt_tokens + w->output_tokens);
     const double whole = block * ceil(longest / block);
     const double spread =
         w->context_tokens > 0
             ? 0
             : 3 * sqrt(slots * w->output_tokens * w->output_tokens / 12);
     const double paged =
-        slots * (decode_context(w) + (w->context_tokens > 0 ? 0 : block / 2)) + spread;
+        slots * (decode_context(w) + ahead + (w->context_tokens > 0 ? 0 : block / 2)) +
+        spread;
     const double decoding = is_reserved ? slots * whole : fmin(slots * whole, paged);
     const double tokens = decoding + prefilling * w->prompt_tokens;
     return c->stages * (tokens * memory->cache_bytes_per_token +

@@ -91,13 +91,29 @@ static double eagle_pass_s(const serving_bench *b, double sequences, double cont
                                            sequences * d * 2, &b->groups.tp);
 }
 
+/* Nodes of a level in the mean: from the second pass on so many rows of a sequence go
+ * through what drafts, and share the sequence's cache. 1 of a chain. */
+static double width_of(const ridge_draft *d)
+{
+    return fmax(1, (double)d->nodes / (double)d->depth);
+}
+
+static double pass_s(const serving_bench *b, double sequences, double context)
+{
+    return serving_head_price(b, sequences * b->ranks) +
+           (b->layout->draft.kind == RIDGE_DRAFT_EAGLE
+                ? eagle_pass_s(b, sequences, context)
+                : layer_pass_s(b, sequences, context));
+}
+
 static double chained_s(const serving_bench *b, double sequences, double context)
 {
-    const double head_s = serving_head_price(b, sequences * b->ranks);
-    const double pass_s = b->layout->draft.kind == RIDGE_DRAFT_EAGLE
-                              ? eagle_pass_s(b, sequences, context)
-                              : layer_pass_s(b, sequences, context);
-    return (double)b->layout->draft.depth * (pass_s + head_s);
+    const ridge_draft *d = &b->layout->draft;
+    const double width = width_of(d);
+    const double first_s = pass_s(b, sequences, context);
+    const double next_s =
+        width > 1 ? pass_s(b, sequences * width, context / width) : first_s;
+    return first_s + (double)(d->depth - 1) * next_s;
 }
 
 /* All positions at once: products as wide as there are positions. */
@@ -154,12 +170,18 @@ static ridge_status model_s(const serving_bench *b, double sequences, double con
 {
     RIDGE_TRY(open_draft(b));
     const ridge_serving_layout layout = draft_layout(b);
-    const ridge_serving_load load = {.decode_sequences = sequences,
-                                     .decode_context = context};
-    ridge_serving_step step;
-    RIDGE_TRY(ridge_serving_step_price(b->desk->draft, &layout, &load, &step));
-    *out = (double)b->layout->draft.depth *
-           (step.expected_s - step.parts_s[RIDGE_SERVING_PART_HOST]);
+    const ridge_draft *d = &b->layout->draft;
+    *out = 0;
+    for (int pass = 0; pass < (width_of(d) > 1 && d->depth > 1 ? 2 : 1); pass++) {
+        const double width = pass == 0 ? 1 : width_of(d);
+        const ridge_serving_load load = {.decode_sequences = sequences * width,
+                                         .decode_context = context / width};
+        ridge_serving_step step;
+        RIDGE_TRY(ridge_serving_step_price(b->desk->draft, &layout, &load, &step));
+        const double times =
+            width_of(d) > 1 ? pass == 0 ? 1 : (double)(d->depth - 1) : (double)d->depth;
+        *out += times * (step.expected_s - step.parts_s[RIDGE_SERVING_PART_HOST]);
+    }
     return RIDGE_OK;
 }
 

@@ -428,11 +428,12 @@ static ridge_status draft_build(const serving_bench *b, ridge_serving_speed *out
         if (at >= most)
             break;
     }
-    out->draft = (ridge_serving_draft){.verified = (int64_t)b->verified,
-                                       .lookahead = has_draft ? d->depth : 0,
-                                       .n_accept = accepts,
-                                       .accept = accept,
-                                       .draft = {n > 0 ? n : 1, x, y}};
+    out->draft =
+        (ridge_serving_draft){.verified = (int64_t)b->verified,
+                              .lookahead = has_draft ? (int64_t)b->verified - 1 : 0,
+                              .n_accept = accepts,
+                              .accept = accept,
+                              .draft = {n > 0 ? n : 1, x, y}};
     return RIDGE_OK;
 }
 

@@ -35,6 +35,9 @@ static const char *layout_text(ridge_ctx *cx, const ridge_serving_layout *l,
         ridge_buf_printf(&b, "%s%s%s%lld", b.n == 0 ? "" : " ",
                          is_knob ? "depth" : ridge_draft_kind_text(l->draft.kind),
                          is_knob ? "=" : " ", (long long)l->draft.depth);
+    if (l->draft.nodes > l->draft.depth)
+        ridge_buf_printf(&b, is_knob ? " nodes=%lld" : " of %lld nodes",
+                         (long long)l->draft.nodes);
     if (b.n == 0)
         ridge_buf_puts(&b, is_knob ? "tp=1" : "one chip");
     return ridge_buf_text(&b);
