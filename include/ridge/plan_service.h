@@ -268,7 +268,7 @@ typedef enum ridge_service_power {
 /** "unknown", "given", "drawn", "training", "rating" */
 const char *ridge_service_power_text(ridge_service_power power);
 
-/** What a service draws in the mean, of a paid chip. */
+/** What a service draws in the mean, of a paid chip; shares are of those that serve. */
 typedef struct ridge_service_energy {
     ridge_service_power source;
     double busy_share;             /* of the time, iterations run */

@@ -87,8 +87,18 @@ static double host_watts(const ridge_slice *slice)
     return fmax(0, node - slice->chip->power_watts);
 }
 
+/* Of a paid chip: those that no server takes rest. */
+static double mean_draw(const ridge_chip *chip, const pool_load *load,
+                        const ridge_service_price *p)
+{
+    const double serving = fmin(1, (double)p->chips / p->paid_chips);
+    return serving *
+               ridge_chip_draw_watts(chip, load->busy, load->memory, load->flops) +
+           (1 - serving) * ridge_chip_draw_watts(chip, 0, 0, 0);
+}
+
 static void set_watts(const ridge_slice *slice, const pool_load *load,
-                      ridge_service_energy *e)
+                      const ridge_service_price *p, ridge_service_energy *e)
 {
     const ridge_chip *chip = slice->chip;
     if (!ridge_chip_has_draw(chip) && slice->system->training_watts_per_chip > 0) {
@@ -100,7 +110,7 @@ static void set_watts(const ridge_slice *slice, const pool_load *load,
         return;
     e->source = ridge_chip_has_draw(chip) ? RIDGE_SERVICE_POWER_DRAWN
                                           : RIDGE_SERVICE_POWER_RATED;
-    e->chip_watts = ridge_chip_draw_watts(chip, load->busy, load->memory, load->flops);
+    e->chip_watts = mean_draw(chip, load, p);
     e->host_watts = host_watts(slice);
 }
 
@@ -115,7 +125,7 @@ ridge_service_energy service_energy_of(const ridge_service_request *r,
         e.source = RIDGE_SERVICE_POWER_GIVEN;
         e.chip_watts = r->watts_per_chip;
     } else {
-        set_watts(r->slice, &load, &e);
+        set_watts(r->slice, &load, p, &e);
     }
     e.meter_watts = (e.chip_watts + e.host_watts) * (r->pue > 0 ? r->pue : 1);
     if (p->tokens_per_s_per_chip > 0)

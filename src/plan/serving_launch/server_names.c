@@ -6,7 +6,7 @@
 /* Names of no consequence for time, of any engine; beginnings end with '*'. */
 /* clang-format off */
 static const char *const idle_names[] = {
-    "O", "O0", "O1", "O2", "O3", "additional-config*", "allow-split-physical-axes",
+    "O", "O1", "O2", "O3", "additional-config*", "allow-split-physical-axes",
     "allowed-*", "api-key", "api-server-count", "ar-cache-axis-order",
     "async-checkpointing", "async-scheduling", "attention-backend",
     "attention-dp-config.*", "attn-backend", "base-*", "base-output-directory",
@@ -28,15 +28,15 @@ static const char *const idle_names[] = {
     "enable-model-warmup", "enable-multimodal", "enable-nccl-nvls", "enable-p2p-check",
     "enable-prompt-*", "enable-reasoning", "enable-request-id-headers",
     "enable-server-load-tracking", "enable-single-controller", "enable-sleep-mode",
-    "enable-symm-mem", "enable-trace", "extra-llm-api-options", "fail-fast-*",
+    "enable-symm-mem", "enable-trace", "extra-llm-api-options", "fail-fast-*", "fully-sharded-loras",
     "file-storage-path", "fp8-gemm-backend", "generate-slice", "generation-config",
     "gpuPlatformSettings.*", "gpus-per-node", "grammar-backend",
-    "guided-decoding-backend", "hardware", "head-dim", "headless", "hf-config-path",
+    "guided-decoding-backend", "hardware", "head-dim", "headless", "hf-config-path", "hf-overrides.*",
     "hf-token", "host", "hostname", "huggingface.*", "interleave-moe-layer-step",
     "jax-profiler-port", "job.*", "kv-cache-config.*", "kv-events-config*",
     "kv-transfer-config.*", "language-model-only", "limit-mm-per-prompt*",
-    "load-format", "log-*", "logits-via-embedding", "logprobs-mode", "lora-modules",
-    "master-addr", "master-port", "max-cudagraph-capture-size", "max-logprobs",
+    "load-format", "log-*", "logits-via-embedding", "logprobs-mode", "lora-*",
+    "master-addr", "master-port", "max-cpu-loras", "max-logprobs", "max-lora*",
     "max-seq-len-to-capture", "media-io-kwargs*", "metadata-*", "metrics-*",
     "middleware", "mlp-activations", "mm-*", "model-impl", "model-loader-extra-config*",
     "model.*", "moe-backend", "moe-config.*", "moe-runner-backend", "multi-sampling",

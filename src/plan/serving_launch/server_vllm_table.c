@@ -43,6 +43,8 @@
     {"enable-chunked-prefill", LAUNCH_CHUNKED, NULL, NULL},                              \
     {"no-enable-chunked-prefill", LAUNCH_NO_CHUNKED, NULL, NULL},                        \
     {"enforce-eager", LAUNCH_NO_GRAPHS, NULL, NULL},                                     \
+    {"max-cudagraph-capture-size", LAUNCH_GRAPH_SEQS, NULL, NULL},                       \
+    {"compilation-config.max_cudagraph_capture_size", LAUNCH_GRAPH_SEQS, NULL, NULL},    \
     {"speculative-config", LAUNCH_DRAFT_JSON, NULL, NULL},                               \
     {"speculative-config.method", LAUNCH_DRAFT_METHOD, NULL, NULL},                      \
     {"speculative-config.model", LAUNCH_DRAFT_MODEL, NULL, NULL},                        \
@@ -56,6 +58,11 @@
     {"port", LAUNCH_PORT, NULL, NULL},                                                   \
     UNPRICED("speculative-config.speculative_token_tree", NULL, "a tree of drafts; priced as a chain"), \
     UNPRICED("speculative-config.disable_by_batch_size", NULL, "speculation that stops when many sequences run; priced as always on"), \
+    UNPRICED("speculative-config.draft_tensor_parallel_size", NULL, "the draft on chips of its own count; priced on as many as its heads allow"), \
+    UNPRICED("compilation-config.cudagraph_mode", "FULL|PIECEWISE|FULL_AND_PIECEWISE|FULL_DECODE_ONLY", "kernels launched one by one; priced with graphs: say --enforce-eager"), \
+    UNPRICED("compilation-config.mode", "3|VLLM_COMPILE", "less is compiled; priced as compiled"), \
+    UNPRICED("compilation-config.level", "3|PIECEWISE", "less is compiled; priced as compiled"), \
+    UNPRICED("O0", "false", "nothing compiled or captured; priced with graphs: say --enforce-eager"), \
     UNPRICED("prefill-context-parallel-size", "1", "prompts cut by tokens; not priced"), \
     UNPRICED("cpu-offload-gb", "0", "weights on the host; priced in HBM"),               \
     UNPRICED("kv-offloading-size", NULL, "pages of the cache on the host; not priced"),  \

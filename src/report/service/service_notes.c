@@ -111,6 +111,21 @@ static const char *energy_note(ridge_ctx *cx, const ridge_service_view *v)
         usd == NULL ? "" : usd);
 }
 
+/* Chips that no server takes. @return NULL: there are none */
+static const char *idle_note(ridge_ctx *cx, const ridge_service_view *v)
+{
+    const ridge_service_price *p = &v->result->layouts[0];
+    const double idle = p->paid_chips - (double)p->chips;
+    if (idle < 0.5)
+        return NULL;
+    return ridge_sprintf(ridge_ctx_arena(cx),
+                         "The first leaves %.0f of %.0f chips idle, which are paid and "
+                         "counted in tokens/s a chip and in dollars: a slice of %lld "
+                         "chip%s has it without.",
+                         idle, p->paid_chips, (long long)p->chips,
+                         p->chips == 1 ? "" : "s");
+}
+
 /* Why a goal of a percentile rests on the closed form. @return NULL: it does not */
 static const char *play_note(ridge_ctx *cx, const ridge_service_view *v)
 {
@@ -131,6 +146,7 @@ int ridge__service_notes(ridge_ctx *cx, const ridge_service_view *view,
     const char *all[] = {has_layouts ? times_note(cx, view) : NULL,
                          has_layouts ? range_note(cx, view) : NULL,
                          has_layouts ? stages_note(view) : NULL,
+                         has_layouts ? idle_note(cx, view) : NULL,
                          has_layouts ? play_note(cx, view) : NULL,
                          has_layouts ? energy_note(cx, view) : NULL,
                          positions_note(cx, view)};

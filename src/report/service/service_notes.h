@@ -5,7 +5,7 @@
 
 #include "ridge/report_service.h"
 
-enum { RIDGE_SERVICE_NOTES_MAX = 6 };
+enum { RIDGE_SERVICE_NOTES_MAX = 7 };
 
 /** Sentences on what the times are, where they lie in practice, on pipelines, on
  * energy and on what the model states. @param out  room for RIDGE_SERVICE_NOTES_MAX;
