@@ -340,11 +340,13 @@ typedef enum ridge_phase {
     RIDGE_PHASE_DECODE
 } ridge_phase;
 
-/** How the optimizer steps, by what it keeps in fp32. @source loshchilov2019 */
+/** How the optimizer steps, by what it keeps. @source loshchilov2019, deepseek-v3-2024
+ */
 typedef enum ridge_update {
-    RIDGE_UPDATE_ADAM,     /* both moments, m and v */
-    RIDGE_UPDATE_MOMENTUM, /* m alone */
-    RIDGE_UPDATE_SGD       /* nothing */
+    RIDGE_UPDATE_ADAM,      /* both moments, m and v, in fp32 */
+    RIDGE_UPDATE_ADAM_BF16, /* both in bf16 */
+    RIDGE_UPDATE_MOMENTUM,  /* m alone, in fp32 */
+    RIDGE_UPDATE_SGD        /* nothing */
 } ridge_update;
 /** Moments: 2, 1, 0. */
 int ridge_update_moments(ridge_update update);

@@ -1,7 +1,7 @@
 /*
  * The optimizer: a step for each weight that has a gradient, in a block that goes along
- * with the weight's. Moments in fp32, Adam's two unless another rule is asked for, and
- * a master copy in fp32 where weights are narrower.
+ * with the weight's. Adam's two moments in fp32 unless another rule is asked for, and a
+ * master copy in fp32 where weights are narrower.
  * @source kingma2015 (Adam), micikevicius2018 (master weights)
  */
 #include "lower.h"
@@ -10,6 +10,7 @@ int ridge_update_moments(ridge_update update)
 {
     switch (update) {
     case RIDGE_UPDATE_ADAM:
+    case RIDGE_UPDATE_ADAM_BF16:
         return 2;
     case RIDGE_UPDATE_MOMENTUM:
         return 1;
@@ -33,12 +34,13 @@ static const char *state_name(ridge__builder *b, const ridge_tensor *weight,
     return ridge__builder_name(b, name);
 }
 
-static void add_state(ridge__builder *b, ridge_operation *op, const char *letter)
+static void add_state(ridge__builder *b, ridge_operation *op, const char *letter,
+                      ridge_dtype dtype)
 {
     ridge_tensor state = b->p.tensors[op->inputs[0]];
     state.name = state_name(b, &b->p.tensors[op->inputs[0]], letter);
     state.role = RIDGE_ROLE_STATE;
-    state.dtype = RIDGE_DTYPE_FP32;
+    state.dtype = dtype;
     state.gradient_of = -1;
     const int t = ridge__builder_tensor(b, &state);
     op->inputs[op->n_inputs++] = t;
@@ -49,6 +51,8 @@ static void add_step(ridge__builder *b, ridge_update update, int weight, int gra
                      ridge_part part)
 {
     const int moments = ridge_update_moments(update);
+    const ridge_dtype moment =
+        update == RIDGE_UPDATE_ADAM_BF16 ? RIDGE_DTYPE_BF16 : RIDGE_DTYPE_FP32;
     const ridge_tensor *w = &b->p.tensors[weight];
     ridge_operation op =
         ridge__operation_new(RIDGE_OPCODE_UPDATE, ridge_tensor_base(w));
@@ -61,11 +65,11 @@ static void add_step(ridge__builder *b, ridge_update update, int weight, int gra
     op.n_outputs = 1;
     op.outputs[0] = weight;
     if (is_narrow)
-        add_state(b, &op, "master");
+        add_state(b, &op, "master", RIDGE_DTYPE_FP32);
     if (moments > 0)
-        add_state(b, &op, "m");
+        add_state(b, &op, "m", moment);
     if (moments > 1)
-        add_state(b, &op, "v");
+        add_state(b, &op, "v", moment);
     ridge__builder_op(b, &op);
 }
 

@@ -44,7 +44,11 @@ typedef struct way {
     int remat_layers;
     const int64_t *stage_layers;
     ridge_update update;
+    double room; /* of differences, against those of fp32 */
 } way;
+
+/* A difference of the last bit in fp32 may round a bf16 moment the other way. */
+static const double ROUNDED = 100.0;
 
 static const int64_t UNEVEN[] = {1, 3, 2}, ENDS_ALONE[] = {0, 3, 3, 0},
                      HEAD_ALONE[] = {2, 2, 0}, CHUNKS[] = {2, 1, 2, 1};
@@ -275,7 +279,7 @@ static void compare_weights(ridge_ctx *cx, const way *w, const trail *want,
          * gradient is rounding. */
         if (strstr(t.name, "wk_bias") != NULL && size < 1e-7)
             continue;
-        if (!(most <= 1e-4 * size))
+        if (!(most <= w->room * 1e-4 * size))
             fail_msg("%s: %s of layer %lld differs by %g of %g", w->name, t.name,
                      (long long)t.layer, most, size);
     }
@@ -285,10 +289,12 @@ static void compare(ridge_ctx *cx, const way *w, const trail *want, const trail 
 {
     assert_int_equal(got->n, STEPS);
     for (int i = 0; i < STEPS; i++) {
-        if (!(fabs(got->loss[i] - want->loss[i]) <= 2e-6 * want->loss[i]))
+        if (!(fabs(got->loss[i] - want->loss[i]) <=
+              sqrt(w->room) * 2e-6 * want->loss[i]))
             fail_msg("%s: loss of step %d is %.9g, on one rank %.9g", w->name, i + 1,
                      got->loss[i], want->loss[i]);
-        if (!(fabs(got->norm[i] - want->norm[i]) <= 2e-5 * want->norm[i]))
+        if (!(fabs(got->norm[i] - want->norm[i]) <=
+              sqrt(w->room) * 2e-5 * want->norm[i]))
             fail_msg("%s: gradient norm of step %d is %.9g, on one rank %.9g", w->name,
                      i + 1, got->norm[i], want->norm[i]);
     }
@@ -308,6 +314,7 @@ static void check_update(const char *config, ridge_update update, const way *way
         trail got = {.n = 0};
         way w = ways[i];
         w.update = update;
+        w.room = update == RIDGE_UPDATE_ADAM_BF16 ? ROUNDED : 1.0;
         train(cx, model, &w, &got);
         compare(cx, &w, &want, &got);
     }
@@ -319,13 +326,14 @@ static void check(const char *config, const way *ways, size_t n)
     check_update(config, RIDGE_UPDATE_ADAM, ways, n);
 }
 
-/* Without one moment, or both: what ZeRO cuts is less. */
+/* Without one moment, or both, or with narrow ones: what ZeRO cuts is less. */
 static void other_optimizers_train_as_one_rank(void **state)
 {
     (void)state;
     const size_t n = RIDGE_COUNT_OF(MOMENTUM_WAYS);
     check_update(EXPERTS, RIDGE_UPDATE_MOMENTUM, MOMENTUM_WAYS, n);
     check_update(EXPERTS, RIDGE_UPDATE_SGD, MOMENTUM_WAYS, n);
+    check_update(EXPERTS, RIDGE_UPDATE_ADAM_BF16, MOMENTUM_WAYS, n);
 }
 
 static void dense_layouts_train_as_one_rank(void **state)

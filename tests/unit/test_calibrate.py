@@ -71,6 +71,22 @@ class Calibrate(unittest.TestCase):
             done = ridge(self.folder.name, *words)
             self.assertEqual(done.returncode, 0, done.stderr)
 
+    def test_a_run_takes_the_quicker_format(self):
+        with open(os.path.join(self.folder.name, "text"), "w", encoding="utf-8") as f:
+            f.write("a text to train on " * 200)
+        words = ("run", "config.json", "--data", "text", "--steps", "1", "--seq", "32",
+                 "--on", "here.json", "--json")
+        done = ridge(self.folder.name, *words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = json.loads(done.stdout)
+        times = report["format"]
+        quicker = "bf16" if times["bf16_s"] < times["fp32_s"] else "fp32"
+        self.assertEqual(times["chosen"], quicker)
+        self.assertIn(quicker, report["layout"])
+        done = ridge(self.folder.name, *words, "precision=bf16")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("format", json.loads(done.stdout))
+
     def test_layouts_have_the_parts_that_they_ask_for(self):
         parts = {"dp=2": "dp_s", "tp=2": "tp_s", "cp=2": "cp_s", "pp=2": "bubble_s"}
         for knob, part in parts.items():

@@ -25,8 +25,10 @@ static update_case case_of(kernel_trial *t)
     c.weight = kernel_random(t, t->dtype, c.u.n, 1.0);
     c.gradient = kernel_random(t, t->dtype, c.u.n, 1.0);
     c.master = kernel_random(t, RIDGE_DTYPE_FP32, c.u.n, 1.0);
-    c.m = kernel_random(t, RIDGE_DTYPE_FP32, c.u.n, 1.0);
-    c.v = kernel_random(t, RIDGE_DTYPE_FP32, c.u.n, 1.0);
+    const bool is_narrow = seeded_pick(&t->at, 0, 1) == 0;
+    const ridge_dtype moment = is_narrow ? RIDGE_DTYPE_BF16 : RIDGE_DTYPE_FP32;
+    c.m = kernel_random(t, moment, c.u.n, 1.0);
+    c.v = kernel_random(t, moment, c.u.n, 1.0);
     for (int64_t i = 0; i < c.u.n; i++) { /* a mean of squares */
         c.v.x[i] = fabs(c.v.x[i]);
         kernel_set(c.v.a, i, c.v.x[i]);
@@ -34,8 +36,10 @@ static update_case case_of(kernel_trial *t)
     c.u.weight = c.weight.a;
     c.u.gradient = c.gradient.a;
     const int64_t moments = kernel_pick(t, 0, 2);
-    c.u.m = moments > 0 ? c.m.a.p : NULL;
-    c.u.v = moments > 1 ? c.v.a.p : NULL;
+    if (moments > 0)
+        c.u.m = c.m.a;
+    if (moments > 1)
+        c.u.v = c.v.a;
     return c;
 }
 
@@ -44,11 +48,11 @@ static double stepped(update_case *c, int64_t i, double w)
     const ridge__update *u = &c->u;
     const double b1 = (double)u->beta1, b2 = (double)u->beta2;
     const double g = (double)u->scale * c->gradient.x[i];
-    if (u->v == NULL) {
-        if (u->m != NULL)
+    if (u->v.p == NULL) {
+        if (u->m.p != NULL)
             c->m.x[i] = b1 * c->m.x[i] + g;
         return w - (double)u->rate *
-                       ((u->m != NULL ? c->m.x[i] : g) + (double)u->decay * w);
+                       ((u->m.p != NULL ? c->m.x[i] : g) + (double)u->decay * w);
     }
     c->m.x[i] = b1 * c->m.x[i] + (1.0 - b1) * g;
     c->v.x[i] = b2 * c->v.x[i] + (1.0 - b2) * g * g;

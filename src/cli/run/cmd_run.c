@@ -44,7 +44,7 @@ static const cli_option options[] = {
     {"top-k", "K", "sample from the K likeliest tokens (0: all)"},
     {"top-p", "P", "sample from the tokens that make up P (1)"},
     {"on", "SLICE",
-     "a calibrated machine (the plan's): bf16 is multiplied as was quickest there"},
+     "a calibrated machine (the plan's): fp32 or bf16, and how, as is quickest there"},
     {"engine", "NAME", "threads (default), mpi (default under mpirun), cuda"},
     {"threads", "N", "that compute for each rank (processors / ranks)"},
     {"timeout", "S", "seconds that a rank waits for another (60)"},
@@ -64,7 +64,8 @@ const cli_verb cli_verb_run = {
         "dp=\n"
         "fsdp= zero=0..3 tp= sp=0|1 cp= pp= vpp= first_layers= last_layers= ep=\n"
         "microbatch= remat= remat_layers= schedule= precision= optimizer=adamw|\n"
-        "momentum|sgd; what is left out is 1, or off. Beside a plan, knobs change it.\n"
+        "adamw-bf16|momentum|sgd; what is left out is 1, or off. Beside a plan, knobs "
+        "change it.\n"
         "\n"
         "Each rank is a thread of this process, or a process of mpirun:\n"
         "  mpirun -n 8 ridge run plan.json --data text.txt\n"

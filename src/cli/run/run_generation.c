@@ -147,9 +147,10 @@ static void limit_tokens(const run_plan *p, ridge_generate_run *g)
         g->n_new = most - g->n_prompt;
 }
 
-static int emit(cli_run *run, const ridge_generate_run *g,
+static int emit(cli_run *run, const run_plan *p, const ridge_generate_run *g,
                 const ridge_generate_report *r, const ridge_buf *text)
 {
+    const char *format = cli_run_format_text(run, p);
     const double rate =
         r->n > 1 && r->decode_s > 0.0 ? (double)(r->n - 1) / r->decode_s : 0.0;
     const char *speed = ridge_sprintf(
@@ -163,6 +164,8 @@ static int emit(cli_run *run, const ridge_generate_run *g,
     if (!run->is_json) {
         printf("\n");
         fprintf(stderr, "%s\n", speed != NULL ? speed : "");
+        if (format != NULL)
+            fprintf(stderr, "%s\n", format);
         return 0;
     }
     ridge_json *object = cli_json_begin(run);
@@ -176,6 +179,7 @@ static int emit(cli_run *run, const ridge_generate_run *g,
     ridge_json_set_double(object, "prefill_s", r->prefill_s);
     ridge_json_set_double(object, "decode_s", r->decode_s);
     ridge_json_set_double(object, "tokens_per_s", rate);
+    cli_run_set_format(run, p, object);
     return cli_emit_json(run, object);
 }
 
@@ -223,5 +227,5 @@ int cli_run_generation(cli_run *run, const run_plan *p)
     }
     if (ridge_run_generate(run->cx, &g, &report) != RIDGE_OK)
         return cli_fail(run);
-    return cli_run_is_lead() ? emit(run, &g, &report, &t.text) : 0;
+    return cli_run_is_lead() ? emit(run, p, &g, &report, &t.text) : 0;
 }

@@ -188,8 +188,8 @@ static ridge_status read_knobs(cli_run *run, ridge_knobs *knobs)
     return RIDGE_OK;
 }
 
-static ridge_status read_formats(cli_run *run, ridge_precision precision,
-                                 ridge_run_layout *out)
+ridge_status cli_run_formats(cli_run *run, ridge_precision precision,
+                             ridge_run_layout *out)
 {
     const ridge_policy *policy = ridge_precision_policy(precision);
     if (policy->compute != RIDGE_DTYPE_BF16 && policy->compute != RIDGE_DTYPE_FP32 &&
@@ -228,14 +228,16 @@ static ridge_status read_optimizer(cli_run *run, ridge_optimizer optimizer,
         *out = RIDGE_UPDATE_SGD;
         return RIDGE_OK;
     case RIDGE_OPTIMIZER_ADAMW_BF16:
+        *out = RIDGE_UPDATE_ADAM_BF16;
+        return RIDGE_OK;
     case RIDGE_OPTIMIZER_ADAMW_8BIT:
     case RIDGE_OPTIMIZER_ADAFACTOR:
     case RIDGE_OPTIMIZER_MUON:
         break;
     }
     return ridge_fail(run->cx, RIDGE_E_ARG,
-                      "optimizer=%s cannot be run: the kernels have adamw, momentum "
-                      "and sgd, with moments in fp32",
+                      "optimizer=%s cannot be run: the kernels have adamw, "
+                      "adamw-bf16, momentum and sgd",
                       ridge_optimizer_text(optimizer));
 }
 
@@ -292,7 +294,7 @@ static ridge_status make_layout(cli_run *run, run_plan *p)
     p->layout.remat = l->remat_ops ? RIDGE_REMAT_FULL : l->remat;
     RIDGE_TRY(check_choices(run, l));
     RIDGE_TRY(read_optimizer(run, l->optimizer, &p->layout.update));
-    RIDGE_TRY(read_formats(run, l->precision, &p->layout));
+    RIDGE_TRY(cli_run_formats(run, l->precision, &p->layout));
     p->layout.remat_layers = l->remat_layers;
     RIDGE_TRY(read_schedule(run, l, &p->layout));
     return p->layout.pp > 1 ? deal_layers(run, p) : RIDGE_OK;
@@ -324,8 +326,10 @@ static ridge_status read_slice(cli_run *run, run_plan *p)
     RIDGE_TRY(cli_catalog(run, &catalog));
     const ridge_status st =
         ridge_slice_parse(run->cx, catalog, p->plan.slice_text, &slice);
-    if (st == RIDGE_OK)
+    if (st == RIDGE_OK) {
+        p->slice = slice;
         p->measured = slice->chip->measured;
+    }
     if (st == RIDGE_OK || on)
         return st;
     ridge_ctx_clear(run->cx);
@@ -354,6 +358,8 @@ ridge_status cli_run_plan(cli_run *run, run_plan *out)
     RIDGE_TRY(make_layout(run, &p));
     RIDGE_TRY(read_ranks(run, &p));
     RIDGE_TRY(read_slice(run, &p));
+    if (!p.is_file && !is_given(run, "precision") && p.measured)
+        RIDGE_TRY(cli_run_choose_format(run, &p));
     *out = p;
     return RIDGE_OK;
 }

@@ -165,7 +165,7 @@ static ridge_status read_run(cli_run *run, const run_plan *p, ridge_train_run *t
 /* ---- the run -----------------------------------------------------------------------
  */
 
-static int emit_report(cli_run *run, const ridge_run_view *view)
+static int emit_report(cli_run *run, const run_plan *p, const ridge_run_view *view)
 {
     ridge_buf text;
     ridge_buf_init(&text, ridge_ctx_arena(run->cx));
@@ -178,6 +178,7 @@ static int emit_report(cli_run *run, const ridge_run_view *view)
     if (run->is_json) {
         ridge_json *object = cli_json_begin(run);
         ridge_run_write_json(run->cx, view, object);
+        cli_run_set_format(run, p, object);
         return cli_emit_json(run, object);
     }
     ridge_buf_init(&text, ridge_ctx_arena(run->cx));
@@ -200,6 +201,9 @@ static ridge_status train(cli_run *run, const run_plan *p, watching *w,
                                                  RIDGE_CONVENTION_MATMUL_CAUSAL);
     t->watch = watch;
     t->payload = w;
+    const char *format = cli_run_format_text(run, p);
+    if (format && !run->is_json && cli_run_is_lead())
+        printf("%s\n", format);
     return ridge_run_train(run->cx, t, report);
 }
 
@@ -220,5 +224,5 @@ int cli_run_training(cli_run *run, const run_plan *p)
                                  .events = w.events,
                                  .n_events = w.n_events,
                                  .flops_per_token = w.flops_per_token};
-    return emit_report(run, &view);
+    return emit_report(run, p, &view);
 }

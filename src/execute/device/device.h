@@ -209,14 +209,15 @@ typedef struct ridge__experts {
  * (1 - beta2) g g; w -= rate (m / correction1 / (sqrt(v / correction2) + epsilon) +
  * decay w). Without v, SGD with a momentum: m = beta1 m + g; w -= rate (m + decay w).
  * Without m too, plain: w -= rate (g + decay w). On master (fp32) where there is one,
- * which is then copied to the weight.
- * @source kingma2015, loshchilov2019
+ * which is then copied to the weight. Moments in bf16 are read into
+ * fp32 and rounded once.
+ * @source kingma2015, loshchilov2019, deepseek-v3-2024
  */
 typedef struct ridge__update {
     int64_t n;
     ridge__array weight, gradient;
-    float *master; /* or NULL */
-    float *m, *v;  /* or NULL */
+    float *master;     /* or NULL */
+    ridge__array m, v; /* p NULL: none */
     float rate, beta1, beta2, epsilon, decay, correction1, correction2, scale;
 } ridge__update;
 

@@ -214,19 +214,20 @@ __global__ void turned(ridge__rotary r, const float *frequencies, int64_t n)
 
 __device__ float adam_step(const ridge__update &u, int64_t i, float g)
 {
-    const float m = u.beta1 * u.m[i] + (1.0f - u.beta1) * g;
-    const float v = u.beta2 * u.v[i] + (1.0f - u.beta2) * g * g;
-    u.m[i] = m;
-    u.v[i] = v;
+    const float m = u.beta1 * load(u.m, i) + (1.0f - u.beta1) * g;
+    const float v = u.beta2 * load(u.v, i) + (1.0f - u.beta2) * g * g;
+    store(u.m, i, m);
+    store(u.v, i, v);
     return m / u.correction1 / (sqrtf(v / u.correction2) + u.epsilon);
 }
 
 __device__ float sgd_step(const ridge__update &u, int64_t i, float g)
 {
-    if (u.m == nullptr)
+    if (u.m.p == nullptr)
         return g;
-    u.m[i] = u.beta1 * u.m[i] + g;
-    return u.m[i];
+    const float m = u.beta1 * load(u.m, i) + g;
+    store(u.m, i, m);
+    return m;
 }
 
 __global__ void updated(ridge__update u)
@@ -235,7 +236,7 @@ __global__ void updated(ridge__update u)
         const float g = u.scale * load(u.gradient, i);
         const float w = u.master != nullptr ? u.master[i] : load(u.weight, i);
         const float step =
-            (u.v != nullptr ? adam_step(u, i, g) : sgd_step(u, i, g)) + u.decay * w;
+            (u.v.p != nullptr ? adam_step(u, i, g) : sgd_step(u, i, g)) + u.decay * w;
         if (u.master != nullptr)
             u.master[i] = w - u.rate * step;
         store(u.weight, i, w - u.rate * step);

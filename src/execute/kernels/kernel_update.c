@@ -6,11 +6,11 @@
 
 enum { GRAIN = 64 };
 
-static void sgd_row(const ridge__update *u, int64_t first, int64_t n, float *restrict w,
-                    const float *restrict gradient)
+/** @param m  NULL: none */
+static void sgd_row(const ridge__update *u, int64_t n, float *restrict w,
+                    const float *restrict gradient, float *restrict m)
 {
     const ridge__update c = *u;
-    float *restrict m = c.m != NULL ? c.m + first : NULL;
     if (m == NULL) {
 #pragma omp simd
         for (int64_t i = 0; i < n; i++)
@@ -24,13 +24,12 @@ static void sgd_row(const ridge__update *u, int64_t first, int64_t n, float *res
     }
 }
 
-/** Elements first .. first + n of the state; w and gradient stand there already. */
-static void update_row(const ridge__update *u, int64_t first, int64_t n,
-                       float *restrict w, const float *restrict gradient)
+static void adam_row(const ridge__update *u, int64_t n, float *restrict w,
+                     const float *restrict gradient, float *restrict m,
+                     float *restrict v)
 {
     const ridge__update c = *u;
     const float inverse1 = 1.0f / c.correction1, inverse2 = 1.0f / c.correction2;
-    float *restrict m = c.m + first, *restrict v = c.v + first;
 #pragma omp simd
     for (int64_t i = 0; i < n; i++) {
         const float g = c.scale * gradient[i];
@@ -43,24 +42,42 @@ static void update_row(const ridge__update *u, int64_t first, int64_t n,
     }
 }
 
+/** Elements of an array to be changed: in place, or in a room. */
+static float *row_open(ridge__array a, int64_t first, int64_t n, float *room)
+{
+    if (a.p == NULL)
+        return NULL;
+    (void)row_read(a, first, n, room);
+    return row_begin(a, first, room);
+}
+
+static void row_close(ridge__array a, int64_t first, int64_t n, const float *row)
+{
+    if (a.p != NULL)
+        row_end(a, first, n, row);
+}
+
 static void update_part(void *payload, int worker, int workers)
 {
     const ridge__update *u = payload;
-    float weight_room[ROW], gradient_room[ROW];
+    float rooms[4][ROW];
+    const ridge__array master = {u->master, RIDGE_DTYPE_FP32};
+    const ridge__array changed = u->master != NULL ? master : u->weight;
     const ridge__part part = ridge__part_of(u->n, GRAIN, worker, workers);
     for (int64_t i = part.first; i < part.end; i += ROW) {
         const int64_t n = part.end - i < ROW ? part.end - i : ROW;
-        const float *g = row_read(u->gradient, i, n, gradient_room);
-        float *w =
-            u->master != NULL ? u->master + i : row_begin(u->weight, i, weight_room);
-        if (u->master == NULL)
-            (void)row_read(u->weight, i, n, weight_room);
-        if (u->v != NULL)
-            update_row(u, i, n, w, g);
+        const float *g = row_read(u->gradient, i, n, rooms[0]);
+        float *w = row_open(changed, i, n, rooms[1]);
+        float *m = row_open(u->m, i, n, rooms[2]);
+        float *v = row_open(u->v, i, n, rooms[3]);
+        if (v != NULL)
+            adam_row(u, n, w, g, m, v);
         else
-            sgd_row(u, i, n, w, g);
+            sgd_row(u, n, w, g, m);
+        row_close(u->m, i, n, m);
+        row_close(u->v, i, n, v);
         if (u->master != NULL)
-            row_move((ridge__array){u->master, RIDGE_DTYPE_FP32}, i, u->weight, i, n);
+            row_move(master, i, u->weight, i, n);
         else
             row_end(u->weight, i, n, w);
     }

@@ -448,21 +448,22 @@ ridge_status ridge__call_update(ridge__call *c)
         strncmp(ridge_tensor_base(ridge__in_tensor(c, 2)), "master_", 7) == 0;
     const int first = has_master ? 3 : 2;
     const bool is_vector = ridge__in_part(c, 0)->n_dims < 2;
-    const ridge__update u = {.n = c->in[0]->elements,
-                             .weight = ridge__in_array(c, 0),
-                             .gradient = ridge__in_array(c, 1),
-                             .master = has_master ? c->in[2]->p : NULL,
-                             .m = c->op->n_inputs > first ? c->in[first]->p : NULL,
-                             .v = c->op->n_inputs > first + 1 ? c->in[first + 1]->p
-                                                              : NULL,
-                             .rate = o->rate,
-                             .beta1 = o->beta1,
-                             .beta2 = o->beta2,
-                             .epsilon = o->epsilon,
-                             .decay = is_vector ? 0.0F : o->decay,
-                             .correction1 = o->correction1,
-                             .correction2 = o->correction2,
-                             .scale = o->scale};
+    ridge__update u = {.n = c->in[0]->elements,
+                       .weight = ridge__in_array(c, 0),
+                       .gradient = ridge__in_array(c, 1),
+                       .master = has_master ? c->in[2]->p : NULL,
+                       .rate = o->rate,
+                       .beta1 = o->beta1,
+                       .beta2 = o->beta2,
+                       .epsilon = o->epsilon,
+                       .decay = is_vector ? 0.0F : o->decay,
+                       .correction1 = o->correction1,
+                       .correction2 = o->correction2,
+                       .scale = o->scale};
+    if (c->op->n_inputs > first)
+        u.m = ridge__in_array(c, first);
+    if (c->op->n_inputs > first + 1)
+        u.v = ridge__in_array(c, first + 1);
     RIDGE_TRY(c->m->device->ops->update(c->m->device, &u));
     RIDGE_TRY(hand_on(c, 0, 0));
     for (int i = 1; i < c->op->n_outputs; i++)

@@ -46,6 +46,11 @@ static void add_stages(ridge_buf *b, const ridge_run_layout *l)
     ridge_buf_puts(b, " ");
 }
 
+static const char *const UPDATE_TEXT[] = {[RIDGE_UPDATE_ADAM] = "",
+                                          [RIDGE_UPDATE_ADAM_BF16] = " adamw-bf16",
+                                          [RIDGE_UPDATE_MOMENTUM] = " momentum",
+                                          [RIDGE_UPDATE_SGD] = " sgd"};
+
 const char *ridge_run_layout_text(ridge_ctx *cx, const ridge_run_layout *l)
 {
     const ridge_parallelism *d = &l->degrees;
@@ -74,8 +79,7 @@ const char *ridge_run_layout_text(ridge_ctx *cx, const ridge_run_layout *l)
     if (l->remat_layers > 0)
         ridge_buf_printf(&b, "remat_layers=%lld ", (long long)l->remat_layers);
     ridge_buf_puts(&b, ridge_dtype_text(l->weight));
-    if (l->update != RIDGE_UPDATE_ADAM)
-        ridge_buf_puts(&b, l->update == RIDGE_UPDATE_SGD ? " sgd" : " momentum");
+    ridge_buf_puts(&b, UPDATE_TEXT[l->update]);
     return ridge_buf_text(&b);
 }
 
