@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { CASES = 300, REQUESTS = 60, SAME_MOST = 400 };
+enum { CASES = 800, REQUESTS = 60, SAME_MOST = 400 };
 
 typedef struct course {
     int64_t n;
@@ -42,13 +42,23 @@ static double uniform(seeded *at, double low, double high)
     return low + (high - low) * (double)(seeded_next(at) >> 11) * 0x1p-53;
 }
 
+/* Chains, and trees of more nodes than levels, each with a slot ahead. */
+static void draw_draft(seeded *at, built_speed *s)
+{
+    built_speed_draft(s, (int)seeded_pick(at, 1, 4), uniform(at, 0.2, 0.95));
+    if (seeded_pick(at, 0, 1) == 0)
+        return;
+    s->speed.draft.verified += seeded_pick(at, 1, 20);
+    s->speed.draft.lookahead = s->speed.draft.verified - 1;
+}
+
 static void draw_speed(seeded *at, built_speed *s)
 {
     built_speed_open(s);
     if (seeded_pick(at, 0, 2) == 0)
         built_speed_window(s, (double)seeded_pick(at, 100, 2000));
     if (seeded_pick(at, 0, 3) == 0)
-        built_speed_draft(s, (int)seeded_pick(at, 1, 4), uniform(at, 0.2, 0.95));
+        draw_draft(at, s);
     if (seeded_pick(at, 0, 4) == 0)
         s->speed.attention_ranks = seeded_pick(at, 2, 4);
     if (seeded_pick(at, 0, 9) == 0)
@@ -79,6 +89,8 @@ static void draw_deployment(seeded *at, serving_case *c)
     rules->sequences = seeded_pick(at, 4, 64);
     rules->budget_tokens =
         rules->is_chunked ? seeded_pick(at, 300, 4096) : rules->budget_tokens;
+    if (seeded_pick(at, 0, 4) == 0)
+        rules->has_prefix_cache = false;
     d->pools[0].replicas = seeded_pick(at, 1, 3);
     d->router = (ridge_router)seeded_pick(at, 0, 2);
     d->queue = (ridge_queue_policy)seeded_pick(at, 0, 3);
@@ -167,10 +179,35 @@ static void assert_alike(const course *a, const course *b)
 /* What the cases came across: all of it, many times. */
 typedef struct coverage {
     int preempted, failed, moved, hit, host_hit, refused, padded;
+    /* together */
+    int swapped, drafted_preempted, tree_preempted, tree_hit, moved_drafted,
+        moved_failed, failed_preempted, ranks_preempted, windows_preempted, stages_hit;
 } coverage;
 
-static void cover(coverage *c, const ridge_serving_summary *s)
+static void cover_pairs(coverage *c, const serving_case *of,
+                        const ridge_serving_summary *s)
 {
+    const ridge_serving_speed *speed = &of->speed.speed;
+    const bool is_preempted = s->preemptions > 0;
+    const bool is_drafted = speed->draft.verified > 1;
+    const bool is_tree = speed->draft.verified > speed->draft.n_accept + 1;
+    const bool is_moved = s->transferred_bytes > 0;
+    c->swapped += is_preempted &&
+                  of->deployment.pools[0].rules.preemption == RIDGE_PREEMPTION_SWAP;
+    c->drafted_preempted += is_preempted && is_drafted;
+    c->tree_preempted += is_preempted && is_tree;
+    c->tree_hit += is_tree && s->hit_rate > 0;
+    c->moved_drafted += is_moved && is_drafted;
+    c->moved_failed += is_moved && s->failures > 0;
+    c->failed_preempted += is_preempted && s->failures > 0;
+    c->ranks_preempted += is_preempted && speed->attention_ranks > 1;
+    c->windows_preempted += is_preempted && speed->n_caches > 1;
+    c->stages_hit += speed->stages > 1 && s->hit_rate > 0;
+}
+
+static void cover(coverage *c, const serving_case *of, const ridge_serving_summary *s)
+{
+    cover_pairs(c, of, s);
     c->preempted += s->preemptions > 0;
     c->failed += s->failures > 0;
     c->moved += s->transferred_bytes > 0;
@@ -182,8 +219,23 @@ static void cover(coverage *c, const ridge_serving_summary *s)
 
 static void assert_covered(const coverage *c)
 {
-    const int counts[] = {c->preempted, c->failed,  c->moved, c->hit,
-                          c->host_hit,  c->refused, c->padded};
+    const int counts[] = {c->preempted,
+                          c->failed,
+                          c->moved,
+                          c->hit,
+                          c->host_hit,
+                          c->refused,
+                          c->padded,
+                          c->swapped,
+                          c->drafted_preempted,
+                          c->tree_preempted,
+                          c->tree_hit,
+                          c->moved_drafted,
+                          c->moved_failed,
+                          c->failed_preempted,
+                          c->ranks_preempted,
+                          c->windows_preempted,
+                          c->stages_hit};
     for (size_t i = 0; i < RIDGE_COUNT_OF(counts); i++) {
         if (counts[i] < 3)
             fail_msg("the %d-th trouble was met in %d cases", (int)i, counts[i]);
@@ -211,7 +263,7 @@ static void closed_form_decides_as_single_steps(void **state)
         assert_near(a.ttft.p99, b.ttft.p99, 1e-9);
         assert_near(a.span_s, b.span_s, 1e-9);
         assert_alike(&whole, &stepped);
-        cover(&met, &a);
+        cover(&met, c, &a);
         test_free(c);
     }
     assert_covered(&met);
