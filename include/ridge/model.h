@@ -167,10 +167,11 @@ typedef struct ridge_model {
     const char *quant_method; /* "fp8", "gptq", "awq", "modelopt nvfp4", … or NULL */
     bool is_quant_attention, is_quant_ffn, is_quant_shared, is_quant_head;
     double quant_bits[RIDGE_QUANT_PART_COUNT]; /* with scales; 0: in rest_dtype */
-
-    int64_t published_params; /* from the catalogue's source; 0: none */
-    const char *source;       /* of a catalogue entry */
-    int n_notes;              /* what was assumed or left out, for people */
+    int64_t published_params;   /* from the catalogue's source; 0: none */
+    const char *published_note; /* what that number includes; or NULL */
+    const char *source;         /* of a catalogue entry */
+    int n_notes;                /* what people should know of the reading */
+    unsigned guesses; /* bit i: notes[i] was assumed or left out for want of a fact */
     const char *notes[RIDGE_NOTE_MAX];
 } ridge_model;
 

@@ -174,6 +174,13 @@ static ridge_status read_knob(cli_run *run, const char *word)
         return ridge_fail(run->cx, RIDGE_E_ARG, "%s= has no value: write %s=VALUE",
                           copy, copy);
     }
+    for (int i = 0; i < run->n_knobs; i++) {
+        if (strcmp(run->knobs[i].key, copy) == 0) {
+            return ridge_fail(run->cx, RIDGE_E_ARG,
+                              "%s= is given twice, %s and %s: leave one out", copy,
+                              run->knobs[i].value, value.p);
+        }
+    }
     return push_knob(run, run->knobs, &run->n_knobs, copy, value.p);
 }
 

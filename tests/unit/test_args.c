@@ -124,12 +124,13 @@ static void mistakes_are_explained(void **state)
         {"m -o", "-o needs a value: -o FILE"},
         {"m --rows=3", "--rows takes no value: leave out =3"},
         {"m tp=", "tp= has no value: write tp=VALUE"},
+        {"m tp=2 dp=1 tp=4", "tp= is given twice, 2 and 4: leave one out"},
         {"a b c", "unexpected argument 'c': ridge train MODEL"},
         {"--json", "nothing to work on: ridge train MODEL"},
     };
     cli_run *run = *state;
     for (size_t i = 0; i < RIDGE_COUNT_OF(cases); i++) {
-        run->n_args = 0;
+        run->n_args = run->n_knobs = 0;
         assert_int_equal(parse(run, cases[i].line), RIDGE_E_ARG);
         assert_string_equal(ridge_ctx_message(run->cx), cases[i].message);
     }

@@ -48,6 +48,8 @@ static const refusal REFUSALS[] = {
     {"{'model_type': 'brand_new', 'hidden_size': 64}", "unknown model_type \"brand_new\""},
     {"{'model_type': 'lama', 'hidden_size': 64}", "did you mean llama"},
     {"{'model_type': 'brand_new', " SIZES ", 'mamba_d_state': 16}", "no plain transformer"},
+    {"{'model_type': 'brand_new', " SIZES "}", "unknown model_type \"brand_new\": what its layers hold is not known"},
+    {"{'model_type': 'quen3', " SIZES "}", "did you mean qwen3"},
     {"{" LLAMA SIZES ", 'quantization_config': {'quant_method': 'gptq', 'bits': 40}}", "weights of 40 bits"},
     {"{" LLAMA SIZES ", 'quantization_config': {'quant_method': 'fp8', 'weight_block_size': [0, 0]}}", "weight_block_size[0]"},
 };

@@ -64,6 +64,24 @@ static ridge_status read_documents(cli_run *run, ridge_train_request *r)
     return ridge_documents_of(run->cx, &length, r->seq_tokens, &r->documents);
 }
 
+/* The busiest rank cannot have less than the mean, and a dense model has no such ranks.
+ */
+static ridge_status read_imbalance(cli_run *run, ridge_train_request *r)
+{
+    const char *text = cli_option_text(run, "imbalance");
+    RIDGE_TRY(cli_option_count(run, "imbalance", 1, &r->expert_imbalance));
+    if (r->expert_imbalance < 1)
+        return ridge_fail(run->cx, RIDGE_E_ARG,
+                          "--imbalance '%.40s': the busiest rank over the mean is 1 or "
+                          "more",
+                          text);
+    if (text != NULL && ridge_model_params(r->model).experts == 0)
+        return ridge_fail(run->cx, RIDGE_E_ARG,
+                          "--imbalance is of experts and %s has none: leave it out",
+                          r->model->name);
+    return RIDGE_OK;
+}
+
 static ridge_status read_numbers(cli_run *run, ridge_train_request *r)
 {
     double top;
@@ -84,7 +102,7 @@ static ridge_status read_numbers(cli_run *run, ridge_train_request *r)
     }
     r->top = (int)top;
     RIDGE_TRY(read_headroom(run, &r->headroom));
-    RIDGE_TRY(cli_option_count(run, "imbalance", 1, &r->expert_imbalance));
+    RIDGE_TRY(read_imbalance(run, r));
     if (cli_option_text(run, "front"))
         r->front = FRONT_LAYOUTS;
     const char *convention = cli_option_text(run, "convention");

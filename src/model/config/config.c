@@ -75,7 +75,8 @@ static const char *foreign_key(const ridge__config *c)
     return NULL;
 }
 
-/* An unknown type is read as Llama-like if it has all of Llama's sizes, with a note. */
+/* A file of no type is read as Llama-like if it has all of Llama's sizes, with a note;
+ * of an unknown type no layer is guessed. */
 static ridge_status assume_usual(ridge__config *c, const char *type)
 {
     static const ridge__field NEEDED[] = {RIDGE__F_D_MODEL, RIDGE__F_LAYERS,
@@ -98,11 +99,16 @@ static ridge_status assume_usual(ridge__config *c, const char *type)
             return st;
         }
     }
-    ridge__config_note(
-        c,
-        "model_type \"%.60s\" is unknown: read as Llama-like (RMS norms, "
-        "gated feed-forward, untied)",
-        type);
+    if (type[0] != '\0') {
+        const char *hint = ridge__arch_suggestion(ridge_ctx_scratch(c->cx), type);
+        return ridge_json_fail(c->cx, c->text,
+                               "unknown model_type \"%.60s\"%s%s: what its layers hold "
+                               "is not known; if they are those of a known type, such "
+                               "as \"llama\", write that into a copy of the file",
+                               type, hint[0] == '\0' ? "" : ", ", hint);
+    }
+    ridge__config_guess(c, "model_type is absent: read as Llama-like (RMS norms, gated "
+                           "feed-forward, untied)");
     return RIDGE_OK;
 }
 
@@ -173,8 +179,9 @@ static ridge_status read_sizes(ridge__config *c)
                                (long long)m->vocab);
     }
     m->vocab = 32000;
-    ridge__config_note(c, "vocab_size -1 is left to the tokenizer: 32,000 taken, as in "
-                          "Llama and Llama 2");
+    ridge__config_guess(c,
+                        "vocab_size -1 is left to the tokenizer: 32,000 taken, as in "
+                        "Llama and Llama 2");
     return RIDGE_OK;
 }
 

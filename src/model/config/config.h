@@ -161,6 +161,8 @@ bool ridge__has_encoder(const ridge__config *c, const ridge__choice *choice);
 
 /** Add a note once; those beyond RIDGE_NOTE_MAX are dropped. */
 RIDGE_PRINTF(2, 3) void ridge__config_note(ridge__config *c, const char *fmt, ...);
+/** The same of what the file does not say, so that it had to be assumed or left out. */
+RIDGE_PRINTF(2, 3) void ridge__config_guess(ridge__config *c, const char *fmt, ...);
 
 /* ---- parts ----------------------------------------------------------------------- */
 

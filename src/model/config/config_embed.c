@@ -151,8 +151,8 @@ static ridge_status read_tie(ridge__config *c)
     *tied = ridge__arch_has(c, RIDGE__A_TIED);
     if (is_named(c, "|meta-params|")) {
         *tied = strncmp(ridge__config_text(c, "norm_type", ""), "gemma", 5) == 0;
-        ridge__config_note(c, "the file does not state tying: unembedding counted %s",
-                           *tied ? "as the embedding's, as in Gemma" : "apart");
+        ridge__config_guess(c, "the file does not state tying: unembedding counted %s",
+                            *tied ? "as the embedding's, as in Gemma" : "apart");
     } else if (*tied) {
         ridge__config_note(c, "tie_word_embeddings is absent: tied, as usual for %s",
                            c->arch_name);

@@ -62,8 +62,8 @@ static ridge_status apply_type_list(ridge__config *c, ridge_node list)
                                (long long)c->layer_count);
     }
     if (n > c->layer_count) {
-        ridge__config_note(c, "%s lists %lld layers: the first %lld taken", list.key,
-                           (long long)n, (long long)c->layer_count);
+        ridge__config_guess(c, "%s lists %lld layers: the first %lld taken", list.key,
+                            (long long)n, (long long)c->layer_count);
     }
     for (int64_t i = 0; i < c->layer_count; i++) {
         ridge_node item = ridge_json_at(&list, (size_t)i);

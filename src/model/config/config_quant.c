@@ -90,8 +90,9 @@ static const format *find_algorithm(const char *name)
 
 static void note_unknown(quant *q, const char *what)
 {
-    ridge__config_note(q->c, "quantisation \"%.60s\" is unknown: weights counted in %s",
-                       what, ridge_dtype_text(q->c->model->rest_dtype));
+    ridge__config_guess(q->c,
+                        "quantisation \"%.60s\" is unknown: weights counted in %s",
+                        what, ridge_dtype_text(q->c->model->rest_dtype));
 }
 
 /* FP8 with scales by block, or by tensor; routed experts may be narrower. */
@@ -396,9 +397,9 @@ static bool read_dtype(ridge__config *c)
     }
     if (strcmp(text, "fp8") == 0)
         return true;
-    ridge__config_note(c, "%s: weights taken as bf16",
-                       text[0] == '\0' ? "torch_dtype is absent"
-                                       : "unknown torch_dtype");
+    ridge__config_guess(c, "%s: weights taken as bf16",
+                        text[0] == '\0' ? "torch_dtype is absent"
+                                        : "unknown torch_dtype");
     return false;
 }
 

@@ -151,8 +151,8 @@ ridge_status ridge__config_assume(ridge__config *c, ridge__field field, int64_t 
 {
     const field_row *row = &FIELDS[field];
     if (usual > 0 && ridge_json_is_absent(find_field(c, row))) {
-        ridge__config_note(c, "%s is absent: %lld taken, as usual for %s", row->keys[0],
-                           (long long)usual, c->arch_name);
+        ridge__config_guess(c, "%s is absent: %lld taken, as usual for %s",
+                            row->keys[0], (long long)usual, c->arch_name);
     }
     return ridge__config_get(c, field, usual, out);
 }
@@ -213,24 +213,43 @@ bool ridge__config_marks(const ridge__config *c, const char *key, int64_t base,
     return true;
 }
 
-void ridge__config_note(ridge__config *c, const char *fmt, ...)
+/* @return its index; -1 if it is there already, or there is no room */
+RIDGE_PRINTF(2, 0)
+static int add_note(ridge__config *c, const char *fmt, va_list args)
 {
     char text[NOTE_CHARS];
-    va_list args;
-    va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
     for (char *p = text; *p != '\0'; p++) {
         if ((unsigned char)*p < ' ')
             *p = '?';
     }
     for (int i = 0; i < c->model->n_notes; i++) {
         if (strcmp(c->model->notes[i], text) == 0)
-            return;
+            return -1;
     }
     if (c->model->n_notes == RIDGE_NOTE_MAX)
-        return;
+        return -1;
     const char *note = ridge_str_dup(ridge_ctx_arena(c->cx), ridge_str_of(text));
-    if (note != NULL)
-        c->model->notes[c->model->n_notes++] = note;
+    if (note == NULL)
+        return -1;
+    c->model->notes[c->model->n_notes] = note;
+    return c->model->n_notes++;
+}
+
+void ridge__config_note(ridge__config *c, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    add_note(c, fmt, args);
+    va_end(args);
+}
+
+void ridge__config_guess(ridge__config *c, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    const int at = add_note(c, fmt, args);
+    va_end(args);
+    if (at >= 0)
+        c->model->guesses |= 1u << at;
 }

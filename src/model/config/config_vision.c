@@ -224,7 +224,7 @@ static void note_left_out(ridge__config *c)
                   "vision tower, with the cross-attention layers to it,"}};
     for (size_t i = 0; i < RIDGE_COUNT_OF(PARTS); i++) {
         if (!ridge_json_is_absent(ridge_json_get(&c->root, PARTS[i].key)))
-            ridge__config_note(c, "the %s is left out", PARTS[i].what);
+            ridge__config_guess(c, "the %s is left out", PARTS[i].what);
     }
 }
 
@@ -234,8 +234,8 @@ ridge_status ridge__config_vision(ridge__config *c)
     const char *type = "";
     note_left_out(c);
     if (strstr(c->arch->names, "|molmo|") != NULL) {
-        ridge__config_note(c, "the vision tower is left out: the config does not "
-                              "describe it");
+        ridge__config_guess(c, "the vision tower is left out: the config does not "
+                               "describe it");
     }
     if (ridge_json_kind_of(t.node) != RIDGE_JSON_OBJECT)
         return RIDGE_OK;
@@ -246,6 +246,6 @@ ridge_status ridge__config_vision(ridge__config *c)
         !ridge_json_is_absent(ridge_json_get(&t.node, t.form->width_key)) &&
         !ridge_json_is_absent(ridge_json_get(&t.node, t.form->layers_key)))
         return count_tower(&t);
-    ridge__config_note(c, "the vision tower is left out: it is of no counted form");
+    ridge__config_guess(c, "the vision tower is left out: it is of no counted form");
     return RIDGE_OK;
 }

@@ -152,6 +152,9 @@ ridge_status ridge__entry_model(ridge_ctx *cx, const ridge_library *library,
         RIDGE_TRY(
             ridge_json_want_i64(cx, published, 0, INT64_MAX, &model->published_params));
     }
+    const ridge_node note = ridge_json_get(&root, "published_params_note");
+    if (!ridge_json_is_absent(note))
+        RIDGE_TRY(ridge_json_want_text(cx, note, &model->published_note));
     const ridge_node source = ridge_json_get(&root, "source");
     if (!ridge_json_is_absent(source))
         RIDGE_TRY(ridge_json_want_text(cx, source, &model->source));

@@ -23,6 +23,8 @@ static void set_params(ridge_ctx *cx, const ridge_model *model, ridge_json *obje
     ridge_json_set_i64(parameters, "vision", p.vision);
     if (model->published_params)
         ridge_json_set_i64(parameters, "published", model->published_params);
+    if (model->published_note)
+        ridge_json_set_text(parameters, "published_note", model->published_note);
 }
 
 static void set_weights(ridge_ctx *cx, const ridge_model *model, ridge_json *object)

@@ -90,8 +90,10 @@ static void add_params(ridge_ctx *cx, const ridge_model *model, ridge_sections *
     add_beside(cx, p.vision, "a vision tower", out);
     if (model->published_params) {
         ridge__section_note(
-            out, ridge_sprintf(ridge_ctx_arena(cx), "Published: %s.",
-                               ridge_format_exact(model->published_params).s));
+            out, ridge_sprintf(ridge_ctx_arena(cx), "Published: %s%s%s.",
+                               ridge_format_exact(model->published_params).s,
+                               model->published_note ? ", " : "",
+                               model->published_note ? model->published_note : ""));
     }
 }
 

@@ -1,4 +1,5 @@
 #include "service_notes.h"
+#include "guess_note.h"
 #include "service_text.h"
 
 #include "ridge/plan_service_play.h"
@@ -149,7 +150,8 @@ int ridge__service_notes(ridge_ctx *cx, const ridge_service_view *view,
                          has_layouts ? idle_note(cx, view) : NULL,
                          has_layouts ? play_note(cx, view) : NULL,
                          has_layouts ? energy_note(cx, view) : NULL,
-                         positions_note(cx, view)};
+                         positions_note(cx, view),
+                         ridge__guess_note(cx, view->request->model)};
     int n = 0;
     for (size_t i = 0; i < RIDGE_COUNT_OF(all); i++) {
         if (all[i] != NULL)

@@ -5,11 +5,11 @@
 
 #include "ridge/report_service.h"
 
-enum { RIDGE_SERVICE_NOTES_MAX = 7 };
+enum { RIDGE_SERVICE_NOTES_MAX = 8 };
 
 /** Sentences on what the times are, where they lie in practice, on pipelines, on
- * energy and on what the model states. @param out  room for RIDGE_SERVICE_NOTES_MAX;
- * owned by cx.
+ * energy, on what the model states and what it does not. @param out  room for
+ * RIDGE_SERVICE_NOTES_MAX; owned by cx.
  * @return how many */
 int ridge__service_notes(ridge_ctx *cx, const ridge_service_view *view,
                          const char **out);

@@ -99,6 +99,18 @@ static bool has_memory_refusal(const ridge_service_result *r)
     return has;
 }
 
+/* With a batch that was asked for, its sequences have no room; one might. */
+static const char *no_room_text(ridge_ctx *cx, const ridge_service_request *r)
+{
+    if (r->knobs.batch <= 1)
+        return "Nothing fits: no layout leaves room for the cache of one sequence.";
+    return ridge_sprintf(ridge_ctx_arena(cx),
+                         "Nothing fits: no layout leaves room for the caches of "
+                         "batch=%lld sequences; without batch= the largest that fits "
+                         "is found.",
+                         (long long)r->knobs.batch);
+}
+
 void ridge__service_nothing_add(ridge_ctx *cx, const ridge_service_view *v,
                                 ridge_sections *s)
 {
@@ -108,11 +120,9 @@ void ridge__service_nothing_add(ridge_ctx *cx, const ridge_service_view *v,
     for (int i = 0; i < RIDGE_SERVICE_LATENCY_COUNT; i++)
         has_goal = has_goal || isfinite(r->goals.most_s[i]);
     if (!result->has_nearest) {
-        ridge__section_note(s,
-                            has_memory_refusal(result)
-                                ? "Nothing fits: no layout leaves room for the cache "
-                                  "of one sequence."
-                                : "No layout is legal: why stands below.");
+        ridge__section_note(s, has_memory_refusal(result)
+                                   ? no_room_text(cx, r)
+                                   : "No layout is legal: why stands below.");
         return;
     }
     if (has_goal)

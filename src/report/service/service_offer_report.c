@@ -1,5 +1,6 @@
 /* Slices compared, for people: the ranking, the best by each aim, what was left out,
  * and a user's speed against what tokens cost on each. */
+#include "guess_note.h"
 #include "service_sections.h"
 
 #include <string.h>
@@ -178,6 +179,7 @@ static void build(ridge_ctx *cx, const ridge_service_offer_view *v, ridge_sectio
     s->subtitle = ridge_sprintf(arena, "prompts of %s tokens, answers of %s",
                                 ridge_format_exact((int64_t)r->work.prompt_tokens).s,
                                 ridge_format_exact((int64_t)r->work.output_tokens).s);
+    ridge__guess_note_add(cx, r->model, s);
     add_ranking(cx, v, s);
     add_plays(cx, v, s);
     add_kinds(cx, v, s);

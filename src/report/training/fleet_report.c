@@ -1,6 +1,7 @@
 /* Layouts over pools of unlike chips, for people. */
 #include "ridge/report_fleet.h"
 
+#include "guess_note.h"
 #include "layout_text.h"
 #include "section.h"
 
@@ -286,6 +287,7 @@ static void build(ridge_ctx *cx, const ridge_fleet_view *v, ridge_sections *s)
                       ridge_format_exact(r->chips).s, r->n_pools,
                       ridge_format_exact((int64_t)r->batch_tokens).s,
                       ridge_format_exact(r->batch_seqs).s);
+    ridge__guess_note_add(cx, r->requests[0].model, s);
     if (r->n_layouts > 0 || r->replicas.n > 0)
         add_ways(cx, v, s);
     else

@@ -1,5 +1,6 @@
 /* Slices compared, for people: the ranking, the best of each goal and kind, what was
  * left out and why, and what the numbers rest on. */
+#include "guess_note.h"
 #include "offer_chart.h"
 
 #include "layout_text.h"
@@ -276,6 +277,7 @@ static void build(ridge_ctx *cx, const ridge_offer_view *v, ridge_sections *s)
         ridge_format_count(r->batch_tokens).s, ridge_format_count(r->seq_tokens).s,
         r->total_tokens > 0 ? ", tokens in all: " : "",
         r->total_tokens > 0 ? ridge_format_count(r->total_tokens).s : "");
+    ridge__guess_note_add(cx, r->model, s);
     add_ranking(cx, v, s);
     add_doubt(cx, v, s);
     add_best(cx, v, s);

@@ -1,4 +1,5 @@
 /* Scaling curves for people: a table for each, where bounds set in, and charts. */
+#include "guess_note.h"
 #include "sweep_chart.h"
 
 #include "layout_text.h"
@@ -105,6 +106,7 @@ static void build(ridge_ctx *cx, const ridge_curve_view *v, ridge_sections *s)
         v->request->slice->chip->full_name,
         ridge_format_count(study->curves[0].points[0].request.seq_tokens).s,
         ridge_format_count(study->curves[0].points[0].request.batch_tokens).s);
+    ridge__guess_note_add(cx, v->request->model, s);
     for (int c = 0; c < study->n_curves; c++) {
         const ridge_curve *curve = &study->curves[c];
         ridge_table *t = ridge__section_add(

@@ -1,4 +1,5 @@
 /* The keys of `train --json`. */
+#include "guess_note.h"
 #include "reasons_section.h"
 
 static void set_thresholds(ridge_ctx *cx, const ridge_thresholds *h, ridge_json *object)
@@ -59,6 +60,10 @@ void ridge_train_write_json(ridge_ctx *cx, const ridge_train_view *v,
     }
     ridge_json_set_double(object, "total_tokens", r->total_tokens);
     ridge_json_set_text(object, "convention", ridge_convention_text(r->convention));
+    const char *guesses = ridge__guess_note(cx, r->model);
+    ridge_json *notes = ridge_json_set_array(cx, object, "notes");
+    if (guesses != NULL)
+        ridge_json_push_text(notes, guesses);
     ridge_json *layouts = ridge_json_set_array(cx, object, "layouts");
     for (int i = 0; i < result->n_layouts; i++)
         ridge_json_push(layouts, layout_to_json(cx, v, &result->layouts[i]));

@@ -1,5 +1,6 @@
 /* The best training layouts for people: a table, the winner's step and memory, and
  * where communication begins to bind. */
+#include "guess_note.h"
 #include "money_report.h"
 #include "reasons_section.h"
 
@@ -374,6 +375,7 @@ static void build(ridge_ctx *cx, const ridge_train_view *v, ridge_sections *s)
         ridge_format_exact(result->batch_seqs).s,
         ridge_format_exact((int64_t)r->seq_tokens).s, total == NULL ? "" : total,
         documents_text(cx, r));
+    ridge__guess_note_add(cx, r->model, s);
     if (result->n_layouts == 0) {
         add_nothing(cx, v, s);
     } else {
