@@ -32,6 +32,7 @@ ridge_test(property goodput_laws LAYER plan SOURCES ${CMAKE_SOURCE_DIR}/tests/su
 ridge_test(property train_laws LAYER plan SOURCES ${train_fixture} TIMEOUT 120)
 ridge_test(diff layout_timeline LAYER plan SOURCES ${train_fixture})
 ridge_test(diff step_played LAYER plan SOURCES ${train_fixture})
+ridge_test(diff step_every LAYER plan SOURCES ${train_fixture} TIMEOUT 300)
 ridge_test(diff fleet_deal LAYER plan SOURCES ${train_fixture})
 ridge_test(diff fleet_brute LAYER plan SOURCES ${train_fixture} TIMEOUT 600)
 ridge_test(diff fleet_replicas LAYER plan SOURCES ${train_fixture} TIMEOUT 300)

@@ -103,6 +103,7 @@ void launch_fixture_round_trip(ridge_ctx *cx, ridge_launcher launcher,
                      ridge_model_params(r.model).total);
     const ridge_layout layout = layout_of(&out->knobs, c->layout.placement);
     assert_layout(&layout, &c->layout);
+    assert_ok(cx, ridge_knobs_check(cx, &out->knobs, out->model));
     ridge_train_request again =
         train_request(out->model, r.slice, out->batch_seqs, out->seq_tokens);
     again.knobs.precision = layout.precision;

@@ -1,6 +1,28 @@
 /* From a plan to the request that its layout is priced by. */
 #include "plan_request.h"
 
+#include "ridge/plan_launch.h"
+
+#include <string.h>
+
+/* A plan made from a launch file without a model's name has its sizes: "sizes of FILE".
+ */
+static ridge_status find_model(cli_run *run, const char *name, const ridge_slice *slice,
+                               const ridge_model **out)
+{
+    static const char prefix[] = "sizes of ";
+    ridge_launch_query query = {.slice = slice};
+    ridge_launch *launch = ridge_new(ridge_ctx_arena(run->cx), ridge_launch, 1);
+    if (strncmp(name, prefix, sizeof prefix - 1) != 0)
+        return cli_model(run, name, out);
+    if (!launch)
+        return ridge_fail_nomem(run->cx);
+    RIDGE_TRY(cli_library(run, &query.library));
+    RIDGE_TRY(ridge_launch_read(run->cx, name + sizeof prefix - 1, &query, launch));
+    *out = launch->model;
+    return RIDGE_OK;
+}
+
 ridge_status cli_plan_request(cli_run *run, const ridge_plan *plan,
                               ridge_train_request *out)
 {
@@ -15,7 +37,7 @@ ridge_status cli_plan_request(cli_run *run, const ridge_plan *plan,
                              .documents = plan->documents};
     RIDGE_TRY(cli_catalog(run, &catalog));
     RIDGE_TRY(ridge_slice_parse(run->cx, catalog, plan->slice_text, &r.slice));
-    RIDGE_TRY(cli_model(run, plan->model_name, &r.model));
+    RIDGE_TRY(find_model(run, plan->model_name, r.slice, &r.model));
     RIDGE_TRY(cli_stack(run, plan->stack_name, &r.stack));
     r.knobs.precision = plan->layout.precision;
     *out = r;

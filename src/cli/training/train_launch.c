@@ -21,14 +21,6 @@ ridge_status train_launch_read(cli_run *run, const char *path,
     request->seq_tokens = seq;
     request->batch_tokens = l->batch_seqs * seq;
     request->total_tokens = l->total_tokens;
-    if (cli_option_text(run, "plan") && run->n_args == 0 &&
-        strncmp(l->model_name, "sizes of ", strlen("sizes of ")) == 0) {
-        return ridge_fail(
-            run->cx, RIDGE_E_ARG,
-            "--plan needs a model with a name, and %s states sizes alone: "
-            "give MODEL",
-            path);
-    }
     return RIDGE_OK;
 }
 

@@ -7,6 +7,17 @@ static ridge_status fail_schedule(ridge_ctx *cx, const ridge_knobs *k, const cha
                       ridge_schedule_text((ridge_schedule)k->schedule), why);
 }
 
+/* Layers of an end stage are told; even stages may be fixed too, by launch files. */
+static bool is_first_told(const ridge_knobs *k)
+{
+    return k->is_first_fixed && k->first_layers != RIDGE_STAGE_EVEN;
+}
+
+static bool is_last_told(const ridge_knobs *k)
+{
+    return k->is_last_fixed && k->last_layers != RIDGE_STAGE_EVEN;
+}
+
 /* Layers of the end stages against the model's. */
 static ridge_status check_ends(ridge_ctx *cx, const ridge_knobs *k,
                                const ridge_model *model)
@@ -24,7 +35,7 @@ static ridge_status check_ends(ridge_ctx *cx, const ridge_knobs *k,
                           "layers",
                           (long long)(first + last), model->name,
                           (long long)model->layer_count);
-    if (k->pp == 2 && k->is_first_fixed && k->is_last_fixed &&
+    if (k->pp == 2 && is_first_told(k) && is_last_told(k) &&
         first + last < model->layer_count)
         return ridge_fail(cx, RIDGE_E_ARG,
                           "pp=2 with first_layers and last_layers of %lld together: %s "
@@ -38,7 +49,7 @@ static ridge_status check_ends(ridge_ctx *cx, const ridge_knobs *k,
 static ridge_status check_pipeline(ridge_ctx *cx, const ridge_knobs *k,
                                    const ridge_model *model)
 {
-    const bool has_ends = k->is_first_fixed || k->is_last_fixed;
+    const bool has_ends = is_first_told(k) || is_last_told(k);
     if (k->schedule >= 0 && k->pp == 1)
         return fail_schedule(cx, k, "runs a pipeline, so pp=1 contradicts it");
     if (k->schedule == RIDGE_SCHEDULE_INTERLEAVED && k->vpp == 1)

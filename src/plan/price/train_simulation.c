@@ -49,7 +49,7 @@ static ridge_status write_script(ridge_ctx *cx, ridge_train_simulation *sim)
         const ridge_step_end *end = &step->ends[r];
         closes[r] =
             (ridge_step_close){.reduce_s = end->reduce_exposed_s + end->slowdown_s,
-                               .update_s = end->optimizer_s,
+                               .update_s = end->optimizer_s + end->offload_s,
                                .gather_s = end->gather_exposed_s};
     }
     sim->script =
