@@ -367,7 +367,7 @@ def check_law(check, path, item):
         check.fail(path, "loss", "either a loss or an optimum is wanted")
 
 
-STACK_TEXTS = {"name", "full_name", "base", "aliases", "runs", "variant_of", "told_by", "vendors",
+STACK_TEXTS = {"name", "full_name", "base", "aliases", "runs", "variant_of", "told_by", "told_on", "vendors",
                "attention", "practice", "has_tp_overlap", "has_send_overlap",
                "has_half_gradients", "dispatches_once", "broadcasts_updates",
                "has_two_gradients", "gathers_stage"}

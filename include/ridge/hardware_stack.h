@@ -32,6 +32,8 @@ typedef struct ridge_stack_practice {
     int has_sp;
     int zero_stage;
     int remat;             /* a ridge_remat, as a number */
+    int mtp;               /* 1: a model's prediction layers are trained */
+    int has_ep_overlap;    /* expert exchanges behind another microbatch */
     const char *precision; /* as ridge_precision_parse takes it; NULL: no habit */
 } ridge_stack_practice;
 
@@ -48,8 +50,10 @@ typedef struct ridge_stack {
     const char *const *runs;    /* NULL-terminated: words of sources that ran on it */
     const char *variant_of;     /* of the stack of that name; NULL: of none */
     const char *const
-        *told_by; /* NULL-terminated: words of runs of that stack that say
-                   * that they were on this one; NULL without variant_of */
+        *told_by;               /* NULL-terminated: words of runs of that stack that say
+                                 * that they were on this one; NULL without variant_of */
+    const char *const *told_on; /* NULL-terminated: chips on which they say so; NULL: on
+                                 * any */
     const char *const
         *vendors; /* NULL-terminated: of chips that it runs on; NULL: of all */
     ridge_attention_kernel attention;
@@ -105,12 +109,14 @@ RIDGE_NODISCARD ridge_status ridge_stack_find(ridge_ctx *cx,
  * @return NULL: none */
 const ridge_stack *ridge_stack_of_run(const ridge_catalog *catalog, const char *title);
 
-/** The variant of a stack that a run's own words tell: the longest such word decides.
+/** The variant of a stack that a run's own words tell, and the variant of that: the
+ * longest such word decides.
+ * @param chip  it ran on; NULL: not known
  * @param text  where in its source the run stands, and what is noted of it
  * @return stack itself where no word of a variant of it stands there */
 const ridge_stack *ridge_stack_variant_of_run(const ridge_catalog *catalog,
                                               const ridge_stack *stack,
-                                              const char *text);
+                                              const ridge_chip *chip, const char *text);
 
 #ifdef __cplusplus
 }

@@ -151,8 +151,9 @@ typedef struct ridge_model {
     int64_t embedding_params;   /* token table, with learned positions and types */
     int64_t unembedding_params; /* its own weights: 0 when tied */
     int64_t final_norm_params;
-    int64_t head_params;   /* beside the unembedding: bias, pooler, projections */
-    int64_t mtp_params;    /* multi-token prediction layers, counted apart */
+    int64_t head_params; /* beside the unembedding: bias, pooler, projections */
+    int64_t mtp_params, mtp_depth; /* prediction layers: counted apart, how many */
+    int n_mtp_kinds, mtp_kinds[2]; /* kinds of layers that one of them is made of */
     int64_t vision_params; /* tower counted from the config; 0: none or left out */
 
     int n_layers; /* distinct kinds */
@@ -192,10 +193,8 @@ const char *ridge_library_name(const ridge_library *library, size_t index);
 const char *ridge_library_hub_name(ridge_ctx *cx, const ridge_library *library,
                                    const char *name);
 
-/**
- * A model by catalogue name (any case, aliases), by path to a config.json or to its
- * folder, or to a .json of Ridge's own (the catalogue's format).
- * @owner the ctx
+/** A model by catalogue name (any case, aliases), by path to a config.json or to its
+ * folder, or to a .json of Ridge's own (the catalogue's format). @owner the ctx
  * @errors E_NOTFOUND with the nearest names; E_PARSE with file:line and what is missing
  */
 RIDGE_NODISCARD ridge_status ridge_model_load(ridge_ctx *cx,
@@ -248,10 +247,8 @@ typedef enum ridge_split {
     RIDGE_SPLIT_IN     /* input features split (row parallel): partial sums follow */
 } ridge_split;
 
-/**
- * One weight of a layer: copies matrices [in, out], each with vector parameters
- * beside it. A token multiplies with active_copies of them.
- */
+/** One weight of a layer: copies matrices [in, out], each with vector parameters beside
+ * it. A token multiplies with active_copies of them. */
 typedef struct ridge_weight {
     const char *name; /* "wq", "w_gate", "expert_down" */
     ridge_part part;
@@ -266,8 +263,7 @@ typedef struct ridge_weight {
 enum { RIDGE_WEIGHT_MAX = 32 };
 
 /** The weights of one layer, in the order of use; every count is derived from these.
- * @param out  room for RIDGE_WEIGHT_MAX
- * @return how many */
+ * @param out  room for RIDGE_WEIGHT_MAX @return how many */
 int ridge_layer_weights(const ridge_model *model, const ridge_layer *layer,
                         ridge_weight *out);
 
@@ -382,6 +378,11 @@ double ridge_layer_scores_flops(const ridge_layer *layer, double seq_tokens,
  */
 double ridge_model_flops_train(const ridge_model *model, double seq_tokens,
                                ridge_convention convention);
+
+/** Of one multi-token prediction layer: map, layer, head. @source deepseek-v3-2024 2.2
+ */
+double ridge_model_flops_mtp(const ridge_model *model, double seq_tokens,
+                             ridge_convention convention);
 
 /* ---- remat, activations, KV cache ----------------------------------------------- */
 

@@ -60,10 +60,11 @@ typedef struct ridge_policy {
     ridge_dtype compute; /* of the linear layers */
     double weight_bytes; /* the copy that computes and that FSDP gathers */
     double gradient_bytes;
-    double master_bytes; /* 0: the compute copy is the master */
-    double moment_bytes; /* both Adam moments */
-    double reduce_bytes; /* a gradient on the network */
-    bool has_row_scales; /* of fp8: one for each row and column, not for a tensor */
+    double master_bytes;   /* 0: the compute copy is the master */
+    double moment_bytes;   /* both Adam moments */
+    double reduce_bytes;   /* a gradient on the network */
+    bool has_row_scales;   /* of fp8: one for each row and column, not for a tensor */
+    bool has_block_scales; /* of fp8: one for each 32 elements */
 } ridge_policy;
 
 const ridge_policy *ridge_precision_policy(ridge_precision precision);
@@ -228,6 +229,7 @@ typedef struct ridge_layout {
     ridge_schedule schedule;           /* 1F1B with vpp > 1 is interleaved */
     int64_t vpp;                       /* virtual stages a rank; 1: one */
     int64_t first_layers, last_layers; /* of those stages, or RIDGE_STAGE_* */
+    int64_t mtp; /* multi-token prediction layers that are trained, beside the head */
     int64_t microbatch_seqs;
     ridge_remat remat;         /* or RIDGE_REMAT_OPERATIONS: those of remat_ops */
     ridge_remat_ops remat_ops; /* 0: of a policy */
@@ -263,6 +265,8 @@ bool ridge_layout_has_overlap(const ridge_layout *layout, ridge_overlap_kind ove
 void ridge_layout_set_overlap(ridge_layout *layout, ridge_overlap_kind overlap,
                               bool is_on);
 
+enum { RIDGE_MTP_MOST = 16 };
+
 enum {
     RIDGE_ZERO_FREE = -1,
     RIDGE_REMAT_FREE = -1,
@@ -275,6 +279,7 @@ enum {
 typedef struct ridge_knobs {
     int64_t dp, fsdp, tp, cp, pp, ep, vpp, microbatch_seqs;
     int64_t remat_layers; /* 0: free */
+    int mtp;              /* multi-token prediction layers that are trained */
     int64_t first_layers, last_layers;
     bool is_first_fixed, is_last_fixed;
     int zero_stage;

@@ -41,7 +41,7 @@ typedef struct ridge_validation_row {
     bool has_experts;
     double chip_s_per_token; /* measured */
     const char *plan_words;  /* what the row says of remat, precision and sharding */
-    const char *plan_read;   /* the same, with the format that it comes to */
+    const char *format;      /* of its arithmetic, "" where it says nothing */
     bool is_disturbed;       /* the same plan of this source, or one like it, ran much
                               * faster: not counted */
 } ridge_validation_row;

@@ -471,6 +471,7 @@ def train(
       ep_dispatch=copies|once|once-fp8  how tokens reach their experts
       microbatch=  vpp=  schedule=gpipe|1f1b|interleaved|zb-h1|zb-h2|zb-v|any
       first_layers=  last_layers=  layers of those stages; 0: none
+      mtp=  multi-token prediction layers that are trained, beside the head
       remat=none|elementwise|selective|matmuls|ffn|full  remat_layers=  of a stage
       remat=up+act  operations by what they make in ridge model --program;
       remat=operations  the search chooses them, the cheapest first

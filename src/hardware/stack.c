@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+enum { VARIANTS_MOST = 4 }; /* of variants of variants */
+
 /* "a100-40gb" is a variant of "a100". */
 static bool is_variant(const char *chip, const char *of)
 {
@@ -63,16 +65,27 @@ const ridge_stack *ridge_stack_of_run(const ridge_catalog *catalog, const char *
     return found;
 }
 
-const ridge_stack *ridge_stack_variant_of_run(const ridge_catalog *catalog,
-                                              const ridge_stack *stack,
-                                              const char *text)
+static bool is_told_on(const ridge_stack *stack, const ridge_chip *chip)
+{
+    if (stack->told_on == NULL)
+        return true;
+    for (size_t i = 0; chip != NULL && stack->told_on[i] != NULL; i++) {
+        if (is_variant(chip->name, stack->told_on[i]))
+            return true;
+    }
+    return false;
+}
+
+static const ridge_stack *find_variant(const ridge_catalog *catalog,
+                                       const ridge_stack *stack, const ridge_chip *chip,
+                                       const char *text)
 {
     const ridge_stack *found = stack;
     size_t longest = 0;
     for (size_t i = 0; i < ridge_catalog_stack_count(catalog); i++) {
         const ridge_stack *s = ridge_catalog_stack(catalog, i);
         if (s == NULL || s->variant_of == NULL ||
-            strcmp(s->variant_of, stack->name) != 0)
+            strcmp(s->variant_of, stack->name) != 0 || !is_told_on(s, chip))
             continue;
         for (size_t k = 0; s->told_by[k] != NULL; k++) {
             const size_t n = strlen(s->told_by[k]);
@@ -83,4 +96,17 @@ const ridge_stack *ridge_stack_variant_of_run(const ridge_catalog *catalog,
         }
     }
     return found;
+}
+
+const ridge_stack *ridge_stack_variant_of_run(const ridge_catalog *catalog,
+                                              const ridge_stack *stack,
+                                              const ridge_chip *chip, const char *text)
+{
+    for (int i = 0; i < VARIANTS_MOST; i++) {
+        const ridge_stack *next = find_variant(catalog, stack, chip, text);
+        if (next == stack)
+            break;
+        stack = next;
+    }
+    return stack;
 }

@@ -116,3 +116,25 @@ double ridge_model_flops_train(const ridge_model *model, double seq_tokens,
     }
     return 0;
 }
+
+double ridge_model_flops_mtp(const ridge_model *model, double seq_tokens,
+                             ridge_convention convention)
+{
+    const double d = (double)model->d_model;
+    const bool has_scores = convention != RIDGE_CONVENTION_SIX_N &&
+                            convention != RIDGE_CONVENTION_SIX_N_NO_EMBED;
+    const bool is_half = convention == RIDGE_CONVENTION_MATMUL_CAUSAL ||
+                         convention == RIDGE_CONVENTION_PALM_CAUSAL;
+    double flops = 2 * d * (2 * d + (double)model->vocab);
+    for (int i = 0; i < model->n_mtp_kinds; i++) {
+        const ridge_layer *layer = &model->layers[model->mtp_kinds[i]];
+        ridge_weight weights[RIDGE_WEIGHT_MAX];
+        const int n = ridge_layer_weights(model, layer, weights);
+        for (int k = 0; k < n; k++)
+            flops += 2 * (double)weights[k].in * (double)weights[k].out *
+                     (double)weights[k].active_copies;
+        if (has_scores)
+            flops += ridge_layer_scores_flops(layer, seq_tokens, is_half);
+    }
+    return TRAIN_OVER_FORWARD * flops;
+}

@@ -57,6 +57,7 @@ static ridge_layout layout_of(const ridge_knobs *k, int placement)
                      : (ridge_schedule)k->schedule;
     l.first_layers = k->first_layers;
     l.last_layers = k->last_layers;
+    l.mtp = k->mtp;
     for (int i = 0; i < RIDGE_OVERLAP_COUNT; i++)
         ridge_layout_set_overlap(&l, (ridge_overlap_kind)i, k->overlap[i] == 1);
     return l;
@@ -77,6 +78,7 @@ static void assert_layout(const ridge_layout *got, const ridge_layout *want)
     assert_int_equal(got->first_layers, want->first_layers);
     assert_int_equal(got->last_layers, want->last_layers);
     assert_int_equal(got->remat_layers, want->remat_layers);
+    assert_int_equal(got->mtp, want->mtp);
     assert_true(got->remat_ops == want->remat_ops);
     assert_int_equal(got->ep_dispatch, want->ep_dispatch);
     assert_int_equal(got->offload, want->offload);

@@ -11,6 +11,7 @@ static const launch_case round_cases[] = {
     {"llama-3-70b", "h100:8x8", {.dp = 1, .fsdp = 4, .tp = 1, .cp = 2, .pp = 8, .ep = 1, .zero_stage = 3, .vpp = 2, .microbatch_seqs = 1, .remat = RIDGE_REMAT_FULL, .precision = RIDGE_PRECISION_FP8}, 128, 8192},
     {"llama-3-8b", "h100:1x8", {.dp = 4, .fsdp = 1, .tp = 1, .cp = 1, .pp = 2, .ep = 1, .vpp = 1, .schedule = RIDGE_SCHEDULE_GPIPE, .microbatch_seqs = 1, .remat = RIDGE_REMAT_FULL, .optimizer = RIDGE_OPTIMIZER_SGD}, 64, 2048},
     {"llama-3-8b", "h100:2x8", {.dp = 1, .fsdp = 8, .tp = 1, .cp = 2, .pp = 1, .ep = 1, .zero_stage = 3, .vpp = 1, .microbatch_seqs = 1, .remat = RIDGE_REMAT_MATMULS, .cp_exchange = RIDGE_CP_GATHER, .offload = RIDGE_OFFLOAD_OPTIMIZER | RIDGE_OFFLOAD_ACTIVATIONS}, 64, 8192},
+    {"llama-3-8b", "v5p:4x4x4", {.dp = 1, .fsdp = 64, .tp = 1, .cp = 1, .pp = 1, .ep = 1, .zero_stage = 3, .vpp = 1, .mtp = 2, .microbatch_seqs = 1, .remat = RIDGE_REMAT_FULL}, 64, 4096},
     {"mixtral-8x7b", "v5p:4x4x4", {.dp = 1, .fsdp = 64, .tp = 1, .cp = 1, .pp = 1, .ep = 8, .zero_stage = 3, .vpp = 1, .microbatch_seqs = 1, .remat = RIDGE_REMAT_FULL}, 64, 4096},
     {"gpt3-13b", "v5e:4x4", {.dp = 1, .fsdp = 16, .tp = 1, .cp = 1, .pp = 1, .ep = 1, .zero_stage = 1, .vpp = 1, .microbatch_seqs = 1, .remat = RIDGE_REMAT_NONE}, 16, 2048},
     {"qwen2.5-7b", "v5e:4x4", {.dp = 16, .fsdp = 1, .tp = 1, .cp = 1, .pp = 1, .ep = 1, .zero_stage = 0, .vpp = 1, .microbatch_seqs = 1, .remat = RIDGE_REMAT_NONE, .precision = RIDGE_PRECISION_BF16_PURE}, 32, 2048},

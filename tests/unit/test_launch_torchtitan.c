@@ -104,6 +104,12 @@ static void what_torchtitan_lacks_is_refused(void **state)
                      RIDGE_E_ARG);
     fixture_assert_message(cx, "plan with zero=3");
     l.zero_stage = 3;
+    l.mtp = 1;
+    assert_int_equal(launch_fixture_write(cx, RIDGE_LAUNCHER_TORCHTITAN, "llama-3-8b",
+                                          "h100:1x8", &l, &text),
+                     RIDGE_E_ARG);
+    fixture_assert_message(cx, "trains no prediction layers: plan with mtp=0");
+    l.mtp = 0;
     assert_int_equal(launch_fixture_write(cx, RIDGE_LAUNCHER_TORCHTITAN, "mixtral-8x7b",
                                           "h100:1x8", &l, &text),
                      RIDGE_E_ARG);

@@ -151,16 +151,17 @@ static void words_of_a_run_tell_a_variant(void **state)
     assert_int_equal(ridge_catalog_open(cx, NULL, &c), RIDGE_OK);
     const ridge_stack *compiled = stack_of(cx, c, "compiled");
     const ridge_stack *old = stack_of(cx, c, "megatron-deepspeed");
-    assert_string_equal(ridge_stack_variant_of_run(c, compiled, "Table 3; eager")->name,
-                        "compiled-off");
-    assert_ptr_equal(ridge_stack_variant_of_run(c, compiled, "Table 3; compile"),
+    assert_string_equal(
+        ridge_stack_variant_of_run(c, compiled, NULL, "Table 3; eager")->name,
+        "compiled-off");
+    assert_ptr_equal(ridge_stack_variant_of_run(c, compiled, NULL, "Table 3; compile"),
                      compiled);
     assert_string_equal(
-        ridge_stack_variant_of_run(c, old, "gpt2.md line 115 (Megatron)")->name,
+        ridge_stack_variant_of_run(c, old, NULL, "gpt2.md line 115 (Megatron)")->name,
         "megatron-2021-fp16");
-    assert_ptr_equal(
-        ridge_stack_variant_of_run(c, old, "gpt2.md line 213 (Megatron + Deepspeed)"),
-        old);
+    assert_ptr_equal(ridge_stack_variant_of_run(
+                         c, old, NULL, "gpt2.md line 213 (Megatron + Deepspeed)"),
+                     old);
     assert_null(stack_of(cx, c, "internevo")->variant_of);
     ridge_ctx_close(cx);
 }

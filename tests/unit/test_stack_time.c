@@ -4,7 +4,7 @@
 #include "ridge/hardware_stack.h"
 
 static const ridge_stack tuned = {
-    .practice = {-1, -1, -1, NULL}, .stream_passes = 1, .kept_passes = 1};
+    .practice = {-1, -1, -1, -1, -1, NULL}, .stream_passes = 1, .kept_passes = 1};
 
 static ridge_train_price price_with(ridge_ctx *cx, const ridge_model *model,
                                     const ridge_stack *stack, ridge_remat remat)

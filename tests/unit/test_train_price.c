@@ -131,6 +131,59 @@ static void microbatches_pad_what_does_not_divide(void **state)
     assert_int_equal(price.padded_seqs, 6);
 }
 
+/* A layer of the model's, a map from 2 D to D and the head once more: FLOPs, products
+ * and state. */
+static void a_prediction_layer_is_a_layer_and_a_head(void **state)
+{
+    ridge_ctx *cx = *state;
+    plain p;
+    open_plain(cx, "h100", train_dense_model(cx), 4, &p);
+    const ridge_model *m = p.request.model;
+    ridge_layout layout = train_layout(1, 1, 1, 1, 1);
+    const ridge_train_price none = train_price_of(cx, &p.request, &layout);
+    layout.mtp = 1;
+    const ridge_train_price one = train_price_of(cx, &p.request, &layout);
+    const double d = (double)m->d_model;
+    const double vocab = (double)m->vocab;
+    const ridge_flops f = ridge_model_flops_forward(m, 2048, true);
+    const double layer = (f.total - f.unembedding) / (double)m->layer_count;
+    const double flops = 3 * (layer + 2 * d * vocab + 4 * d * d);
+    assert_near(ridge_model_flops_mtp(m, 2048, RIDGE_CONVENTION_MATMUL_CAUSAL), flops,
+                1e-9);
+    assert_near(one.model_flops_per_s_per_chip / one.tokens_per_s_per_chip -
+                    none.model_flops_per_s_per_chip / none.tokens_per_s_per_chip,
+                flops, 1e-9);
+    parts_sum(&one);
+    const double products = (flops - 3 * f.attention_scores / 4) / (3 * f.total);
+    const double more = one.parts.matmul_s / none.parts.matmul_s - 1;
+    assert_true(more > 0.8 * products && more < 1.4 * products);
+    assert_near(one.parts.attention_s, 1.25 * none.parts.attention_s, 1e-9);
+    const ridge_params params = ridge_model_params(m);
+    const double layers =
+        (double)(params.total - params.embedding - params.unembedding) / 4;
+    const double added = layers + d * (2 * d + 3);
+    const double state_bytes = one.memory.optimizer_bytes - none.memory.optimizer_bytes;
+    assert_near(state_bytes, 12 * added, 1e-3);
+    assert_near(one.memory.logits_bytes, 2 * none.memory.logits_bytes, 1e-12);
+}
+
+/* The last stage alone does more, and has the token table. */
+static void prediction_layers_are_on_the_last_stage(void **state)
+{
+    ridge_ctx *cx = *state;
+    plain p;
+    open_plain(cx, "h100:1x2", train_dense_model(cx), 8, &p);
+    ridge_layout layout = train_layout(1, 1, 1, 1, 2);
+    const double none = train_price_of(cx, &p.request, &layout).step_time_s;
+    layout.mtp = 1;
+    const ridge_train_price even = train_price_of(cx, &p.request, &layout);
+    layout.first_layers = 3;
+    layout.last_layers = 1;
+    const ridge_train_price less = train_price_of(cx, &p.request, &layout);
+    assert_true(even.step_time_s > none);
+    assert_true(less.step_time_s < even.step_time_s);
+}
+
 static void full_remat_repeats_the_forward_pass(void **state)
 {
     ridge_ctx *cx = *state;
@@ -265,6 +318,8 @@ int main(void)
         cmocka_unit_test(zero_stages_cut_their_part_of_the_state),
         cmocka_unit_test(the_bubble_is_pp_less_one_over_m),
         cmocka_unit_test(microbatches_pad_what_does_not_divide),
+        cmocka_unit_test(a_prediction_layer_is_a_layer_and_a_head),
+        cmocka_unit_test(prediction_layers_are_on_the_last_stage),
         cmocka_unit_test(full_remat_repeats_the_forward_pass),
         cmocka_unit_test(selective_remat_repeats_the_scores),
         cmocka_unit_test(rates_follow_from_the_step),

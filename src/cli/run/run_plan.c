@@ -351,6 +351,12 @@ ridge_status cli_run_plan(cli_run *run, run_plan *out)
     }
     if (is_given(run, "precision"))
         p.plan.layout.precision = knobs.precision;
+    if (knobs.mtp > 0 || p.plan.layout.mtp > 0)
+        return ridge_fail(
+            run->cx, RIDGE_E_ARG,
+            "mtp=%d: ridge run trains no prediction layers: leave it out, "
+            "or plan with mtp=0",
+            knobs.mtp > 0 ? knobs.mtp : (int)p.plan.layout.mtp);
     RIDGE_TRY(load_model(run, &p));
     if (!p.is_file)
         RIDGE_TRY(check_given(run, &knobs, p.model));

@@ -351,6 +351,7 @@ const cli_verb cli_verb_train = {
         "  ep_dispatch=copies|once|once-fp8  how tokens reach their experts\n"
         "  microbatch=  vpp=  schedule=gpipe|1f1b|interleaved|zb-h1|zb-h2|zb-v|any\n"
         "  first_layers=  last_layers=  layers of those stages; 0: none\n"
+        "  mtp=  multi-token prediction layers that are trained, beside the head\n"
         "  remat=none|elementwise|selective|matmuls|ffn|full  remat_layers=  of a "
         "stage\n"
         "  remat=up+act  operations by what they make in ridge model --program;\n"

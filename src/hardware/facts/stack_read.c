@@ -6,11 +6,12 @@
  * inherited); aliases; runs (words of titles of sources whose runs used it); variant_of
  * and told_by (runs of that stack that used this one have one of these words); vendors
  * (of the chips that it runs on; all where there are none); attention (flash, unfused);
- * practice {sp, zero, remat, precision}; the flags has_tp_overlap, has_send_overlap,
- * has_half_gradients, dispatches_once, broadcasts_updates, has_two_gradients,
- * gathers_stage; facts range_low, range_high, range_rows, stream_passes, gated_passes,
- * kept_passes, logit_bytes, selective_matmuls, experts_half_width; factors matmul_time,
- * fp8_time, fp4_time, attention_time {chip: fact}. An unknown member is an error.
+ * practice {sp, zero, remat, mtp, ep_overlap, precision}; the flags has_tp_overlap,
+ * has_send_overlap, has_half_gradients, dispatches_once, broadcasts_updates,
+ * has_two_gradients, gathers_stage; facts range_low, range_high, range_rows,
+ * stream_passes, gated_passes, kept_passes, logit_bytes, selective_matmuls,
+ * experts_half_width; factors matmul_time, fp8_time, fp4_time, attention_time {chip:
+ * fact}. An unknown member is an error.
  */
 #include "stack_read.h"
 
@@ -25,6 +26,7 @@ static const char *const members[] = {"name",
                                       "runs",
                                       "variant_of",
                                       "told_by",
+                                      "told_on",
                                       "vendors",
                                       "attention",
                                       "practice",
@@ -152,9 +154,11 @@ static ridge_status read_numbers(ridge_ctx *cx, const ridge_node *root,
 static ridge_status read_practice(ridge_ctx *cx, ridge_node node,
                                   ridge_stack_practice *out)
 {
-    static const char *const known[] = {"sp", "zero", "remat", "precision"};
-    int *const fields[] = {&out->has_sp, &out->zero_stage, &out->remat};
-    static const int64_t most[] = {1, 3, 3};
+    static const char *const known[] = {"sp",  "zero",       "remat",
+                                        "mtp", "ep_overlap", "precision"};
+    int *const fields[] = {&out->has_sp, &out->zero_stage, &out->remat, &out->mtp,
+                           &out->has_ep_overlap};
+    static const int64_t most[] = {1, 3, 3, 1, 1};
     if (ridge_json_is_absent(node))
         return RIDGE_OK;
     RIDGE_TRY(ridge_json_only(cx, node, known, RIDGE_COUNT_OF(known)));
@@ -196,10 +200,13 @@ static ridge_status read_variant(ridge_ctx *cx, const ridge_node *root, ridge_st
     const ridge_node of = ridge_json_get(root, "variant_of");
     const ridge_node words = ridge_json_get(root, "told_by");
     s->variant_of = NULL;
-    s->told_by = NULL;
+    s->told_by = s->told_on = NULL;
     if (ridge_json_is_absent(of) && ridge_json_is_absent(words))
         return RIDGE_OK;
     RIDGE_TRY(ridge_json_want_text(cx, of, &s->variant_of));
+    const ridge_node chips = ridge_json_get(root, "told_on");
+    if (!ridge_json_is_absent(chips))
+        RIDGE_TRY(ridge__aliases_read(cx, chips, &s->told_on));
     return ridge__aliases_read(cx, words, &s->told_by);
 }
 
@@ -211,7 +218,7 @@ ridge_status ridge__stack_read(ridge_ctx *cx, ridge_node root, const ridge_stack
     if (s == NULL)
         return ridge_fail_nomem(cx);
     *s = base != NULL ? *base
-                      : (ridge_stack){.practice = {-1, -1, -1, NULL},
+                      : (ridge_stack){.practice = {-1, -1, -1, -1, -1, NULL},
                                       .stream_passes = 1,
                                       .kept_passes = 1};
     if (ridge_json_kind_of(root) != RIDGE_JSON_OBJECT)

@@ -254,9 +254,11 @@ static bool is_wanted(const ridge__config *c, const ridge_layer *layer)
  * are one part each, the last attention and the last feed-forward. */
 static bool add_repeated_layer(const ridge__config *c, total *t)
 {
-    const ridge_model *m = c->model;
+    ridge_model *m = c->model;
     bool has_mixer = false, has_ffn = false;
-    for (int i = m->n_runs - 1; i >= 0 && !(has_mixer && has_ffn); i--) {
+    for (int i = m->n_runs - 1;
+         i >= 0 && !(has_mixer && has_ffn) && m->n_mtp_kinds < (int)RIDGE_COUNT_OF(m->mtp_kinds);
+         i--) {
         const ridge_layer *layer = &m->layers[m->runs[i].layer];
         const bool gives_mixer = layer->mixer.kind == RIDGE_MIXER_ATTENTION ||
                                  layer->mixer.kind == RIDGE_MIXER_MLA;
@@ -269,6 +271,7 @@ static bool add_repeated_layer(const ridge__config *c, total *t)
         if (!ridge__layer_params(m, layer, &params))
             return false;
         add_product(t, params, 1);
+        m->mtp_kinds[m->n_mtp_kinds++] = m->runs[i].layer;
         has_mixer = has_mixer || gives_mixer;
         has_ffn = has_ffn || gives_ffn;
     }
@@ -284,10 +287,11 @@ ridge_status ridge__config_mtp(ridge__config *c)
     int64_t layers;
     const int64_t d_model = c->model->d_model;
     RIDGE_TRY(ridge__config_get(c, RIDGE__F_MTP_LAYERS, 0, &layers));
-    if (layers == 0)
-        return RIDGE_OK;
     if (!add_repeated_layer(c, &one))
         one.is_over = true;
+    if (layers == 0)
+        return RIDGE_OK;
+    c->model->mtp_depth = layers;
     add_product(&one, 2 * d_model, d_model);
     add_product(&one, 3, d_model);
     add_product(&all, layers, one.v);

@@ -113,6 +113,8 @@ ridge_status fleet_case_check(ridge_ctx *cx, const ridge_train_request *r)
         k->schedule != RIDGE_SCHEDULE_GPIPE && k->schedule != RIDGE_SCHEDULE_ZB_H1 &&
         k->schedule != RIDGE_SCHEDULE_ZB_H2)
         return fail_knob(cx, "schedule", "run 1f1b, gpipe, zb-h1 or zb-h2");
+    if (k->mtp > 0)
+        return fail_knob(cx, "mtp", "price no prediction layers: leave it out");
     if (k->is_first_fixed || k->is_last_fixed)
         return fail_knob(cx, "first_layers, last_layers",
                          "have layers dealt out by their speed: leave them out");

@@ -36,6 +36,7 @@ const launch_option launch_bridge_options[] = {
     {"model.num_moe_experts", LAUNCH_EXPERTS, NULL, NULL},
     {"model.moe_router_topk", LAUNCH_EXPERTS_PER_TOKEN, NULL, NULL},
     {"model.moe_ffn_hidden_size", LAUNCH_EXPERT_D_FF, NULL, NULL},
+    {"model.mtp_num_layers", LAUNCH_MTP, NULL, NULL},
     {"model.moe_layer_freq", LAUNCH_MOE_PATTERN, NULL, NULL},
     {"model.moe_shared_expert_intermediate_size", LAUNCH_SHARED_D_FF, NULL, NULL},
     {"model.moe_router_enable_expert_bias", LAUNCH_ROUTER_BIAS, "True", NULL},

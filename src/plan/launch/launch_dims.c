@@ -191,6 +191,7 @@ ridge_status launch_dims_model(ridge_ctx *cx, const launch_dims *d, const char *
     if (d->has_learned_positions)
         m->embedding_params += d->positions * d->d_model;
     RIDGE_TRY(add_layers(cx, d, m));
+    m->mtp_kinds[m->n_mtp_kinds++] = m->runs[m->n_runs - 1].layer;
     *out = m;
     return RIDGE_OK;
 }

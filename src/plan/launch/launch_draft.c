@@ -88,6 +88,8 @@ ridge_status launch_draft_check(launch_draft *d, const launch_ability *a)
                                    "offload=none",
                                    ridge_offload_text(l->offload & ~a->offload));
     }
+    if (l->mtp > 0 && !a->has_mtp)
+        return launch_draft_refuse(d, "trains no prediction layers: plan with mtp=0");
     if (l->remat_ops != 0 && !a->has_named_remat) {
         return launch_draft_refuse(d,
                                    "does not choose single operations: plan with a "

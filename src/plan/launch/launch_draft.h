@@ -37,6 +37,7 @@ typedef struct launch_ability {
     bool has_ends;    /* stages of chosen sizes */
     bool has_partial_remat;
     bool has_named_remat; /* of single operations, at least of some sets */
+    bool has_mtp;         /* layers that predict further tokens */
 } launch_ability;
 
 RIDGE_NODISCARD ridge_status launch_draft_check(launch_draft *draft,

@@ -40,7 +40,7 @@
     X(OPTIMIZER_OFFLOAD) X(OFFLOAD_FRACTION) X(WEIGHTS_OFFLOAD) X(PRECISION_AWARE)       \
     X(FIRST_MOMENT) X(SECOND_MOMENT) X(MOMENTUM) X(EP_OVERLAP) X(NO_PP_OVERLAP)          \
     X(GROUPED_GEMM) X(DISPATCHER) X(DISPATCHER_BACKEND) X(NO_GRAD_FUSION) X(CHECKPOINT_FORMAT)                 \
-    X(SPEC) X(BASE)                                                                      \
+    X(SPEC) X(BASE) X(MTP)                                                                      \
     /* serving */                                                                        \
     X(ATTENTION_DP) X(HAS_ATTENTION_DP) X(EXPERT_PARALLEL) X(KV_SPLIT) X(KV_BATCH)       \
     X(SEQUENCES) X(BUDGET) X(CONTEXT) X(PROMPT) X(CACHE_BLOCK) X(MEMORY_SHARE)           \

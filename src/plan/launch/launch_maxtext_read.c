@@ -332,6 +332,7 @@ ridge_status launch_maxtext_read(launch_sheet *s, const ridge_launch_query *quer
     int64_t microbatches = 1;
     RIDGE_TRY(refuse_serving(s));
     RIDGE_TRY(launch_maxtext_model(s, query, launch));
+    RIDGE_TRY(launch_mtp_read(s, &launch->knobs));
     launch->has_layout = has_layout(s);
     if (!launch->has_layout)
         return RIDGE_OK;

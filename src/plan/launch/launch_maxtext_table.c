@@ -73,6 +73,7 @@ const launch_option launch_maxtext_options[] = {
     {"max_target_length", LAUNCH_SEQ, "2048", NULL},
     {"steps", LAUNCH_STEPS, NULL, NULL},
 
+    {"mtp_num_layers", LAUNCH_MTP, "0", NULL},
     {"remat_policy", LAUNCH_REMAT, "full", NULL},
     {"context", LAUNCH_KEEP_CONTEXT, "remat", NULL},
     {"query_proj", LAUNCH_KEEP_Q, "remat", NULL},
@@ -105,7 +106,6 @@ const launch_option launch_maxtext_options[] = {
     UNPRICED("pipeline_fsdp_ag_per_repeat", "false", "weights gathered once a repeat; priced once a microbatch"),
     UNPRICED("pipeline_parallel_layers", "-1", "a pipeline of some layers; priced as of all"),
     UNPRICED("attention", "autoselected|flash|cudnn_flash_te", "attention without a fused kernel; priced as flash attention"),
-    UNPRICED("mtp_num_layers", "0", "prediction layers add forward and backward work; not priced"),
     UNPRICED("capacity_factor", "-1.0|-1", "tokens dropped or padded; priced without either"),
     UNPRICED("megablox", "true", "experts without grouped products; priced as grouped"),
     UNPRICED("sparse_matmul", "true", "experts as dense products; priced as grouped"),

@@ -353,8 +353,11 @@ ridge_status launch_maxtext_write(launch_draft *d)
         .optimizers = 1u << RIDGE_OPTIMIZER_ADAMW | 1u << RIDGE_OPTIMIZER_SGD |
                       1u << RIDGE_OPTIMIZER_MUON,
         .offload = RIDGE_OFFLOAD_ALL,
-        .has_named_remat = true};
+        .has_named_remat = true,
+        .has_mtp = true};
     RIDGE_TRY(launch_draft_check(d, &ability));
+    if (d->layout->mtp > 0)
+        launch_draft_i64(d, LAUNCH_MTP, d->layout->mtp);
     RIDGE_TRY(fill_model(d));
     RIDGE_TRY(fill_mesh(d));
     RIDGE_TRY(fill_pipeline(d));

@@ -463,6 +463,7 @@ ridge_status launch_megatron_read(launch_sheet *s, const ridge_launch_query *que
     if (launch->has_layout)
         RIDGE_TRY(read_degrees(s, k));
     RIDGE_TRY(read_model(s, query, k->tp > 0 ? k->tp : 1, launch));
+    RIDGE_TRY(launch_mtp_read(s, k));
     if (!launch->has_layout)
         return RIDGE_OK;
     RIDGE_TRY(read_layout(s, query->slice->chips, launch));

@@ -52,6 +52,7 @@ const launch_option launch_megatron_options[] = {
     {"moe-router-num-groups", LAUNCH_EXPERT_GROUPS, NULL, NULL},
     {"moe-router-group-topk", LAUNCH_GROUPS_PER_TOKEN, NULL, NULL},
     {"moe-router-enable-expert-bias", LAUNCH_ROUTER_BIAS, "false", NULL},
+    {"mtp-num-layers", LAUNCH_MTP, "0", NULL},
     {"moe-grouped-gemm", LAUNCH_GROUPED_GEMM, "false", NULL},
     {"moe-token-dispatcher-type", LAUNCH_DISPATCHER, "allgather", NULL},
     {"moe-flex-dispatcher-backend", LAUNCH_DISPATCHER_BACKEND, "deepep", NULL},
@@ -122,7 +123,6 @@ const launch_option launch_megatron_options[] = {
     {"vocab-file", LAUNCH_VOCAB_FILE, NULL, NULL},
     {"spec", LAUNCH_SPEC, NULL, NULL},
 
-    UNPRICED("mtp-num-layers", "0", "prediction layers add forward and backward work; not priced"),
     UNPRICED("moe-latent-size", NULL, "experts on a narrower width; priced on the whole width"),
     UNPRICED("hybrid-override-pattern", NULL, "layers of other kinds; priced as attention"),
     UNPRICED("hybrid-layer-pattern", NULL, "layers of other kinds; priced as attention"),

@@ -150,6 +150,8 @@ static void fill_stages(launch_draft *d)
         ridge_buf_printf(&b, "%s%s", s == 0 ? "" : "|", s == 0 ? "E" : "");
         if (layers > 0)
             ridge_buf_printf(&b, "t*%lld", (long long)layers);
+        for (int64_t i = 0; s == cut.pp - 1 && i < cut.mtp; i++)
+            ridge_buf_puts(&b, "m");
         ridge_buf_puts(&b, s == cut.pp - 1 ? "L" : "");
     }
     launch_draft_text(d, LAUNCH_STAGES, ridge_buf_text(&b));
@@ -235,6 +237,8 @@ static ridge_status fill_degrees(launch_draft *d)
                                             [RIDGE_CP_GATHER] = "all_gather",
                                             [RIDGE_CP_ALL_TO_ALL] = "a2a"};
     const ridge_layout *l = d->layout;
+    if (l->mtp > 0)
+        launch_draft_i64(d, LAUNCH_MTP, l->mtp);
     launch_draft_i64(d, LAUNCH_TP, l->tp);
     launch_draft_i64(d, LAUNCH_PP, l->pp);
     launch_draft_i64(d, LAUNCH_CP, l->cp);
@@ -409,7 +413,8 @@ ridge_status launch_megatron_fill(launch_draft *d)
         .offload = RIDGE_OFFLOAD_OPTIMIZER,
         .has_ends = true,
         .has_partial_remat = true,
-        .has_named_remat = true};
+        .has_named_remat = true,
+        .has_mtp = true};
     const double tokens = d->request->total_tokens;
     RIDGE_TRY(launch_draft_check(d, &ability));
     RIDGE_TRY(launch_dims_of(d->cx, d->request->model, &d->dims));

@@ -102,3 +102,13 @@ ridge_status launch_model_find(launch_sheet *sheet, const ridge_launch_query *qu
     launch->model_name = launch->model->name;
     return RIDGE_OK;
 }
+
+ridge_status launch_mtp_read(launch_sheet *s, ridge_knobs *knobs)
+{
+    int64_t layers = 0;
+    if (!launch_sheet_has(s, LAUNCH_MTP))
+        return RIDGE_OK;
+    RIDGE_TRY(launch_sheet_i64(s, LAUNCH_MTP, 0, RIDGE_MTP_MOST, &layers));
+    knobs->mtp = (int)layers;
+    return RIDGE_OK;
+}

@@ -72,4 +72,7 @@ RIDGE_NODISCARD ridge_status launch_model_find(launch_sheet *sheet,
 /** "sizes of FILE" */
 const char *launch_model_title(const launch_sheet *sheet);
 
+/** Prediction layers that are trained, as the knob mtp. @errors E_PARSE */
+RIDGE_NODISCARD ridge_status launch_mtp_read(launch_sheet *sheet, ridge_knobs *knobs);
+
 #endif

@@ -141,6 +141,24 @@ static ridge_status check_experts(ridge_ctx *cx, const ridge_knobs *k,
     return RIDGE_OK;
 }
 
+/* A prediction layer repeats one of the model's layers and its head. */
+static ridge_status check_mtp(ridge_ctx *cx, const ridge_knobs *k,
+                              const ridge_model *model)
+{
+    if (k->mtp == 0)
+        return RIDGE_OK;
+    if (!model->has_unembedding || model->n_mtp_kinds == 0)
+        return ridge_fail(cx, RIDGE_E_ARG,
+                          "mtp=%d predicts further tokens and %s predicts none: leave "
+                          "it out",
+                          k->mtp, model->name);
+    if (k->schedule == RIDGE_SCHEDULE_ZB_V || k->schedule == RIDGE_SCHEDULE_DUALPIPE)
+        return fail_schedule(cx, k,
+                             "has no stage with the head alone: leave mtp out, or use "
+                             "schedule=1f1b");
+    return RIDGE_OK;
+}
+
 /* Knobs of what is computed again. */
 static ridge_status check_remat(ridge_ctx *cx, const ridge_knobs *k,
                                 const ridge_model *model)
@@ -182,6 +200,7 @@ static ridge_status check_overlap(ridge_ctx *cx, const ridge_knobs *k)
 ridge_status ridge_knobs_check(ridge_ctx *cx, const ridge_knobs *k,
                                const ridge_model *model)
 {
+    RIDGE_TRY(check_mtp(cx, k, model));
     if (k->zero_stage == 0 && k->fsdp > 1)
         return ridge_fail(cx, RIDGE_E_ARG,
                           "zero=0 shards nothing, so fsdp=%lld contradicts it: use "

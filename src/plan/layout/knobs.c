@@ -27,6 +27,7 @@ typedef enum knob_kind {
     KNOB_STAGE,
     KNOB_FLAG,
     KNOB_ZERO,
+    KNOB_MTP,
     KNOB_REMAT,
     KNOB_PRECISION,
     KNOB_OPTIMIZER,
@@ -58,6 +59,7 @@ static const knob knobs_known[] = {
     {"schedule", KNOB_SCHEDULE, offsetof(ridge_knobs, schedule)},
     {"first_layers", KNOB_STAGE, offsetof(ridge_knobs, first_layers)},
     {"last_layers", KNOB_STAGE, offsetof(ridge_knobs, last_layers)},
+    {"mtp", KNOB_MTP, offsetof(ridge_knobs, mtp)},
     {"remat", KNOB_REMAT, offsetof(ridge_knobs, remat)},
     {"remat_layers", KNOB_DEGREE, offsetof(ridge_knobs, remat_layers)},
     {"offload", KNOB_OFFLOAD, offsetof(ridge_knobs, offload)},
@@ -186,6 +188,8 @@ static ridge_status set_knob(ridge_ctx *cx, ridge_knobs *knobs, const knob *k,
         return set_small(cx, field, k->name, value, 1);
     case KNOB_ZERO:
         return set_small(cx, field, k->name, value, 3);
+    case KNOB_MTP:
+        return set_small(cx, field, k->name, value, RIDGE_MTP_MOST);
     case KNOB_REMAT:
         return set_remat(cx, knobs, value);
     case KNOB_PRECISION:

@@ -9,7 +9,7 @@
  *     mesh                    {dp, fsdp, tp, cp, pp, ep}
  *     zero_stage, sp, vpp, microbatch_seqs, remat, precision, tp_overlap,
  *     placement_index
- *     schedule, first_layers, last_layers, cp_exchange, ep_dispatch, remat_layers,
+ *     schedule, first_layers, last_layers, mtp, cp_exchange, ep_dispatch, remat_layers,
  * offload, optimizer, fsdp_overlap, dp_overlap, pp_overlap, ep_overlap   plain when
  * absent placement, shardings, predicted, run   written, not read
  * Other keys are refused. Plans of pools of unlike chips have "kind": "fleet", see
@@ -94,6 +94,7 @@ void plan_file_set_layout(ridge_ctx *cx, ridge_json *o,
                                    : ridge_schedule_text(ridge_layout_schedule(l)));
     set_stage_layers(o, "first_layers", l->first_layers);
     set_stage_layers(o, "last_layers", l->last_layers);
+    ridge_json_set_i64(o, "mtp", l->mtp);
     ridge_json_set_text(o, "cp_exchange", ridge_cp_text(l->cp_exchange));
     ridge_json_set_text(o, "ep_dispatch", ridge_ep_dispatch_text(l->ep_dispatch));
     ridge_json_set_i64(o, "microbatch_seqs", l->microbatch_seqs);
@@ -313,7 +314,10 @@ static ridge_status read_choices(ridge_ctx *cx, const ridge_node *root, ridge_la
     RIDGE_TRY(read_schedule(cx, root, l));
     RIDGE_TRY(read_stage_layers(cx, root, "first_layers", &l->first_layers));
     RIDGE_TRY(read_stage_layers(cx, root, "last_layers", &l->last_layers));
-    ridge_node n = ridge_json_get(root, "remat_layers");
+    ridge_node n = ridge_json_get(root, "mtp");
+    if (!ridge_json_is_absent(n))
+        RIDGE_TRY(ridge_json_want_i64(cx, n, 0, RIDGE_MTP_MOST, &l->mtp));
+    n = ridge_json_get(root, "remat_layers");
     if (!ridge_json_is_absent(n) && ridge_json_kind_of(n) != RIDGE_JSON_NULL)
         RIDGE_TRY(ridge_json_want_i64(cx, n, 0, DEGREE_MOST, &l->remat_layers));
     n = ridge_json_get(root, "cp_exchange");

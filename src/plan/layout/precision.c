@@ -14,7 +14,8 @@ static const ridge_policy policies[] = {
      master,                                                                           \
      moment,                                                                           \
      reduce,                                                                           \
-     RIDGE_PRECISION_##name == RIDGE_PRECISION_FP8_ROWS},
+     RIDGE_PRECISION_##name == RIDGE_PRECISION_FP8_ROWS,                               \
+     RIDGE_PRECISION_##name == RIDGE_PRECISION_MXFP8},
     RIDGE_PRECISION_LIST(POLICY_ROW)
 #undef POLICY_ROW
 };

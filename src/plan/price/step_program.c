@@ -341,7 +341,8 @@ static step_times stage_times(const train_case *tc, const remat_times *of,
         add_times(&t, &of->kept[k], (1 - again) * stage->layers[k]);
     }
     if (stage->has_head)
-        add_times(&t, &entries[tc->n_kinds], 1);
+        add_times(&t, &entries[tc->n_kinds],
+                  stage->predictions > 0 ? stage->head_passes : 1);
     if (stage->has_embedding)
         add_times(&t, &entries[tc->n_kinds + 1], 1);
     return t;

@@ -194,6 +194,8 @@ ridge_status train_case_open(ridge_ctx *cx, const ridge_train_request *request,
     tc.batch_seqs = seqs < 1 ? 1 : (int64_t)seqs;
     tc.flops_per_token =
         ridge_model_flops_train(model, tc.seq_tokens, request->convention);
+    tc.mtp_flops_per_token =
+        ridge_model_flops_mtp(model, tc.seq_tokens, request->convention);
     tc.usable_bytes = chip->hbm_bytes * (1 - request->headroom);
     tc.usd_per_chip_hour = request->usd_per_chip_hour;
     if (tc.usd_per_chip_hour == 0 && chip->n_prices > 0)
@@ -305,10 +307,28 @@ train_params train_layer_params(const train_case *tc, int kind, int64_t tp, int6
     return p;
 }
 
+double train_flops_per_token(const train_case *tc, const ridge_layout *l)
+{
+    return tc->flops_per_token + (double)l->mtp * tc->mtp_flops_per_token;
+}
+
+/* The token table on the last stage, for the embeddings that prediction layers read,
+ * and their maps from 2 D to D with three norms. @source deepseek-v3-2024, 2.2;
+ * megatron-lm-2025 for the table */
+static double prediction_params(const train_case *tc, const train_stage *stage)
+{
+    const double d = (double)tc->model->d_model;
+    const bool is_there = stage->has_embedding || tc->model->is_tied;
+    if (stage->predictions <= 0)
+        return 0;
+    return stage->predictions * d * (2 * d + 3) +
+           (is_there ? 0 : (double)tc->model->vocab * d);
+}
+
 double train_embedding_params(const train_case *tc, const train_stage *stage,
                               int64_t tp, int64_t pp)
 {
-    double params = 0;
+    double params = prediction_params(tc, stage);
     double table = (double)tc->params.embedding;
     if (stage->has_embedding)
         params += table;

@@ -12,7 +12,8 @@ typedef struct train_stage {
     const double *layers; /* [kinds] how many of each kind */
     bool has_embedding, has_head;
     double copies;      /* of a stage's worth of weights: 1, or 2 where it is dual */
-    double head_passes; /* a microbatch: 1, or a half */
+    double head_passes; /* a microbatch: 1, or a half; more with prediction layers */
+    double predictions; /* prediction layers, whose layers stand in `layers` too */
     double of_layers;   /* of the stage that it is a part of; 0: it is whole */
     int first;          /* earliest stage that looks like this: the fullest */
     int count;          /* stages that look like this */
@@ -22,6 +23,7 @@ typedef struct train_stage {
 typedef struct stage_cut {
     int64_t pp;
     int64_t first_layers, last_layers; /* or RIDGE_STAGE_* */
+    int64_t mtp;                       /* prediction layers, on the last stage */
     bool is_folded; /* two chunks a rank, the second back up: its ends on rank 0 */
     bool is_dual;   /* two stages a rank, of a pipeline each way */
 } stage_cut;
@@ -69,6 +71,7 @@ typedef struct train_case {
     double seq_tokens;
     double usable_bytes;        /* of a chip's memory */
     double flops_per_token;     /* training, by the request's convention */
+    double mtp_flops_per_token; /* the same of one prediction layer */
     double usd_per_chip_hour;   /* 0: not known */
     train_stages *stages_by_pp; /* memo, n_stages_by_pp entries */
     int n_stages_by_pp, cap_stages_by_pp;
@@ -128,7 +131,11 @@ typedef struct train_params {
 
 train_params train_layer_params(const train_case *tc, int kind, int64_t tp, int64_t ep);
 
-/** Parameters of embedding and head on a chip, before ZeRO. */
+/** Training FLOPs of a token, with the prediction layers that a layout trains. */
+double train_flops_per_token(const train_case *tc, const ridge_layout *layout);
+
+/** Parameters of embedding, head and prediction layers' own maps on a chip, before
+ * ZeRO. */
 double train_embedding_params(const train_case *tc, const train_stage *stage,
                               int64_t tp, int64_t pp);
 

@@ -95,7 +95,8 @@ void train_price_finish(const train_case *tc, ridge_train_price *p)
     int64_t run_seqs = p->microbatches * l->microbatch_seqs * replicas_of_batch(l);
     p->padded_seqs = run_seqs - tc->batch_seqs;
     p->tokens_per_s_per_chip = tokens / p->step_time_s / chips;
-    p->model_flops_per_s_per_chip = p->tokens_per_s_per_chip * tc->flops_per_token;
+    p->model_flops_per_s_per_chip =
+        p->tokens_per_s_per_chip * train_flops_per_token(tc, l);
     double peak = ridge_chip_peak(tc->chip, RIDGE_DTYPE_BF16, NULL);
     double again = train_again_flops(tc, l);
     p->mfu = p->model_flops_per_s_per_chip / peak;

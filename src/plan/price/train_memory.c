@@ -187,7 +187,8 @@ static void add_activations(const train_case *tc, const train_load *load,
     m->working_bytes = tokens * ((again > 0 ? rest : 0) + 0.5 * whole);
     if (stage->has_head && tc->model->has_unembedding) {
         double vocab = (double)tc->model->vocab / (double)l->tp;
-        m->logits_bytes = tokens * vocab * stack_logit_bytes(tc);
+        m->logits_bytes =
+            tokens * vocab * stack_logit_bytes(tc) * (1 + stage->predictions);
     }
 }
 

@@ -90,7 +90,8 @@ static train_stage *find_alike(train_stages *all, const train_stage *s, int n_ki
     for (int i = 0; i < all->n; i++) {
         train_stage *t = &all->stages[i];
         bool is_alike =
-            t->has_embedding == s->has_embedding && t->has_head == s->has_head &&
+            t->predictions == s->predictions && t->has_embedding == s->has_embedding &&
+            t->has_head == s->has_head &&
             memcmp(t->layers, s->layers, (size_t)n_kinds * sizeof *s->layers) == 0;
         if (is_alike)
             return t;
@@ -135,6 +136,22 @@ static void pair(double *layers, int64_t pp, int n_kinds)
     }
 }
 
+/* Beside the head of the last stage each prediction layer has a layer of the model's, a
+ * map from 2 D to D, which is as much of a head of V words as 2 D of them, and the head
+ * once more. @source deepseek-v3-2024, section 2.2 */
+static void add_predictions(const train_case *tc, int64_t depth, double *layers,
+                            train_stage *stage)
+{
+    const ridge_model *m = tc->model;
+    if (!stage->has_head || depth == 0)
+        return;
+    for (int i = 0; i < m->n_mtp_kinds; i++)
+        layers[m->mtp_kinds[i]] += (double)depth;
+    stage->predictions = (double)depth;
+    stage->head_passes +=
+        (double)depth * (1 + 2 * (double)m->d_model / (double)m->vocab);
+}
+
 static void add_stage(train_stages *all, const train_stage *stage, int rank,
                       int n_kinds)
 {
@@ -172,14 +189,14 @@ static bool build(const train_case *tc, const stage_cut *cut, train_stages *out)
         pair(layers, pp, tc->n_kinds);
     for (int64_t s = 0; s < pp; s++) {
         const int64_t last = cut->is_folded ? 0 : pp - 1;
-        const train_stage stage = {.layers = &layers[s * tc->n_kinds],
-                                   .has_embedding =
-                                       s == 0 || (cut->is_dual && s == last),
-                                   .has_head = s == last || (cut->is_dual && s == 0),
-                                   .copies = cut->is_dual ? 2 : 1,
-                                   .head_passes = cut->is_dual ? 0.5 : 1,
-                                   .first = (int)s,
-                                   .count = 1};
+        train_stage stage = {.layers = &layers[s * tc->n_kinds],
+                             .has_embedding = s == 0 || (cut->is_dual && s == last),
+                             .has_head = s == last || (cut->is_dual && s == 0),
+                             .copies = cut->is_dual ? 2 : 1,
+                             .head_passes = cut->is_dual ? 0.5 : 1,
+                             .first = (int)s,
+                             .count = 1};
+        add_predictions(tc, cut->mtp, &layers[s * tc->n_kinds], &stage);
         add_stage(out, &stage, (int)s, tc->n_kinds);
     }
     return true;
@@ -187,7 +204,10 @@ static bool build(const train_case *tc, const stage_cut *cut, train_stages *out)
 
 stage_cut stage_cut_of(const ridge_layout *l)
 {
-    return (stage_cut){l->pp, l->first_layers, l->last_layers,
+    return (stage_cut){l->pp,
+                       l->first_layers,
+                       l->last_layers,
+                       l->mtp,
                        l->pp > 1 && l->schedule == RIDGE_SCHEDULE_ZB_V,
                        l->pp > 1 && l->schedule == RIDGE_SCHEDULE_DUALPIPE};
 }
@@ -195,8 +215,8 @@ stage_cut stage_cut_of(const ridge_layout *l)
 static bool is_same_cut(const stage_cut *a, const stage_cut *b)
 {
     return a->pp == b->pp && a->first_layers == b->first_layers &&
-           a->last_layers == b->last_layers && a->is_folded == b->is_folded &&
-           a->is_dual == b->is_dual;
+           a->last_layers == b->last_layers && a->mtp == b->mtp &&
+           a->is_folded == b->is_folded && a->is_dual == b->is_dual;
 }
 
 const train_stages *train_case_stages(train_case *tc, const ridge_layout *l)

@@ -196,15 +196,16 @@ void explain_mfu(story *s, int depth)
 {
     const ridge_train_price *p = s->price;
     double dense = ridge_chip_peak(s->tc->chip, RIDGE_DTYPE_BF16, NULL);
+    const double flops = train_flops_per_token(s->tc, &p->layout);
     story_add(s, depth, "mfu", "FLOPs a token x tokens/s a chip / peak",
               ridge_format_percent(p->mfu).s, "%s x %s / %s",
-              ridge_format_si(s->tc->flops_per_token, "FLOP").s,
+              ridge_format_si(flops, "FLOP").s,
               ridge_format_count(p->tokens_per_s_per_chip).s,
               ridge_format_si(dense, "FLOP/s").s);
-    story_add(
-        s, depth + 1, "FLOPs a token", ridge_convention_what(s->request->convention),
-        ridge_format_si(s->tc->flops_per_token, "FLOP").s, "convention %s, T %.0f",
-        ridge_convention_text(s->request->convention), s->tc->seq_tokens);
+    story_add(s, depth + 1, "FLOPs a token",
+              ridge_convention_what(s->request->convention),
+              ridge_format_si(flops, "FLOP").s, "convention %s, T %.0f",
+              ridge_convention_text(s->request->convention), s->tc->seq_tokens);
     story_add(s, depth + 1, "tokens/s a chip", "batch / (step_time chips)",
               ridge_format_count(p->tokens_per_s_per_chip).s, "%s / (%s x %lld)",
               ridge_format_count((double)s->tc->batch_seqs * s->tc->seq_tokens).s,

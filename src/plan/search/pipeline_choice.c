@@ -14,7 +14,8 @@ static int64_t head_layers(const train_case *tc)
     double layers = (double)tc->model->layer_count;
     double head = (double)tc->model->vocab * (double)tc->model->d_model;
     double rest = (double)tc->params.matmul_active - head;
-    double worth = rest > 0 ? head / (rest / layers) : 0;
+    const double mtp = (double)tc->request->knobs.mtp;
+    double worth = rest > 0 ? mtp + (1 + mtp) * head / (rest / layers) : 0;
     return worth >= LAST_FEWER_MOST ? LAST_FEWER_MOST : (int64_t)ceil(worth);
 }
 
@@ -34,6 +35,10 @@ static void add(finder *f, const pipeline_choice *c)
 {
     const stage_cut cut = {
         .pp = f->pp, .first_layers = c->first_layers, .last_layers = c->last_layers};
+    const bool is_folded =
+        c->schedule == RIDGE_SCHEDULE_ZB_V || c->schedule == RIDGE_SCHEDULE_DUALPIPE;
+    if (is_folded && f->tc->request->knobs.mtp > 0)
+        return;
     if (f->out->n < f->room && train_stages_exist(f->tc->model->layer_count, &cut))
         f->out->choices[f->out->n++] = *c;
 }
@@ -51,12 +56,15 @@ static void add_cuts(finder *f, ridge_schedule schedule, int64_t vpp)
     bool is_even_only = schedule == RIDGE_SCHEDULE_ZB_V ||
                         schedule == RIDGE_SCHEDULE_DUALPIPE ||
                         !ridge_chip_is_overlapped(f->tc->chip);
-    for (int64_t a = 0; a <= (is_even_only || k->is_first_fixed ? 0 : 1); a++) {
+    const bool is_first_free = !is_even_only && !k->is_first_fixed;
+    /* What prediction layers take from the last stage the first one may hold. */
+    for (int64_t a = is_first_free && k->mtp > 0 ? -1 : 0; a <= (is_first_free ? 1 : 0);
+         a++) {
         for (int64_t b = 0; b <= (is_even_only || k->is_last_fixed ? 0 : fewer); b++) {
             if (a > first || b > last)
                 continue;
             pipeline_choice c = {schedule, vpp, RIDGE_STAGE_EVEN, RIDGE_STAGE_EVEN};
-            if (a > 0)
+            if (a != 0)
                 c.first_layers = size_or_none(first - a);
             if (b > 0)
                 c.last_layers = size_or_none(last - b);
@@ -93,7 +101,7 @@ bool pipeline_choices_find(const train_case *tc, int64_t pp, ridge_arena *arena,
     int64_t per_stage = tc->model->layer_count / pp;
     if (!divisors_of(arena, per_stage > 0 ? per_stage : 1, &virtual_stages))
         return false;
-    int room = 2 * (LAST_FEWER_MOST + 1) * (virtual_stages.n + RIDGE_SCHEDULE_COUNT);
+    int room = 3 * (LAST_FEWER_MOST + 1) * (virtual_stages.n + RIDGE_SCHEDULE_COUNT);
     *out =
         (pipeline_choices){.choices = ridge_new(arena, pipeline_choice, (size_t)room)};
     if (out->choices == NULL)

@@ -400,6 +400,7 @@ static void start_layout(const search_desk *d, const search_task *task, ridge_la
                         .cp_exchange = task->cp_exchange,
                         .ep_dispatch = train_usual_dispatch(d->tc.request),
                         .vpp = 1,
+                        .mtp = d->knobs->mtp,
                         .precision = d->knobs->precision,
                         .optimizer = d->knobs->optimizer};
     train_usual_overlaps(d->tc.request, d->tc.chip, l);

@@ -171,6 +171,16 @@ static ridge_status from_name(ridge_ctx *cx, const ridge_library *library,
     return ridge_fail(cx, RIDGE_E_NOTFOUND, "the model's dimensions are not stated");
 }
 
+int64_t measured_mtp_depth(ridge_ctx *cx, const ridge_library *library,
+                           const measured_row *row)
+{
+    const ridge_model *named;
+    if (from_name(cx, library, row->model_name, &named) == RIDGE_OK)
+        return named->mtp_depth;
+    ridge_ctx_clear(cx);
+    return 0;
+}
+
 ridge_status measured_model(ridge_ctx *cx, const ridge_library *library,
                             const measured_row *row, measured_gaps *gaps,
                             const ridge_model **out)

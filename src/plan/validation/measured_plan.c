@@ -185,33 +185,25 @@ ridge_status measured_request(ridge_ctx *cx, const measured_row *row,
     return read_policies(cx, row, gaps, &r->knobs);
 }
 
-/* Of formats in one word, "fp8" and "fp8-cs", what they come to; longer ones say more.
- */
-static void add_precision(const char *text, ridge_buf *words)
+const char *measured_plan_words(ridge_ctx *cx, const measured_row *row)
 {
-    int value;
-    if (text == NULL || strchr(text, ' ') != NULL ||
-        !find_word(text, precisions, RIDGE_COUNT_OF(precisions), &value)) {
-        ridge_buf_printf(words, "%s", text == NULL ? "" : text);
-        return;
-    }
-    ridge_buf_printf(words, "%d", value);
-}
-
-const char *measured_plan_words(ridge_ctx *cx, const measured_row *row, bool is_parsed)
-{
-    static const char *const keys[] = {"remat", "fsdp_or_zero_stage", "schedule",
-                                       "optimizer"};
-    const char *precision = measured_text(&row->plan, "precision");
+    static const char *const keys[] = {"remat", "precision", "fsdp_or_zero_stage",
+                                       "schedule", "optimizer"};
     ridge_buf words;
     ridge_buf_init(&words, ridge_ctx_arena(cx));
     for (size_t i = 0; i < RIDGE_COUNT_OF(keys); i++) {
         const char *text = measured_text(&row->plan, keys[i]);
         ridge_buf_printf(&words, "%s|", text == NULL ? "" : text);
     }
-    if (is_parsed)
-        add_precision(precision, &words);
-    else
-        ridge_buf_printf(&words, "%s", precision == NULL ? "" : precision);
     return ridge_buf_text(&words);
+}
+
+const char *measured_format(const measured_row *row)
+{
+    const char *text = measured_text(&row->plan, "precision");
+    int value;
+    if (text == NULL || strchr(text, ' ') != NULL ||
+        !find_word(text, precisions, RIDGE_COUNT_OF(precisions), &value))
+        return text == NULL ? "" : text;
+    return ridge_precision_policy((ridge_precision)value)->text;
 }

@@ -51,14 +51,25 @@ RIDGE_NODISCARD ridge_status measured_model(ridge_ctx *cx, const ridge_library *
                                             measured_gaps *gaps,
                                             const ridge_model **out);
 
+/** Prediction layers of the published model that a row names; 0: none is known. */
+int64_t measured_mtp_depth(ridge_ctx *cx, const ridge_library *library,
+                           const measured_row *row);
+
+/** Train them where the stack does and the row does not say "w/o MTP". */
+void measured_mtp(ridge_ctx *cx, const ridge_library *library, const measured_row *row,
+                  ridge_train_request *request);
+
 /** The request of a row: batch, sequence and the knobs that it states. */
 RIDGE_NODISCARD ridge_status measured_request(ridge_ctx *cx, const measured_row *row,
                                               measured_gaps *gaps,
                                               ridge_train_request *out);
 
-/** What a row's plan says in words. @param is_parsed  its format as Ridge reads it, so
- * that "fp8" and "fp8-cs" are one @owner the ctx; NULL when memory ran out */
-const char *measured_plan_words(ridge_ctx *cx, const measured_row *row, bool is_parsed);
+/** What a row's plan says in words. @owner the ctx; NULL when memory ran out */
+const char *measured_plan_words(ridge_ctx *cx, const measured_row *row);
+
+/** The format of a plan: of one word what Ridge reads it as, so that "fp8" and "fp8-cs"
+ * are one; of more words those, which say more. */
+const char *measured_format(const measured_row *row);
 
 /** Whether the rates that a row states agree with its step time.
  * @errors E_ARG: the contradiction */

@@ -1,6 +1,8 @@
 /* Software of a measured row. */
 #include "measured_row.h"
 
+#include <string.h>
+
 /* Where a row is silent, the habit of its software; with a single rank of data there is
  * nothing to shard. */
 static ridge_status follow_precision(ridge_ctx *cx, const measured_row *row,
@@ -18,6 +20,9 @@ static void follow_practice(const ridge_stack_practice *practice,
     ridge_knobs *k = &r->knobs;
     if (k->has_sp < 0 && k->tp > 1 && practice->has_sp >= 0)
         k->has_sp = practice->has_sp;
+    if (k->overlap[RIDGE_OVERLAP_EP] == RIDGE_FLAG_FREE && k->ep > 1 &&
+        practice->has_ep_overlap >= 0)
+        k->overlap[RIDGE_OVERLAP_EP] = practice->has_ep_overlap;
     if (k->remat < 0 && practice->remat >= 0)
         k->remat = practice->remat;
     if (k->zero_stage >= 0 || practice->zero_stage < 0 || k->tp <= 0 || k->pp <= 0)
@@ -33,7 +38,8 @@ static void follow_practice(const ridge_stack_practice *practice,
 /* The title of a source, and where in it the row stands: "container 26.06"; and what
  * the row itself says of its software: "eager". */
 static ridge_status find_by_source(ridge_ctx *cx, const ridge_catalog *catalog,
-                                   const measured_row *row, const ridge_stack **out)
+                                   const measured_row *row, const ridge_chip *chip,
+                                   const ridge_stack **out)
 {
     ridge_node source = ridge_json_get(&row->root, "source");
     const char *where = measured_text(&source, "where");
@@ -49,7 +55,7 @@ static ridge_status find_by_source(ridge_ctx *cx, const ridge_catalog *catalog,
                          note == NULL ? "" : note);
     if (text == NULL)
         return ridge_fail_nomem(cx);
-    *out = ridge_stack_variant_of_run(catalog, *out, text);
+    *out = ridge_stack_variant_of_run(catalog, *out, chip, text);
     return RIDGE_OK;
 }
 
@@ -62,7 +68,7 @@ ridge_status measured_stack(ridge_ctx *cx, const ridge_catalog *catalog,
     if (stated != NULL) {
         RIDGE_TRY(ridge_stack_find(cx, catalog, stated, &r->stack));
     } else {
-        RIDGE_TRY(find_by_source(cx, catalog, row, &r->stack));
+        RIDGE_TRY(find_by_source(cx, catalog, row, r->slice->chip, &r->stack));
     }
     if (r->stack == NULL)
         return RIDGE_OK;
@@ -71,4 +77,17 @@ ridge_status measured_stack(ridge_ctx *cx, const ridge_catalog *catalog,
     if (r->stack->has_half_gradients && r->knobs.precision == RIDGE_PRECISION_BF16)
         r->knobs.precision = RIDGE_PRECISION_BF16_REDUCE;
     return RIDGE_OK;
+}
+
+void measured_mtp(ridge_ctx *cx, const ridge_library *library, const measured_row *row,
+                  ridge_train_request *r)
+{
+    const ridge_node source = ridge_json_get(&row->root, "source");
+    const char *where = measured_text(&source, "where");
+    const bool is_without = where != NULL && strstr(where, "w/o MTP") != NULL;
+    if (r->stack == NULL || r->stack->practice.mtp <= 0 || is_without ||
+        r->model->n_mtp_kinds == 0)
+        return;
+    const int64_t depth = measured_mtp_depth(cx, library, row);
+    r->knobs.mtp = depth <= RIDGE_MTP_MOST ? (int)depth : 0;
 }

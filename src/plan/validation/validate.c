@@ -89,6 +89,7 @@ static ridge_status predict(ridge_ctx *cx, const ridge_catalog *catalog,
     RIDGE_TRY(measured_model(cx, library, row, gaps, &r.model));
     RIDGE_TRY(measured_request(cx, row, gaps, &r));
     RIDGE_TRY(measured_stack(cx, catalog, row, gaps, &r));
+    measured_mtp(cx, library, row, &r);
     if (!measured_step(row, &r, gaps, &out->measured_step_s))
         return ridge_fail(cx, RIDGE_E_ARG, "no step time or rate was measured");
     RIDGE_TRY(measured_check(cx, row, &r));
@@ -179,10 +180,10 @@ static ridge_status validate_row(ridge_ctx *cx, row_reader *reader, ridge_str li
                                   .chip = row->chip,
                                   .model = row->model_name,
                                   .stack = "",
-                                  .plan_words = measured_plan_words(cx, row, false),
-                                  .plan_read = measured_plan_words(cx, row, true),
+                                  .plan_words = measured_plan_words(cx, row),
+                                  .format = measured_format(row),
                                   .line = number};
-    if (out->plan_words == NULL || out->plan_read == NULL)
+    if (out->plan_words == NULL)
         return ridge_fail_nomem(cx);
     return predict_apart(cx, reader->catalog, reader->library, row, &gaps, out);
 }

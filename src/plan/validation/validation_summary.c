@@ -25,22 +25,23 @@ enum { RANKED_LEAST = 5, REPEATS_MOST = 4096 };
 
 /* ---- disturbed runs -------------------------------------------------------------- */
 
-/* The same mesh of the same software: what is left to differ is format and batch. */
+/* The same mesh: what is left to differ is format, software and batch. */
 static bool is_same_mesh(const ridge_validation_row *a, const ridge_validation_row *b)
 {
     const ridge_layout *x = &a->price.layout;
     const ridge_layout *y = &b->price.layout;
     return a->is_predicted && b->is_predicted && strcmp(a->source, b->source) == 0 &&
            strcmp(a->model, b->model) == 0 && strcmp(a->chip, b->chip) == 0 &&
-           strcmp(a->stack, b->stack) == 0 && strcmp(a->assumed, b->assumed) == 0 &&
            x->dp == y->dp && x->fsdp == y->fsdp && x->tp == y->tp && x->cp == y->cp &&
            x->pp == y->pp && x->ep == y->ep && x->vpp == y->vpp;
 }
 
-/* The same plan but for the batch. */
+/* The same plan of the same software but for the batch. */
 static bool is_sibling(const ridge_validation_row *a, const ridge_validation_row *b)
 {
-    return is_same_mesh(a, b) && strcmp(a->plan_words, b->plan_words) == 0;
+    return is_same_mesh(a, b) && strcmp(a->stack, b->stack) == 0 &&
+           strcmp(a->assumed, b->assumed) == 0 &&
+           strcmp(a->plan_words, b->plan_words) == 0;
 }
 
 static double predicted_rank(const ridge_validation_row *r)
@@ -156,11 +157,11 @@ static bool is_ranked_with(const ridge_validation_row *a, const ridge_validation
            strcmp(a->model, b->model) == 0;
 }
 
-/* One plan on one stack, as far as the source tells: run twice, or on releases that it
- * does not name. There is no order of two such. */
+/* One plan, as far as the source tells and Ridge prices it: run twice, or on releases
+ * of software that do not differ for it. There is no order of two such. */
 static bool is_told_alike(const ridge_validation_row *a, const ridge_validation_row *b)
 {
-    return is_same_mesh(a, b) && strcmp(a->plan_read, b->plan_read) == 0 &&
+    return is_same_mesh(a, b) && strcmp(a->format, b->format) == 0 &&
            a->predicted_step_s == b->predicted_step_s;
 }
 

@@ -123,6 +123,10 @@ static const char *choices_note(ridge_ctx *cx, const ridge_train_price *p)
                          ridge_schedule_text(ridge_layout_schedule(l)));
     put_end(&out, "first", l->first_layers);
     put_end(&out, "last", l->last_layers);
+    if (l->mtp > 0)
+        ridge_buf_printf(&out, "%s%lld prediction layer%s on the last stage",
+                         out.n == 0 ? "" : ", ", (long long)l->mtp,
+                         l->mtp == 1 ? "" : "s");
     if (l->cp > 1)
         ridge_buf_printf(&out, "%scp by %s", out.n == 0 ? "" : ", ",
                          ridge_cp_text(l->cp_exchange));
