@@ -32,7 +32,7 @@ FOLDERS = ("engines", "chips")
 FACTORS = (0.6, 0.8, 1.0, 1.25, 1.6)
 METRICS = {"ttft_s": "TTFT", "tpot_s": "TPOT", "tokens_per_s": "tokens/s"}
 SHARES = ("loaded", "experts_share", "experts_share_fp8", "experts_share_fp4",
-          "matmul_share")  # at most one; one is nothing
+          "experts_share_narrow", "matmul_share")  # at most one; one is nothing
 ROWS_LEAST = 5
 
 

@@ -69,25 +69,32 @@ typedef struct ridge_engine {
     ridge_engine_batching batching;
     ridge_engine_preemption preemption;
     ridge_engine_victim victim;
-    bool is_chunked;       /* prompts are cut into chunks of the budget */
-    bool has_prefix_cache; /* on unless switched off */
-    bool keeps_order;      /* freed pages are taken again in the order in which they
-                              were freed, cached or not: vLLM; else cached ones last */
-    bool pads_prompts;     /* to powers of two, 16 and more: JetStream */
-    bool is_slotted;       /* a sequence takes room for the longest: JetStream */
-    bool cuts_sequences;   /* sequences of a cache over ranks beyond the KV heads */
-    bool cuts_tokens;      /* tokens of a sequence over them: context parallelism */
-    bool gathers_weights;  /* weights cut over ranks that keep their tokens: FSDP */
-    bool lacks_stages;     /* no pipeline: JetStream */
-    bool deals_over_all;   /* experts are dealt over all ranks of a stage, or cut over
-                              them: vLLM */
-    bool splits_batches;   /* iterations of attention ranks in halves that hide each
-                              other's exchange with experts, where that is asked */
-    bool is_hybrid;        /* layers with windows give pages back; else all keep as
-                              much as those without */
-    bool splits_layers;    /* chips hold layers one after another, whatever degree is
-                              asked for: llama.cpp */
-    bool overlaps_shared;  /* shared experts run beside the routed ones */
+    bool is_chunked;        /* prompts are cut into chunks of the budget */
+    bool has_prefix_cache;  /* on unless switched off */
+    bool keeps_order;       /* freed pages are taken again in the order in which they
+                               were freed, cached or not: vLLM; else cached ones last */
+    bool pads_prompts;      /* to powers of two, 16 and more: JetStream */
+    bool is_slotted;        /* a sequence takes room for the longest: JetStream */
+    bool cuts_sequences;    /* sequences of a cache over ranks beyond the KV heads */
+    bool cuts_tokens;       /* tokens of a sequence over them: context parallelism */
+    bool gathers_weights;   /* weights cut over ranks that keep their tokens: FSDP */
+    bool lacks_stages;      /* no pipeline: JetStream */
+    bool deals_over_all;    /* experts are dealt over all ranks of a stage, or cut over
+                               them: vLLM */
+    bool splits_batches;    /* iterations of attention ranks in halves that hide each
+                               other's exchange with experts, where that is asked */
+    bool is_hybrid;         /* layers with windows give pages back; else all keep as
+                               much as those without */
+    bool captures_decoding; /* graphs hold decoding alone: with a prompt in it every
+                               kernel of an iteration is launched */
+    bool ignores_windows;   /* layers with a window keep and read the whole context */
+    bool splits_layers;     /* chips hold layers one after another, whatever degree is
+                               asked for: llama.cpp */
+    bool overlaps_shared;   /* shared experts run beside the routed ones */
+    /* Prompts of attention ranks enter together: they wait until each rank has one, or
+     * for so many iterations of decoding, counted since the last that were let in.
+     * 0: they do not wait. Then so many more, for those that come meanwhile. */
+    int64_t balance_iterations, gather_iterations;
     int64_t prompts;       /* most in an iteration; 0: any */
     int64_t block_tokens;  /* of a page of the cache */
     int64_t budget_tokens; /* of an iteration: max_num_batched_tokens */
@@ -120,8 +127,13 @@ typedef struct ridge_engine {
                                (such sequences), {seqs} (whole ones); {name,} with
                                commas between thousands */
 
-    double host_s;          /* of an iteration, whatever is in it */
-    double host_sequence_s; /* more for each sequence in it */
+    double host_s;           /* of an iteration, whatever is in it */
+    double host_sequence_s;  /* more for each sequence in it */
+    double stage_host_s;     /* of an iteration in each stage of a pipeline, where every
+                                stage has a host of its own and none prepares ahead: the
+                                stage takes this where its chip is done sooner; 0: as
+                                host_s */
+    double stage_sequence_s; /* more of it for each sequence */
     /* What drafting takes beside its kernels, and nothing hides; 0: not known. */
     double draft_s;       /* of an iteration: its host, in the open while it drafts */
     double draft_pass_s;  /* of each pass: launched one behind the other */
@@ -134,6 +146,11 @@ typedef struct ridge_engine {
     double experts_share; /* of the rate of experts' products that its kernels reach
                              where arithmetic binds; 0: all of it */
     double experts_share_fp8, experts_share_fp4; /* in 8 and 4 bits; 0: as the former */
+    double experts_share_narrow; /* of narrow weights that multiply in 16 bits; 0: as
+                                    those of 16 bits */
+    double experts_narrow_s, experts_narrow_launch_s; /* of a layer of those, whatever
+                                    the rows: kernels that sort and unpack them, and
+                                    what launching these takes outside of a graph */
     double experts_fp8_s; /* of a layer's experts in 8 bits, whatever the rows: kernels
                              that scale and lay them out */
     double matmul_share; /* of the rate of dense products that its kernels reach on more

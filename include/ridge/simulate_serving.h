@@ -67,14 +67,19 @@ typedef struct ridge_serving_draft {
  *
  * tokens are all rows of the iteration: decoding ones times verified, and chunks. With
  * attention ranks each has sequences and caches of its own and attention takes as long
- * as its longest; rows and head are those of all ranks together. With pipeline stages
- * the times are those of all stages: one iteration takes device_s from end to end, and
- * as many iterations of disjoint sequences run at once as there are stages.
+ * as its longest; rows and head are those of all ranks together, and where a rank has
+ * more of an iteration's rows than the mean, rank_rows at its rows less rank_rows at
+ * the mean is added. With pipeline stages the times are those of all stages: one
+ * iteration takes device_s from end to end, and as many iterations of disjoint
+ * sequences run at once as there are stages.
  */
 typedef struct ridge_serving_speed {
-    ridge_curve_table rows; /* everything but attention and head: x tokens */
-    ridge_curve_table head; /* x sequences that sample */
-    double chunk_call_s;    /* of an iteration with chunks, however many */
+    ridge_curve_table rows;      /* everything but attention and head: x tokens */
+    ridge_curve_table head;      /* x sequences that sample */
+    ridge_curve_table rank_rows; /* of rows, what an attention rank does by itself: x
+                                    its own tokens; n 0: all of it is done together */
+    double chunk_call_s;         /* of an iteration with chunks, however many */
+    double eager_s; /* that one takes at least: its kernels launched one by one */
     int n_caches;
     ridge_serving_cache caches[RIDGE_SERVING_CACHE_MAX];
     ridge_serving_draft draft;

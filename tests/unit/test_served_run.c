@@ -147,7 +147,7 @@ static void engines_are_found_by_version(void **state)
     } cases[] = {
         {"vllm", "vllm-v1"},        {"vllm 0.12.0", "vllm-v1"},
         {"vLLM 0.6.3", "vllm-v0"},  {"vllm 0.19.0", "vllm-v1-async"},
-        {"vLLM TPU", "vllm-tpu"},   {"TensorRT-LLM 0.14 / Triton", "trtllm"},
+        {"vLLM TPU", "vllm-tpu"},   {"TensorRT-LLM 0.14 / Triton", "trtllm-v0"},
         {"sglang 0.5.9", "sglang"}, {"llama.cpp CUDA", "llama-cpp"},
     };
     const ridge_catalog *catalog;

@@ -8,10 +8,11 @@
  * prefill, static), preemption (recompute, swap, reserve), victim (latest, shortest),
  * memory (all, static, free); the flags is_chunked, has_prefix_cache, keeps_order,
  * pads_prompts, is_slotted, is_hybrid, cuts_sequences, cuts_tokens, gathers_weights,
- * lacks_stages, deals_over_all, is_host_hidden, splits_layers, overlaps_shared; facts
- * of the other fields of ridge_engine under their names; limits (an array of {chips,
- * below_bytes, budget_tokens, sequences}); cache_line; rules {source, date, note}:
- * where the choices and flags are written. An unknown member is an error.
+ * lacks_stages, deals_over_all, is_host_hidden, splits_layers, overlaps_shared,
+ * ignores_windows, captures_decoding; facts of the other fields of ridge_engine under
+ * their names; limits (an array of {chips, below_bytes, budget_tokens, sequences});
+ * cache_line; rules {source, date, note}: where the choices and flags are written. An
+ * unknown member is an error.
  */
 #include "engine_read.h"
 
@@ -35,8 +36,10 @@ static const char *const members[] = {
     "stream_bytes", "score_bytes", "splits_layers", "unpack_cycle_weights",
     "overlaps_shared", "splits_batches", "shared_rows",
     "split_rows", "ttft_low", "ttft_high", "tpot_low",
-    "tpot_high", "range_rows",
-    "vendors", "range_vendors"};
+    "tpot_high", "range_rows", "vendors", "range_vendors", "balance_iterations",
+    "gather_iterations", "stage_host_s", "stage_sequence_s", "ignores_windows",
+    "captures_decoding", "experts_share_narrow", "experts_narrow_s",
+    "experts_narrow_launch_s"};
 /* clang-format on */
 
 static const struct {
@@ -53,6 +56,8 @@ static const struct {
     {{"group_bytes", 0, 1e11}, offsetof(ridge_engine, group_bytes)},
     {{"host_s", 0, 1}, offsetof(ridge_engine, host_s)},
     {{"host_sequence_s", 0, 1e-2}, offsetof(ridge_engine, host_sequence_s)},
+    {{"stage_host_s", 0, 1}, offsetof(ridge_engine, stage_host_s)},
+    {{"stage_sequence_s", 0, 1e-2}, offsetof(ridge_engine, stage_sequence_s)},
     {{"draft_s", 0, 1}, offsetof(ridge_engine, draft_s)},
     {{"draft_pass_s", 0, 1e-1}, offsetof(ridge_engine, draft_pass_s)},
     {{"draft_token_s", 0, 1e-2}, offsetof(ridge_engine, draft_token_s)},
@@ -62,6 +67,10 @@ static const struct {
     {{"experts_share_fp8", 0.05, 1}, offsetof(ridge_engine, experts_share_fp8)},
     {{"experts_share_fp4", 0.05, 1}, offsetof(ridge_engine, experts_share_fp4)},
     {{"experts_fp8_s", 0, 1e-2}, offsetof(ridge_engine, experts_fp8_s)},
+    {{"experts_share_narrow", 0.05, 1}, offsetof(ridge_engine, experts_share_narrow)},
+    {{"experts_narrow_s", 0, 1e-2}, offsetof(ridge_engine, experts_narrow_s)},
+    {{"experts_narrow_launch_s", 0, 1},
+     offsetof(ridge_engine, experts_narrow_launch_s)},
     {{"handoff_s", 0, 10}, offsetof(ridge_engine, handoff_s)},
     {{"matmul_share", 0.05, 1}, offsetof(ridge_engine, matmul_share)},
     {{"cycle_bytes", 0, 1e4}, offsetof(ridge_engine, cycle_bytes)},
@@ -89,6 +98,8 @@ static const struct {
     {{"chunk_tokens", 0, 1e9}, offsetof(ridge_engine, chunk_tokens)},
     {{"sequences", 1, 1e6}, offsetof(ridge_engine, sequences)},
     {{"retract_steps", 0, 1e6}, offsetof(ridge_engine, retract_steps)},
+    {{"balance_iterations", 0, 1e6}, offsetof(ridge_engine, balance_iterations)},
+    {{"gather_iterations", 0, 1e6}, offsetof(ridge_engine, gather_iterations)},
     {{"range_rows", 0, 1e6}, offsetof(ridge_engine, range_rows)},
 };
 
@@ -110,6 +121,8 @@ static const struct {
     {"splits_batches", offsetof(ridge_engine, splits_batches)},
     {"is_host_hidden", offsetof(ridge_engine, is_host_hidden)},
     {"splits_layers", offsetof(ridge_engine, splits_layers)},
+    {"ignores_windows", offsetof(ridge_engine, ignores_windows)},
+    {"captures_decoding", offsetof(ridge_engine, captures_decoding)},
     {"overlaps_shared", offsetof(ridge_engine, overlaps_shared)},
 };
 

@@ -3,14 +3,17 @@
  * sources that print its results); shapes (pairs of prompt and output tokens, by which
  * its rows are told; absent: all rows of the publishers); shortest_share (lengths are
  * uniform from this share of the stated one to it; absent: fixed); requests_per_client;
- * expert_skew (loads of experts fall as rank^-skew); recipes: an array of what holds
- * where, each with
+ * expert_skew (loads of experts fall as rank^-skew); requests (triples of prompt and
+ * output tokens and the number of requests of that length); recipes: an array of what
+ * holds where, each with
  *
  *     engine, models, formats, chips, notes    beginnings of their names; absent: any
  *     input_tokens, output_tokens, clients_least, clients_below, tp_below
  *     cache, budget_tokens, memory_share, wait_iterations, is_async, sequences,
  *     expert_skew, runs (the engine of the catalogue), system, output_share (as
- *     shortest_share, of outputs alone), frontend_s (of a request before the engine)
+ *     shortest_share, of outputs alone), frontend_s (of a request before the engine),
+ *     balance_iterations, gather_iterations, graph_sequences (as the engine's),
+ *     tunes_sizes (served_sizes.c chooses sequences and budget_tokens)
  *     settings
  *     note                              their names in the recipe
  *
@@ -25,12 +28,13 @@ extern const ridge_embedded_set ridge_bench_data;
 /* clang-format off */
 static const char *const members[] = {
     "name", "full_name", "source", "date", "note", "publishers", "shapes",
-    "shortest_share", "requests_per_client", "expert_skew", "recipes"};
+    "shortest_share", "requests_per_client", "expert_skew", "requests", "recipes"};
 static const char *const recipe_members[] = {
     "engine", "models", "formats", "chips", "notes", "input_tokens", "output_tokens",
     "clients_least", "clients_below", "tp_below", "cache", "budget_tokens",
     "memory_share", "wait_iterations", "is_async", "sequences", "expert_skew", "runs",
-    "system", "output_share", "frontend_s", "note"};
+    "system", "output_share", "frontend_s", "balance_iterations", "gather_iterations",
+    "graph_sequences", "tunes_sizes", "note"};
 /* clang-format on */
 
 enum { RECIPES_MOST = 256, NAMES_MOST = 64 };
@@ -61,6 +65,24 @@ static ridge_status want_number(ridge_ctx *cx, const ridge_node *o, const char *
                                       : ridge_json_want_double(cx, node, low, high, &v);
 }
 
+static ridge_status want_triples(ridge_ctx *cx, ridge_node node)
+{
+    const size_t n = ridge_json_size(node);
+    if (ridge_json_is_absent(node))
+        return RIDGE_OK;
+    if (ridge_json_kind_of(node) != RIDGE_JSON_ARRAY || n > NAMES_MOST)
+        return ridge_json_fail(cx, node, "an array of triples is wanted");
+    for (size_t i = 0; i < n; i++) {
+        const ridge_node one = ridge_json_at(&node, i);
+        double v;
+        if (ridge_json_size(one) != 3)
+            return ridge_json_fail(cx, one, "prompt and output tokens, and how many");
+        for (size_t k = 0; k < 3; k++)
+            RIDGE_TRY(ridge_json_want_double(cx, ridge_json_at(&one, k), 1, 1e9, &v));
+    }
+    return RIDGE_OK;
+}
+
 static ridge_status want_text(ridge_ctx *cx, const ridge_node *o, const char *key)
 {
     const char *text;
@@ -75,12 +97,14 @@ static ridge_status check_recipe(ridge_ctx *cx, ridge_node recipe)
         const char *key;
         double low, high;
     } numbers[] = {
-        {"input_tokens", 1, 1e9},  {"output_tokens", 1, 1e9},
-        {"clients_least", 1, 1e9}, {"clients_below", 1, 1e9},
-        {"tp_below", 1, 1e6},      {"budget_tokens", 1, 1e9},
-        {"memory_share", 0.05, 1}, {"wait_iterations", 0, 1e4},
-        {"sequences", 1, 1e6},     {"expert_skew", 0, 4},
-        {"output_share", 0.01, 1}, {"frontend_s", 0, 10},
+        {"input_tokens", 1, 1e9},       {"output_tokens", 1, 1e9},
+        {"clients_least", 1, 1e9},      {"clients_below", 1, 1e9},
+        {"tp_below", 1, 1e6},           {"budget_tokens", 1, 1e9},
+        {"memory_share", 0.05, 1},      {"wait_iterations", 0, 1e4},
+        {"sequences", 1, 1e6},          {"expert_skew", 0, 4},
+        {"output_share", 0.01, 1},      {"frontend_s", 0, 10},
+        {"balance_iterations", 0, 1e6}, {"gather_iterations", 0, 1e6},
+        {"graph_sequences", 0, 1e6},
     };
     const char *text;
     ridge_dtype cache;
@@ -115,6 +139,7 @@ ridge_status served_bench_check(ridge_ctx *cx, ridge_node root)
     RIDGE_TRY(want_number(cx, &root, "shortest_share", 0.01, 1));
     RIDGE_TRY(want_number(cx, &root, "requests_per_client", 1, 1e6));
     RIDGE_TRY(want_number(cx, &root, "expert_skew", 0, 4));
+    RIDGE_TRY(want_triples(cx, ridge_json_get(&root, "requests")));
     const ridge_node recipes = ridge_json_get(&root, "recipes");
     const size_t n = ridge_json_size(recipes);
     if (n > RECIPES_MOST)
@@ -226,13 +251,34 @@ static ridge_status apply(ridge_ctx *cx, const ridge_node *recipe, served_practi
     out->expert_skew = number_of(recipe, "expert_skew", out->expert_skew);
     out->output_share = number_of(recipe, "output_share", out->output_share);
     out->frontend_s = number_of(recipe, "frontend_s", out->frontend_s);
+    out->balance_iterations = (int64_t)number_of(recipe, "balance_iterations",
+                                                 (double)out->balance_iterations);
+    out->gather_iterations =
+        (int64_t)number_of(recipe, "gather_iterations", (double)out->gather_iterations);
+    out->graph_sequences = number_of(recipe, "graph_sequences", out->graph_sequences);
     ridge_json_bool(ridge_json_get(recipe, "is_async"), &out->is_async);
+    ridge_json_bool(ridge_json_get(recipe, "tunes_sizes"), &out->tunes_sizes);
     ridge_json_text(ridge_json_get(recipe, "runs"), &out->engine);
     ridge_json_text(ridge_json_get(recipe, "system"), &out->system);
     if (!ridge_json_text(ridge_json_get(recipe, "cache"), &cache))
         return RIDGE_OK;
     out->has_cache = true;
     return ridge_dtype_parse(cx, cache, &out->cache);
+}
+
+/* Of the row's lengths; 0: not told. */
+static double requests_sent(const ridge_node *root, const served_run *run)
+{
+    const ridge_node all = ridge_json_get(root, "requests");
+    for (size_t i = 0; i < ridge_json_size(all); i++) {
+        const ridge_node one = ridge_json_at(&all, i);
+        double v[3] = {0};
+        for (size_t k = 0; k < RIDGE_COUNT_OF(v); k++)
+            ridge_json_double(ridge_json_at(&one, k), &v[k]);
+        if (v[0] == run->input_tokens && v[1] == run->output_tokens)
+            return v[2];
+    }
+    return 0;
 }
 
 static ridge_status apply_all(ridge_ctx *cx, const ridge_node *root,
@@ -244,7 +290,8 @@ static ridge_status apply_all(ridge_ctx *cx, const ridge_node *root,
                              .shortest_share = number_of(root, "shortest_share", 1),
                              .expert_skew = number_of(root, "expert_skew", 0),
                              .requests_per_client =
-                                 number_of(root, "requests_per_client", 0)};
+                                 number_of(root, "requests_per_client", 0),
+                             .requests = requests_sent(root, run)};
     for (size_t i = 0; i < ridge_json_size(recipes); i++) {
         const ridge_node recipe = ridge_json_at(&recipes, i);
         if (holds(&recipe, run, names->model, names->chip))

@@ -134,7 +134,8 @@ static ridge_status adjust_engine(ridge_ctx *cx, const ridge_catalog *catalog,
             return ridge_fail_nomem(cx);
         RIDGE_TRY(ridge_engine_find(cx, catalog, name, engine));
     }
-    if (practice->memory_share <= 0 && practice->sequences <= 0)
+    if (practice->memory_share <= 0 && practice->sequences <= 0 &&
+        practice->balance_iterations <= 0 && practice->graph_sequences <= 0)
         return RIDGE_OK;
     ridge_engine *own = ridge_new(ridge_ctx_arena(cx), ridge_engine, 1);
     if (own == NULL)
@@ -144,6 +145,12 @@ static ridge_status adjust_engine(ridge_ctx *cx, const ridge_catalog *catalog,
         own->memory_share = practice->memory_share;
     if (practice->sequences > 0)
         set_sequences(practice->sequences, own);
+    if (practice->balance_iterations > 0) {
+        own->balance_iterations = practice->balance_iterations;
+        own->gather_iterations = practice->gather_iterations;
+    }
+    if (practice->graph_sequences > 0)
+        own->graph_sequences = practice->graph_sequences;
     *engine = own;
     return RIDGE_OK;
 }
@@ -200,6 +207,8 @@ static ridge_status find_part(ridge_ctx *cx, const common *c, const served_pool 
     RIDGE_TRY(
         ridge_slice_of_chips(cx, c->catalog, c->system, chips, &out->about.slice));
     out->prompt_tokens = (int64_t)fmin(run->input_tokens, 1e9);
+    out->output_tokens = (int64_t)fmin(run->output_tokens, 1e9);
+    out->tunes_sizes = c->practice->tunes_sizes && run->mode == SERVED_QUEUE;
     out->batch_tokens = batch_tokens(run);
     out->replicas = pool->workers > 0 ? pool->workers : 1;
     if (!run->is_split && run->chips > chips && run->chips % chips == 0)

@@ -17,6 +17,8 @@ static const engine_word engine_words[] = {
     {"vLLM (Nov 2024)", "vllm-v0"}, /* 0.6 */
     {"vllm (Mar 2025)", "vllm-v0"}, /* 0.7 */
     {"vLLM TPU", "vllm-tpu"},
+    {"TensorRT-LLM 0.", "trtllm-v0"}, /* "trtllm 0.8" is Dynamo's version */
+    {"TensorRT-LLM v0.", "trtllm-v0"},
 };
 
 static char lower(char c)

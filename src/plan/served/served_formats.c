@@ -90,9 +90,33 @@ static bool is_own(const ridge_model *model, const format_word *w)
             ridge_dtype_bytes(w->weight) >= ridge_dtype_bytes(model->weight_dtype));
 }
 
+static bool has_suffix(const char *text, const char *suffix)
+{
+    const size_t n = strlen(text), m = strlen(suffix);
+    return n >= m && strcmp(text + n - m, suffix) == 0;
+}
+
+/* A row that names the wide checkpoint, and 8 bits with one scale a matrix: under
+ * TensorRT-LLM it was narrowed by ModelOpt. Publishers' own have scales of blocks, and
+ * rows name them. */
+static bool is_narrowed(const served_run *run, const ridge_model *model)
+{
+    const format_word *w = find_word(run->dtype);
+    const bool is_trtllm =
+        begins(run->framework, "trt") || begins(run->framework, "tensorrt");
+    const bool is_fp8 = w != NULL && w->weight == RIDGE_DTYPE_FP8 &&
+                        !is_block_scaled(run->dtype) &&
+                        !is_block_scaled(run->expert_dtype);
+    const bool is_variant = has_suffix(model->name, "-fp8") &&
+                            !has_suffix(run->model, "-FP8") &&
+                            !has_suffix(run->model, "-fp8");
+    return is_trtllm && is_fp8 && (is_variant || !is_own(model, w));
+}
+
 /* Without a word for it the cache is as the checkpoint has it: those of NVIDIA's
- * ModelOpt state 8 bits for it, others nothing, and then it is as wide as activations.
- * @source nvidia-modelopt-2025 */
+ * ModelOpt state 8 bits for it, and trtllm-bench takes 8 where they do not; others
+ * state nothing, and then it is as wide as activations.
+ * @source nvidia-modelopt-2025; trtllm-bench-2025 */
 static ridge_dtype cache_of(const served_run *run, const ridge_model *model,
                             const ridge_serving_formats *f)
 {
@@ -100,8 +124,8 @@ static ridge_dtype cache_of(const served_run *run, const ridge_model *model,
     const char *method = model->quant_method == NULL ? "" : model->quant_method;
     if (w != NULL)
         return w->weight;
-    const bool is_modelopt =
-        strstr(method, "modelopt") != NULL || f->weight == RIDGE_DTYPE_FP4;
+    const bool is_modelopt = strstr(method, "modelopt") != NULL ||
+                             f->weight == RIDGE_DTYPE_FP4 || is_narrowed(run, model);
     return is_modelopt ? RIDGE_DTYPE_FP8 : f->activation;
 }
 

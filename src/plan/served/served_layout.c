@@ -107,12 +107,28 @@ static bool deals_experts(const ridge_model *model, const ridge_serving_layout *
     return false;
 }
 
+/* Tables that give the chips of a model with experts as its tp, and say beside them
+ * that attention is data parallel: experts are dealt over the same chips. */
+static served_pool told_by_note(const served_run *run, const served_pool *pool,
+                                const ridge_model *model)
+{
+    served_pool p = *pool;
+    if (run->note == NULL ||
+        strstr(run->note, "attention data parallelism on for MoE") == NULL ||
+        !has_experts(model) || p.attention_dp > 0 || p.ep > 0 || p.tp <= 1)
+        return p;
+    p.attention_dp = p.ep = p.tp;
+    p.tp = 1;
+    return p;
+}
+
 ridge_status served_layout(ridge_ctx *cx, const served_run *run,
                            const served_pool *pool, const ridge_model *model,
                            ridge_serving_layout *out)
 {
-    *out = (ridge_serving_layout){.sequences = sequences_of(run, pool)};
-    RIDGE_TRY(fill_degrees(cx, pool, run->is_split ? 0 : run->chips, model, out));
+    const served_pool p = told_by_note(run, pool, model);
+    *out = (ridge_serving_layout){.sequences = sequences_of(run, &p)};
+    RIDGE_TRY(fill_degrees(cx, &p, run->is_split ? 0 : run->chips, model, out));
     if (deals_experts(model, out))
         out->ep = out->tp * out->attention_dp;
     if (run->budget_tokens >= 1)

@@ -66,9 +66,10 @@ static double requests_of(const served_run *run, const served_practice *practice
         n = stated > 0 ? stated : 1000;
         break;
     case SERVED_QUEUE:
-        n = run->requests > 0 ? run->requests
-            : stated > 0      ? stated
-                              : TURNS_OF_QUEUE * at_once(last, run);
+        n = run->requests > 0        ? run->requests
+            : stated > 0             ? stated
+            : practice->requests > 0 ? practice->requests
+                                     : TURNS_OF_QUEUE * at_once(last, run);
         break;
     case SERVED_BATCH:
     case SERVED_DECODE:
@@ -119,6 +120,7 @@ static ridge_status add_pool(ridge_ctx *cx, const priced_part *p, double fronten
         .speed = speed, .rules = *p->part->about.engine, .replicas = p->part->replicas};
     pool->rules.sequences = p->layout.sequences;
     pool->rules.budget_tokens = p->layout.budget_tokens;
+    pool->rules.block_tokens = speed->block_tokens;
     return RIDGE_OK;
 }
 

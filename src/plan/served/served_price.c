@@ -75,6 +75,11 @@ ridge_status priced_part_open(ridge_ctx *cx, served_shared *shared,
     if (fault != NULL)
         return ridge_fail(cx, RIDGE_E_ARG, "%s", fault);
     RIDGE_TRY(ridge_serving_memory_find(out->desk, &out->layout, &out->memory));
+    if (part->tunes_sizes) {
+        served_sizes_tune(out);
+        make_room(part, &out->layout);
+        RIDGE_TRY(ridge_serving_memory_find(out->desk, &out->layout, &out->memory));
+    }
     if (!out->memory.fits)
         return ridge_fail(cx, RIDGE_E_ARG, "does not fit by Ridge's count of memory");
     return RIDGE_OK;

@@ -20,6 +20,10 @@ RIDGE_NODISCARD ridge_status priced_part_open(ridge_ctx *cx, served_shared *shar
                                               const served_part *part,
                                               priced_part *out);
 
+/** The sequences and tokens of an iteration that trtllm-bench starts its engine with;
+ *  the memory of the layout as it was is wanted, and changes with them. */
+void served_sizes_tune(priced_part *p);
+
 /** An iteration that generates for sequences at once, of all attention ranks. */
 RIDGE_NODISCARD ridge_status priced_decode(const priced_part *p, double sequences,
                                            double context, ridge_serving_step *out);

@@ -81,11 +81,15 @@ typedef struct served_practice {
     int64_t budget_tokens;  /* 0: the engine's */
     double memory_share;    /* 0: the engine's */
     double wait_iterations; /* of decoding, before a request is admitted */
-    bool is_async;          /* the engine's form that hides its host */
-    int64_t sequences;      /* at once; 0: the engine's */
-    double expert_skew;     /* loads of experts fall as rank^-skew */
-    const char *engine;     /* of the catalogue; NULL: that which the row names */
-    const char *system;     /* of the catalogue; NULL: the chip's own */
+    int64_t balance_iterations, gather_iterations; /* 0: the engine's */
+    double graph_sequences;                        /* 0: the engine's */
+    bool is_async;      /* the engine's form that hides its host */
+    int64_t sequences;  /* at once; 0: the engine's */
+    double expert_skew; /* loads of experts fall as rank^-skew */
+    bool tunes_sizes;   /* sequences and budget are what trtllm-bench chooses */
+    double requests;    /* sent in all; 0: not known */
+    const char *engine; /* of the catalogue; NULL: that which the row names */
+    const char *system; /* of the catalogue; NULL: the chip's own */
 } served_practice;
 
 /** One group of chips that works alike: all of them, or those of prompts or of
@@ -94,7 +98,8 @@ typedef struct served_part {
     ridge_serving_case about;
     ridge_serving_layout layout;
     int64_t replicas;
-    int64_t prompt_tokens; /* of a request */
+    int64_t prompt_tokens, output_tokens; /* of a request */
+    bool tunes_sizes;                     /* as the practice says */
     int64_t batch_tokens; /* of all prompts that are ever run at once; 0: not limited */
 } served_part;
 

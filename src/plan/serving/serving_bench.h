@@ -74,6 +74,18 @@ double serving_stored_scores_s(const serving_bench *b, const ridge_attention *a)
 
 /** Their sum, with what launches add. */
 double serving_rows_total_s(const serving_bench *b, double rows);
+/** Launches of an iteration with prompts, where graphs hold decoding alone: it takes
+ * that long at least. */
+double serving_eager_s(const serving_bench *b);
+/** What an iteration takes of the host, of all stages one after another. */
+typedef struct serving_host {
+    double iteration_s, sequence_s; /* the latter for each sequence in it */
+    bool is_hidden;                 /* behind the chip, if that takes longer */
+} serving_host;
+
+serving_host serving_host_of(const serving_bench *b);
+/** Of it what an attention rank does by itself, with so many rows of its own. */
+double serving_rank_rows_s(const serving_bench *b, double rows);
 
 /** Unembedding and sampling. @param sampled  rows of all ranks. */
 double serving_head_price(const serving_bench *b, double sampled);
@@ -104,6 +116,10 @@ bool serving_pads_experts(const ridge_model *model);
 /** What products reach of a rate of which a share is left under load: all of it for few
  *  rows, the share for many. @param share  0: no such limit */
 double serving_rate_share(double share, double rows);
+
+/** What launching the kernels that unpack experts takes beside others, outside of a
+ *  graph: of an iteration. */
+double serving_experts_launch_s(const serving_bench *b);
 
 /** One layer's routed experts. @param rows  of all ranks */
 ridge_op_cost serving_experts_cost(const serving_bench *b, const ridge_ffn *ffn,

@@ -8,6 +8,24 @@
 
 enum { SEQUENCES = 16 }; /* rows at which programs are cut, see serving_cut.c */
 
+/* The model as an engine runs it that keeps and reads the whole context where the model
+ * would see a window of it: engines compiled without a shorter cache for such layers.
+ */
+static const ridge_model *open_windows(ridge_ctx *cx, const ridge_model *model)
+{
+    ridge_model *m = ridge_new(ridge_ctx_arena(cx), ridge_model, 1);
+    ridge_layer *layers =
+        ridge_new(ridge_ctx_arena(cx), ridge_layer, (size_t)model->n_layers);
+    if (m == NULL || layers == NULL)
+        return NULL;
+    memcpy(layers, model->layers, (size_t)model->n_layers * sizeof *layers);
+    for (int i = 0; i < model->n_layers; i++)
+        layers[i].mixer.window = 0;
+    *m = *model;
+    m->layers = layers;
+    return m;
+}
+
 /* Layers of a kind together, in the order in which kinds first come. */
 static const ridge_model *compact_model(ridge_ctx *cx, const ridge_model *model)
 {
@@ -87,12 +105,16 @@ ridge_status ridge_serving_desk_open(ridge_ctx *cx, const ridge_serving_case *ab
     ridge_serving_desk *desk = ridge_new(ridge_ctx_arena(cx), ridge_serving_desk, 1);
     if (desk == NULL)
         return ridge_fail_nomem(cx);
+    const ridge_model *model =
+        about->engine->ignores_windows ? open_windows(cx, about->model) : about->model;
+    if (model == NULL)
+        return ridge_fail_nomem(cx);
     *desk = (ridge_serving_desk){.cx = cx,
                                  .about = *about,
-                                 .model = about->model,
-                                 .compact = compact_model(cx, about->model),
+                                 .model = model,
+                                 .compact = compact_model(cx, model),
                                  .chip = about->slice->chip,
-                                 .params = ridge_model_params(about->model)};
+                                 .params = ridge_model_params(model)};
     if (desk->compact == NULL)
         return ridge_fail_nomem(cx);
     RIDGE_TRY(lower(desk, RIDGE_PHASE_DECODE, &desk->decode));

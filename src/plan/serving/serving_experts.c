@@ -36,18 +36,38 @@ double serving_rate_share(double share, double rows)
     return 1 / (1 + (1 / share - 1) * loaded);
 }
 
+/* Which kernels an engine has for experts: those of wide arithmetic, which may unpack
+ * narrow weights, and those of weights in 4 and in 8 bits, whatever the activations
+ * (mxfp4 meets them in 8). */
+typedef enum expert_kernels {
+    KERNELS_WIDE,
+    KERNELS_UNPACKING,
+    KERNELS_FP8,
+    KERNELS_FP4
+} expert_kernels;
+
+static expert_kernels kernels_of(const serving_bench *b)
+{
+    const serving_format *f = &b->formats.of[RIDGE_QUANT_EXPERTS];
+    if (ridge_dtype_bytes(f->compute) >= 2)
+        return ridge_dtype_bytes(f->weight) < 2 ? KERNELS_UNPACKING : KERNELS_WIDE;
+    return ridge_dtype_bytes(f->weight) < 1 ? KERNELS_FP4 : KERNELS_FP8;
+}
+
 /* Of the rate of experts' products: the chip's under load, and what the engine's
  * kernels reach of it. */
 static double rate_share(const serving_bench *b, double rows)
 {
     const double loaded = b->desk->chip->achievable.loaded;
     const ridge_engine *e = b->desk->about.engine;
-    const double bytes = ridge_dtype_bytes(b->formats.of[RIDGE_QUANT_EXPERTS].compute);
+    const expert_kernels kernels = kernels_of(b);
     double own = e->experts_share;
-    if (bytes < 1 && e->experts_share_fp4 > 0)
+    if (kernels == KERNELS_FP4 && e->experts_share_fp4 > 0)
         own = e->experts_share_fp4;
-    else if (bytes >= 1 && bytes < 2 && e->experts_share_fp8 > 0)
+    else if (kernels == KERNELS_FP8 && e->experts_share_fp8 > 0)
         own = e->experts_share_fp8;
+    else if (kernels == KERNELS_UNPACKING && e->experts_share_narrow > 0)
+        own = e->experts_share_narrow;
     return serving_rate_share((loaded > 0 ? loaded : 1) * (own > 0 ? own : 1), rows);
 }
 
@@ -75,12 +95,30 @@ ridge_op_cost serving_experts_cost(const serving_bench *b, const ridge_ffn *ffn,
     return ridge_experts_cost(b->desk->chip, &op);
 }
 
+/* Of a layer's experts, whatever the rows. */
+static double own_kernels_s(const serving_bench *b)
+{
+    const ridge_engine *e = b->desk->about.engine;
+    const expert_kernels kernels = kernels_of(b);
+    return kernels == KERNELS_FP8         ? e->experts_fp8_s
+           : kernels == KERNELS_UNPACKING ? e->experts_narrow_s
+                                          : 0;
+}
+
+double serving_experts_launch_s(const serving_bench *b)
+{
+    double layers = 0;
+    for (int i = 0; i < b->cut->n_moe; i++)
+        layers += b->cut->moe[i].count;
+    return kernels_of(b) == KERNELS_UNPACKING
+               ? layers * b->desk->about.engine->experts_narrow_launch_s
+               : 0;
+}
+
 static serving_price price_of(const serving_bench *b, double rows)
 {
     serving_price p = {{0}};
-    const double bytes = ridge_dtype_bytes(b->formats.of[RIDGE_QUANT_EXPERTS].compute);
-    const double own_s =
-        bytes >= 1 && bytes < 2 ? b->desk->about.engine->experts_fp8_s : 0;
+    const double own_s = own_kernels_s(b);
     for (int i = 0; i < b->cut->n_moe; i++) {
         const serving_moe *moe = &b->cut->moe[i];
         p.of[0] +=

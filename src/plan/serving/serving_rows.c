@@ -99,15 +99,20 @@ enum { SCORE_KERNELS = 2 };
 
 /* What is not captured is launched by the host, one kernel after another; the chip
  * waits when it is the quicker of the two. */
+static double launches_s(const serving_bench *b, double kernels)
+{
+    for (int i = 0; i < b->cut->n_mixers; i++)
+        kernels += SCORE_KERNELS * b->cut->mixers[i].count;
+    return kernels * b->desk->about.engine->launch_s + serving_experts_launch_s(b);
+}
+
 static double launch_s(const serving_bench *b, double rows, double kernels,
                        double busy_s)
 {
     const ridge_engine *e = b->desk->about.engine;
     if (e->graph_sequences > 0 && rows <= e->graph_sequences)
         return 0;
-    for (int i = 0; i < b->cut->n_mixers; i++)
-        kernels += SCORE_KERNELS * b->cut->mixers[i].count;
-    return fmax(0, kernels * e->launch_s - busy_s);
+    return fmax(0, launches_s(b, kernels) - busy_s);
 }
 
 static double busy_s(const serving_rows *r)
@@ -257,6 +262,25 @@ serving_rows serving_rows_price(const serving_bench *b, double rows)
     return b->layout->has_two_batches && rows / b->ranks >= fmax(2, least)
                ? price_halves(b, rows)
                : price_whole(b, rows);
+}
+
+double serving_eager_s(const serving_bench *b)
+{
+    double ep_s, kernels;
+    if (!b->desk->about.engine->captures_decoding)
+        return 0;
+    const local_rows local = local_of(b, 1);
+    serving_experts_price(b, b->ranks, &ep_s, &kernels);
+    return launches_s(b, local.kernels + kernels);
+}
+
+double serving_rank_rows_s(const serving_bench *b, double rows)
+{
+    if (rows <= 0)
+        return 0;
+    const local_rows local = local_of(b, rows / b->row_ways);
+    return local.dense_s + local.vector_s + local.router_s +
+           serving_unfused_s(b, rows / b->row_ways) + exchanges_of(b, rows);
 }
 
 double serving_rows_total_s(const serving_bench *b, double rows)

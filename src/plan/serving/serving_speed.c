@@ -103,6 +103,11 @@ static double head_s(const void *bench, double sampled)
     return serving_head_price(bench, sampled);
 }
 
+static double rank_rows_s(const void *bench, double rows)
+{
+    return serving_rank_rows_s(bench, rows);
+}
+
 static const double *copy_of(const serving_bench *b, const double *x, int n)
 {
     double *copy = ridge_new(ridge_ctx_arena(b->desk->cx), double, (size_t)n);
@@ -319,40 +324,6 @@ static bool class_build(const plane_work *w, ridge_serving_cache *out)
 
 /* ---- classes --------------------------------------------------------------------- */
 
-bool serving_mixer_is_state(const serving_mixer *m)
-{
-    return !m->has_scores || m->is_cross;
-}
-
-static double own_window(const serving_mixer *m)
-{
-    const ridge_mixer *mixer = m->mixer;
-    return mixer->is_window_chunked || mixer->compress_ratio > 0 ||
-                   serving_mixer_is_state(m)
-               ? 0
-               : (double)mixer->window;
-}
-
-static bool is_window_met(const serving_cut *cut, int i)
-{
-    const double window = own_window(&cut->mixers[i]);
-    for (int j = 0; j < i; j++) {
-        const double before = own_window(&cut->mixers[j]);
-        if (before >= window && before <= window)
-            return true;
-    }
-    return false;
-}
-
-void serving_classes_set(serving_cut *cut)
-{
-    int windows = 0;
-    for (int i = 0; i < cut->n_mixers; i++)
-        windows += is_window_met(cut, i) ? 0 : 1;
-    for (int i = 0; i < cut->n_mixers && windows < RIDGE_SERVING_CACHE_MAX; i++)
-        cut->mixers[i].class_window = own_window(&cut->mixers[i]);
-}
-
 static void add_kept(const serving_bench *b, const plane_work *w,
                      ridge_serving_cache *out)
 {
@@ -473,21 +444,26 @@ ridge_status ridge_serving_speed_build(ridge_serving_desk *desk,
     RIDGE_TRY(serving_bench_open(desk, layout, &b));
     const ridge_engine *e = desk->about.engine;
     const double chips = (double)ridge_serving_layout_chips(layout);
-    ridge_serving_speed speed = {.host_s = e->host_s,
-                                 .host_sequence_s = e->host_sequence_s,
-                                 .is_host_hidden = e->is_host_hidden,
+    const serving_host host = serving_host_of(&b);
+    ridge_serving_speed speed = {.host_s = host.iteration_s,
+                                 .host_sequence_s = host.sequence_s,
+                                 .is_host_hidden = host.is_hidden,
                                  .request_s = e->request_s,
                                  .handoff_s = e->handoff_s,
                                  .attention_ranks = layout->attention_dp,
                                  .stages = layout->pp,
                                  .chips = chips,
-                                 .chunk_call_s = serving_chunk_call_s(&b)};
+                                 .chunk_call_s = serving_chunk_call_s(&b),
+                                 .eager_s = serving_eager_s(&b)};
     const double sequences =
         rounded_up(fmax(2, (double)layout->sequences * b.verified));
     const double rows =
         fmax(rounded_up((double)layout->budget_tokens * b.ranks), sequences);
     if (!curve_build(&b, rows_s, rows, &speed.rows) ||
         !curve_build(&b, head_s, sequences, &speed.head) || !caches_build(&b, &speed))
+        return ridge_fail_nomem(desk->cx);
+    if (b.ranks > 1 &&
+        !curve_build(&b, rank_rows_s, fmax(2, rows / b.ranks), &speed.rank_rows))
         return ridge_fail_nomem(desk->cx);
     RIDGE_TRY(draft_build(&b, &speed));
     RIDGE_TRY(blocks_find(&b, &speed));

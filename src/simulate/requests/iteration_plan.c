@@ -203,14 +203,14 @@ static bool is_open(const serving_play *p, const play_batch *b)
 
 /* ---- engines --------------------------------------------------------------------- */
 
-static ridge_status plan_mixed(serving_play *p, play_lane *lane, int rank)
+static ridge_status plan_mixed(serving_play *p, play_lane *lane, int rank, bool enters)
 {
     const play_unit *u = &p->units[lane->unit];
     const play_batch *b = &lane->batches[rank];
     bool gave;
     RIDGE_TRY(make_room(p, lane, rank, &gave));
     const int64_t n = ridge__batch_decoding(b);
-    if (b->n_chunked == 0 && u->ranks[rank].waiting.n == 0)
+    if (!enters || (b->n_chunked == 0 && u->ranks[rank].waiting.n == 0))
         return RIDGE_OK;
     room_ask ask = {.tokens = u->rules->budget_tokens - n * u->speed->draft.verified,
                     .held = held_by_decoding(p, lane, rank),
@@ -259,15 +259,44 @@ static bool has_decoding(const play_unit *u, const play_lane *lane)
     return false;
 }
 
+/* Whether prompts enter now. TensorRT-LLM's _balance_adp_requests, order for order.
+ * @source tensorrt-llm-docs-2025 */
+static bool lets_in(const play_unit *u, play_lane *lane)
+{
+    const ridge_engine *e = u->rules;
+    bool has_prompts = true, has_room = true, decodes = true;
+    if (e->balance_iterations <= 0 || u->n_ranks == 1)
+        return true;
+    for (int r = 0; r < u->n_ranks; r++) {
+        const play_batch *b = &lane->batches[r];
+        const int64_t n = ridge__batch_decoding(b);
+        has_prompts = has_prompts && (u->ranks[r].waiting.n > 0 || b->n_chunked > 0);
+        has_room = has_room && n < e->sequences;
+        decodes = decodes && n > 0;
+    }
+    if (has_prompts && has_room) {
+        const bool gathers = decodes && lane->gathered_steps < e->gather_iterations;
+        lane->waited_steps = 0;
+        lane->gathered_steps = gathers ? lane->gathered_steps + 1 : 0;
+        return !gathers;
+    }
+    lane->waited_steps++;
+    if (decodes && lane->waited_steps < e->balance_iterations)
+        return false;
+    lane->waited_steps = 0;
+    return true;
+}
+
 static ridge_status choose(serving_play *p, play_lane *lane)
 {
     const play_unit *u = &p->units[lane->unit];
     const ridge_engine_batching batching = u->rules->batching;
+    const bool enters = batching != RIDGE_BATCHING_MIXED || lets_in(u, lane);
     bool gave;
     for (int r = 0; r < u->n_ranks; r++) {
         u->ranks[r].is_blocked = false;
         if (batching == RIDGE_BATCHING_MIXED)
-            RIDGE_TRY(plan_mixed(p, lane, r));
+            RIDGE_TRY(plan_mixed(p, lane, r, enters));
         else if (batching == RIDGE_BATCHING_PREFILL)
             RIDGE_TRY(plan_prompts(p, lane, r));
         else
@@ -297,7 +326,8 @@ static bool is_restless(const serving_play *p, const play_unit *u,
     if (r->waiting.n == 0 || !is_open(p, &lane->batches[rank]) ||
         u->rules->batching == RIDGE_BATCHING_STATIC)
         return false;
-    return !r->is_blocked || u->rules->reserve_share > 0;
+    return !r->is_blocked || u->rules->reserve_share > 0 ||
+           (u->rules->balance_iterations > 0 && u->n_ranks > 1);
 }
 
 static int64_t most_steps(const serving_play *p, const play_lane *lane)

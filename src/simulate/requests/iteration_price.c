@@ -66,6 +66,28 @@ static double longest_attention(play_unit *u, play_lane *lane, double *without)
     return with;
 }
 
+/* What the rank with the most rows does longer than in the mean. Decoding sequences are
+ * dealt evenly, chunks are not. */
+static double uneven_s(play_unit *u, const play_lane *lane, double tokens)
+{
+    const ridge_curve_table *own = &u->speed->rank_rows;
+    const double ranks = (double)u->n_ranks;
+    double most = 0;
+    if (own->n == 0 || u->n_ranks == 1)
+        return 0;
+    for (int r = 0; r < u->n_ranks; r++) {
+        const int64_t n =
+            lane->is_decoding ? ridge__batch_decoding(&lane->batches[r]) : 0;
+        u->rank_s[r] = (double)(n * u->speed->draft.verified);
+    }
+    for (int i = 0; i < lane->n_chunks; i++)
+        u->rank_s[lane->chunks[i].rank] += (double)lane->chunks[i].priced;
+    for (int r = 0; r < u->n_ranks; r++)
+        most = fmax(most, u->rank_s[r]);
+    return fmax(0, ridge_curve_table_at(own, most) -
+                       ridge_curve_table_at(own, tokens / ranks));
+}
+
 double ridge__iteration_price(play_unit *unit, play_lane *lane)
 {
     const ridge_serving_speed *s = unit->speed;
@@ -78,6 +100,9 @@ double ridge__iteration_price(play_unit *unit, play_lane *lane)
     if (rows.decoding > 0 && s->draft.verified > 1 && s->draft.draft.n > 0)
         lane->device_s += ridge_curve_table_at(&s->draft.draft, (double)rows.decoding);
     lane->device_s += lane->n_chunks > 0 ? s->chunk_call_s : 0;
+    lane->device_s += uneven_s(unit, lane, rows.tokens);
+    if (lane->n_chunks > 0)
+        lane->device_s = fmax(lane->device_s, s->eager_s);
     const double host = ridge__host_time(unit, rows.decoding + lane->n_chunks);
     for (int i = 0; i < lane->n_chunks; i++)
         lane->chunks[i].own_s = fmin(lane->chunks[i].own_s, lane->device_s);

@@ -223,10 +223,23 @@ static ridge_status end_sequences(serving_play *p, play_lane *lane, play_batch *
     return RIDGE_OK;
 }
 
+/* Iterations of decoding in which no prompt waited count for those that come. */
+static void count_steps(const play_unit *u, play_lane *lane)
+{
+    const int64_t most = u->rules->balance_iterations;
+    bool decodes = true;
+    if (most <= 0 || u->n_ranks == 1 || lane->steps <= 1)
+        return;
+    for (int r = 0; r < u->n_ranks; r++)
+        decodes = decodes && ridge__batch_decoding(&lane->batches[r]) > 0;
+    lane->waited_steps = decodes ? (lane->waited_steps + lane->steps - 1) % most : 0;
+}
+
 static void advance(serving_play *p, play_lane *lane)
 {
     const play_unit *u = &p->units[lane->unit];
     int64_t n = 0;
+    count_steps(u, lane);
     for (int r = 0; r < u->n_ranks; r++) {
         play_batch *b = &lane->batches[r];
         n += b->decoding.n;

@@ -114,6 +114,9 @@ typedef struct play_lane {
     double start_s, last_end_s;
     play_batch *batches; /* [ranks] */
 
+    int64_t waited_steps;   /* since prompts of all ranks were let in together */
+    int64_t gathered_steps; /* since all ranks had one */
+
     /* what it does */
     bool is_decoding; /* decoding sequences advance */
     bool has_taken;   /* blocks for it are taken already */
