@@ -8,6 +8,7 @@ ridge_test(unit request_file LAYER simulate SOURCES ${CMAKE_SOURCE_DIR}/tests/su
 ridge_test(unit request_stream LAYER simulate)
 set(serving_listed ${serving_build} ${CMAKE_SOURCE_DIR}/tests/support/listed_requests.c)
 ridge_test(unit engine_rules LAYER simulate SOURCES ${serving_listed})
+ridge_test(unit attention_balance LAYER simulate SOURCES ${serving_listed})
 ridge_test(unit serving_play LAYER simulate SOURCES ${serving_listed})
 ridge_test(diff serving_steps LAYER simulate SOURCES ${serving_build})
 ridge_test(property requests_laws LAYER simulate SOURCES ${serving_build})

@@ -1,6 +1,7 @@
 /* Rows of measured serving: what CSV and JSON say, which degrees, engines and formats
  * follow, which practice stands behind them. */
 #include "served_bench.h"
+#include "served_price.h"
 #include "train_fixture.h"
 
 #include <string.h>
@@ -250,6 +251,36 @@ static void files_of_llama_cpp_narrow_every_matrix(void **state)
     assert_null(plain->quant_method);
 }
 
+/* Of ten requests' room 95 % counts, but 64 sequences run at least; of a thousand's,
+ * 950, in steps of 128; beyond, the limits hold. */
+static void a_bench_sizes_its_engine_by_the_room(void **state)
+{
+    (void)state;
+    const served_part part = {.prompt_tokens = 1024, .output_tokens = 1024};
+    const double token = 1000;
+    priced_part p = {.part = &part};
+    p.layout.pp = p.layout.attention_dp = 1;
+    p.memory.cache_bytes_per_token = token;
+    p.memory.weights = 5e9;
+    p.memory.total = p.memory.weights + 10 * 2048 * token;
+    served_sizes_tune(&p);
+    assert_int_equal(p.layout.sequences, 64);
+    assert_int_equal(p.layout.budget_tokens, 2048);
+    p.memory.total = p.memory.weights + 1000 * 2048 * token;
+    served_sizes_tune(&p);
+    assert_int_equal(p.layout.sequences, 1024); /* 950, to steps of 128 */
+    assert_int_equal(p.layout.budget_tokens, 2048);
+    p.memory.total = p.memory.weights + 1e5 * 2048 * token;
+    served_sizes_tune(&p);
+    assert_int_equal(p.layout.sequences, 4096);
+    assert_int_equal(p.layout.budget_tokens, 8192);
+    p.layout.attention_dp = 1;
+    p.layout.pp = 4;
+    served_sizes_tune(&p);
+    assert_int_equal(p.layout.sequences, 4096);
+    assert_int_equal(p.layout.budget_tokens, 2048);
+}
+
 /* Clients are asked of a deployment; degrees and formats make it. */
 static void rows_are_ordered_by_deployment_then_by_load(void **state)
 {
@@ -327,6 +358,7 @@ int main(void)
         SERVED_TEST(rates_are_those_of_all_chips),
         SERVED_TEST(degrees_multiplied_with_themselves_count_once),
         SERVED_TEST(chips_follow_from_degrees),
+        SERVED_TEST(a_bench_sizes_its_engine_by_the_room),
         SERVED_TEST(engines_are_found_by_version),
         SERVED_TEST(practice_is_that_of_the_bench),
         SERVED_TEST(a_publisher_tells_the_release_that_ran),

@@ -112,6 +112,55 @@ static void experts_have_a_share_for_each_format(void **state)
     assert_true(price(&b, load).parts_s[RIDGE_SERVING_PART_EXPERTS] < 0.7 * slow);
 }
 
+/* gpt-oss's experts are in 4 bits; a chip without products of 8 bits by 4 unpacks them
+ * to 16. */
+static void unpacked_experts_have_kernels_of_their_own(void **state)
+{
+    bench b = bench_of(*state, "gpt-oss-120b", "h100:2", 2);
+    const ridge_serving_load few = serving_decoding(8, 1000);
+    const ridge_serving_load many = serving_chunk(8000, 0);
+    const int experts = RIDGE_SERVING_PART_EXPERTS;
+    b.engine.experts_share_narrow = b.engine.experts_narrow_s = 0;
+    const double plain = price(&b, few).parts_s[experts];
+    const double loaded = price(&b, many).parts_s[experts];
+    b.engine.experts_narrow_s = 4e-5;
+    assert_near(price(&b, few).parts_s[experts] - plain, 36 * 4e-5, 1e-9);
+    b.engine.experts_narrow_s = 0;
+    b.engine.experts_share_narrow = 0.25;
+    assert_near(price(&b, few).parts_s[experts], plain, 1e-12);
+    assert_true(price(&b, many).parts_s[experts] > 1.5 * loaded);
+}
+
+/* Graphs that hold decoding alone: with a prompt, all kernels are launched. */
+static void prompts_take_at_least_their_launches(void **state)
+{
+    bench b = bench_of(*state, "llama-3.1-8b", "h100", 1);
+    b.engine.launch_s = 1e-4;
+    b.engine.graph_sequences = 512;
+    b.engine.captures_decoding = false;
+    const double captured = price(&b, serving_chunk(16, 0)).expected_s;
+    const double decoding = price(&b, serving_decoding(16, 100)).expected_s;
+    b.engine.captures_decoding = true;
+    const ridge_serving_step step = price(&b, serving_chunk(16, 0));
+    assert_true(step.expected_s > captured);
+    assert_true(step.expected_s > 32 * 8 * 1e-4);
+    assert_true(step.expected_s < 32 * 20 * 1e-4);
+    assert_near(price(&b, serving_decoding(16, 100)).expected_s, decoding, 1e-12);
+}
+
+/* Where each stage has a host that prepares nothing ahead, a pipeline of few sequences
+ * goes as fast as they do. */
+static void stages_wait_for_their_hosts(void **state)
+{
+    bench b = bench_of(*state, "llama-3.1-8b", "h100:2", 1);
+    b.layout.pp = 2;
+    b.engine.stage_host_s = 0.1;
+    b.engine.stage_sequence_s = 1e-3;
+    assert_near(price(&b, serving_decoding(4, 100)).expected_s, 2 * (0.1 + 4e-3), 1e-9);
+    b.layout.pp = 1;
+    assert_true(price(&b, serving_decoding(4, 100)).expected_s < 0.05);
+}
+
 static void shared_experts_beside_routed_ones_save_their_calls(void **state)
 {
     bench b = bench_of(*state, "deepseek-v3", "h100:8", 8);
@@ -150,6 +199,9 @@ int main(void)
         CASE(unpacking_costs_narrow_weights_alone),
         CASE(few_rows_draw_what_cores_ask_for),
         CASE(experts_have_a_share_for_each_format),
+        CASE(unpacked_experts_have_kernels_of_their_own),
+        CASE(prompts_take_at_least_their_launches),
+        CASE(stages_wait_for_their_hosts),
         CASE(shared_experts_beside_routed_ones_save_their_calls),
         CASE(norms_over_all_heads_sum_squares),
     };

@@ -101,6 +101,29 @@ static void windows_give_pages_back_where_engines_do(void **state)
     assert_near(unified.page_bytes, 36 * layer * (double)unified.block_tokens, 0);
 }
 
+/* Engines that keep the whole context of every layer: its caches are one class. */
+static void windows_are_ignored_where_engines_do(void **state)
+{
+    ridge_ctx *cx = *state;
+    const ridge_model *model = fixture_named(cx, "gpt-oss-120b");
+    const ridge_slice *slice = train_slice(cx, "h100:2");
+    const ridge_serving_layout layout = serving_layout_of(model, slice, 2);
+    double decode_s[2];
+    for (int i = 0; i < 2; i++) {
+        ridge_engine engine = *serving_engine(cx, "vllm-v1");
+        ridge_serving_desk *desk;
+        engine.ignores_windows = i == 1;
+        const ridge_serving_case about = {
+            .model = model, .slice = slice, .engine = &engine, .longest_tokens = 16384};
+        assert_ok(cx, ridge_serving_desk_open(cx, &about, &desk));
+        assert_true((memory_of(cx, desk, &layout).sequence_pages == 0) == (i == 1));
+        const ridge_serving_load load = serving_decoding(64, 16000);
+        decode_s[i] = serving_step_of(cx, desk, &layout, &load)
+                          .parts_s[RIDGE_SERVING_PART_DECODE_ATTENTION];
+    }
+    assert_true(decode_s[1] > 1.5 * decode_s[0]);
+}
+
 static void states_do_not_grow(void **state)
 {
     ridge_ctx *cx = *state;
@@ -256,6 +279,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(kv_heads_beyond_tp_are_copied_or_shared,
                                         fixture_open, fixture_close),
         cmocka_unit_test_setup_teardown(windows_give_pages_back_where_engines_do,
+                                        fixture_open, fixture_close),
+        cmocka_unit_test_setup_teardown(windows_are_ignored_where_engines_do,
                                         fixture_open, fixture_close),
         cmocka_unit_test_setup_teardown(states_do_not_grow, fixture_open,
                                         fixture_close),
