@@ -320,6 +320,37 @@ static void illegal_layouts_say_why(void **state)
     assert_fault(&moe, "does not divide");
 }
 
+/* Switches take servers of any part of a node, or of whole nodes; a torus is cut
+ * evenly. A server costs what it costs on its own chips. */
+static void servers_need_not_divide_what_switches_join(void **state)
+{
+    ridge_ctx *cx = *state;
+    static const struct {
+        const char *slice;
+        int64_t tp, attention_dp;
+        bool is_legal;
+    } cases[] = {{"gb200:1x72", 1, 64, true},
+                 {"gb200:1x72", 4, 4, true},
+                 {"h200:3x8", 8, 2, true},
+                 {"h200:4x8", 4, 3, false},
+                 {"v5e:4x8", 8, 3, false}};
+    for (size_t i = 0; i < RIDGE_COUNT_OF(cases); i++) {
+        bench b = bench_of(cx, "deepseek-v3", cases[i].slice, cases[i].tp);
+        b.layout.attention_dp = cases[i].attention_dp;
+        b.layout.ep = cases[i].tp * cases[i].attention_dp;
+        if (cases[i].is_legal)
+            assert_null(ridge_serving_layout_fault(b.desk, &b.layout));
+        else
+            assert_fault(&b, "do not divide");
+    }
+    bench part = bench_of(cx, "deepseek-v3", "gb200:1x72", 1);
+    bench whole = bench_of(cx, "deepseek-v3", "gb200:1x16", 1);
+    part.layout.attention_dp = whole.layout.attention_dp = 16;
+    part.layout.ep = whole.layout.ep = 16;
+    assert_near(price(&part, serving_decoding(32, 4000)).expected_s,
+                price(&whole, serving_decoding(32, 4000)).expected_s, 1e-9);
+}
+
 /* 40 heads, 10 KV heads: 1, 2, 5, 10, and with copies 20, 40; 4 and 8 are neither. */
 static void degrees_beyond_the_kv_heads_are_told_apart(void **state)
 {
@@ -438,6 +469,7 @@ int main(void)
         CASE(two_axes_move_less_than_one),
         CASE(drafts_add_rows_and_passes),
         CASE(launches_show_where_nothing_is_captured),
+        CASE(servers_need_not_divide_what_switches_join),
         CASE(illegal_layouts_say_why),
         CASE(degrees_beyond_the_kv_heads_are_told_apart),
         CASE(only_the_text_model_is_cut),

@@ -360,6 +360,19 @@ static int64_t chips_asked(const ridge_service_pool_knobs *k)
                : 0;
 }
 
+/* Beside divisors, powers of two: sixteen of 72 chips decode where eight prefill. Where
+ * such a server has no place, its layouts are refused. */
+static bool add_powers(builder *b, int64_t chips)
+{
+    const ridge_slice *slice = b->request->slice;
+    for (int64_t size = 2; size < chips; size *= 2) {
+        if (chips % size != 0 && slice->axes[0].kind != RIDGE_AXIS_TORUS &&
+            !add_server(b, size))
+            return false;
+    }
+    return true;
+}
+
 ridge_status service_space_build(ridge_ctx *cx, const ridge_service_request *request,
                                  service_space *out)
 {
@@ -374,9 +387,12 @@ ridge_status service_space_build(ridge_ctx *cx, const ridge_service_request *req
         if (!add_server(&b, sizes.values[i]))
             return ridge_fail_nomem(cx);
     }
+    if (!add_powers(&b, chips))
+        return ridge_fail_nomem(cx);
     for (int role = 0; role < RIDGE_SERVICE_ROLE_COUNT; role++) {
         const int64_t asked = chips_asked(&request->knobs.pools[role]);
-        bool is_new = asked > 0 && asked <= chips && chips % asked != 0;
+        bool is_new = asked > 0 && asked <= chips && chips % asked != 0 &&
+                      (asked & (asked - 1)) != 0;
         for (int before = 0; before < role; before++)
             is_new = is_new && chips_asked(&request->knobs.pools[before]) != asked;
         if (is_new && !add_server(&b, asked))

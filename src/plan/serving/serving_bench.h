@@ -40,6 +40,11 @@ RIDGE_NODISCARD ridge_status serving_bench_open(ridge_serving_desk *desk,
                                                 const ridge_serving_layout *layout,
                                                 serving_bench *out);
 
+/** What a server of so many chips sees of a slice: all of it where they divide its
+ * chips, else, on switches, its own chips: whole inner levels, and a part of the next.
+ * @return false: such a server has no place */
+bool serving_slice_cut(const ridge_slice *slice, int64_t chips, ridge_slice *out);
+
 /** Lay a layout's groups on the slice. @return false: they do not factor over it */
 bool serving_groups_place(const ridge_slice *slice, const ridge_serving_layout *layout,
                           int64_t kv_ways, serving_groups *out);

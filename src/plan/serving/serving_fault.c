@@ -27,11 +27,12 @@ static const char *degree_fault(ridge_serving_desk *desk, const ridge_serving_la
                          (long long)degrees[i].value);
     }
     const int64_t chips = desk->about.slice->chips;
+    ridge_slice part;
     if (l->tp > chips || l->attention_dp > chips || l->pp > chips ||
-        chips % (l->tp * l->attention_dp * l->pp) != 0)
+        !serving_slice_cut(desk->about.slice, l->tp * l->attention_dp * l->pp, &part))
         return FAULT(desk,
                      "tp=%lld x attention_dp=%lld x pp=%lld do not divide the %lld "
-                     "chips of %s: choose divisors",
+                     "chips of %s: choose divisors, or of switches whole nodes",
                      (long long)l->tp, (long long)l->attention_dp, (long long)l->pp,
                      (long long)chips, desk->about.slice->text);
     return NULL;

@@ -37,6 +37,27 @@ static void order_of(const ridge_slice *slice, int p, int *order)
     }
 }
 
+bool serving_slice_cut(const ridge_slice *slice, int64_t chips, ridge_slice *out)
+{
+    *out = *slice;
+    if (chips < 1 || chips > slice->chips)
+        return false;
+    if (slice->chips % chips == 0)
+        return true;
+    if (torus_axes(slice) > 0)
+        return false;
+    int64_t left = chips;
+    for (int i = 0; i < slice->n_axes; i++) {
+        const int64_t taken = left < slice->axes[i].size ? left : slice->axes[i].size;
+        if (left % taken != 0)
+            return false;
+        out->axes[i].size = taken;
+        left /= taken;
+    }
+    out->chips = chips;
+    return left == 1;
+}
+
 bool serving_groups_place(const ridge_slice *slice, const ridge_serving_layout *l,
                           int64_t kv_ways, serving_groups *out)
 {
@@ -44,23 +65,24 @@ bool serving_groups_place(const ridge_slice *slice, const ridge_serving_layout *
     static const int ALL[] = {AXIS_COPIES, AXIS_KV, AXIS_RANKS};
     const int64_t chips = ridge_serving_layout_chips(l);
     int order[RIDGE_AXIS_MAX];
+    ridge_slice whole;
     if (l->placement < 0 || l->placement >= ridge_serving_placement_count(slice) ||
-        chips < 1 || slice->chips % chips != 0)
+        !serving_slice_cut(slice, chips, &whole))
         return false;
     const int64_t sizes[AXIS_COUNT] = {[AXIS_COPIES] = l->tp / kv_ways,
                                        [AXIS_KV] = kv_ways,
                                        [AXIS_RANKS] = l->attention_dp,
                                        [AXIS_STAGES] = l->pp,
-                                       [AXIS_REPLICAS] = slice->chips / chips};
+                                       [AXIS_REPLICAS] = whole.chips / chips};
     ridge_laid_mesh laid = {.slice = slice};
     order_of(slice, l->placement, order);
-    if (!ridge_placement_fill(slice, order, sizes, AXIS_COUNT, laid.groups))
+    if (!ridge_placement_fill(&whole, order, sizes, AXIS_COUNT, laid.groups))
         return false;
     const int64_t cut_d = l->tp_d > 1 ? l->tp_d : 1;
     const int64_t two[] = {cut_d, l->tp / cut_d, l->attention_dp, l->pp,
-                           slice->chips / chips};
+                           whole.chips / chips};
     ridge_group stationary[AXIS_COUNT];
-    if (!ridge_placement_fill(slice, order, two, AXIS_COUNT, stationary))
+    if (!ridge_placement_fill(&whole, order, two, AXIS_COUNT, stationary))
         return false;
     *out = (serving_groups){
         .tp = ridge_laid_mesh_group(&laid, TP, 2),
