@@ -122,6 +122,8 @@ typedef struct ridge_train_run {
     int64_t steps;      /* in all, with those before a resume */
     ridge_learning learning;
     const ridge_token_data *data;
+    bool has_documents;   /* a token attends to its own document alone */
+    int32_t document_end; /* the token that ends one, and belongs to it */
     uint64_t seed;
     bool is_peak_measured; /* tells the machine's FMA peak: a tenth of a second */
     double init_scale;     /* standard deviation of new weights; 0: 0.02 */

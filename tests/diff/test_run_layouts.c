@@ -44,7 +44,8 @@ typedef struct way {
     int remat_layers;
     const int64_t *stage_layers;
     ridge_update update;
-    double room; /* of differences, against those of fp32 */
+    int32_t document_end; /* 0: no documents */
+    double room;          /* of differences, against those of fp32 */
 } way;
 
 /* A difference of the last bit in fp32 may round a bf16 moment the other way. */
@@ -54,6 +55,16 @@ static const int64_t UNEVEN[] = {1, 3, 2}, ENDS_ALONE[] = {0, 3, 3, 0},
                      HEAD_ALONE[] = {2, 2, 0}, CHUNKS[] = {2, 1, 2, 1};
 
 /* clang-format off */
+static const way DOCUMENT_WAYS[] = {
+    {.name = "microbatches of documents", .microbatch = 4},
+    {.name = "documents on a ring", .cp = 2, .microbatch = 4},
+    {.name = "documents by exchange", .cp = 2, .is_exchange = true, .microbatch = 4},
+    {.name = "documents on tp", .tp = 2, .is_sp = true, .microbatch = 4},
+    {.name = "documents in stages", .pp = 2, .dp = 2, .microbatch = 2,
+     .schedule = RIDGE_SCHEDULE_ZB_H1},
+    {.name = "documents again", .fsdp = 2, .zero = 3, .microbatch = 2,
+     .remat = RIDGE_REMAT_FULL}};
+
 static const way DENSE_WAYS[] = {
     {.name = "accumulation", .microbatch = 2},
     {.name = "a part of a microbatch", .microbatch = 5},
@@ -220,6 +231,8 @@ static void train(ridge_ctx *cx, const ridge_model *model, const way *w, trail *
                            .steps = STEPS,
                            .learning = ridge_learning_usual(),
                            .data = open_data(cx, file),
+                           .has_documents = w->document_end > 0,
+                           .document_end = w->document_end,
                            .seed = 3,
                            .init_scale = 0.2,
                            .checkpoint_dir = dir,
@@ -336,6 +349,33 @@ static void other_optimizers_train_as_one_rank(void **state)
     check_update(EXPERTS, RIDGE_UPDATE_ADAM_BF16, MOMENTUM_WAYS, n);
 }
 
+/* Attention stays inside of documents, wherever their tokens lie. */
+static void documents_train_as_one_rank(void **state)
+{
+    enum { END = 7, NEVER = 62 };
+    ridge_ctx *cx = ridge_ctx_open();
+    const ridge_model *model = fixture_model(cx, "%s", DENSE);
+    way w = {.name = "one rank", .microbatch = SEQUENCES};
+    trail plain = {.n = 0}, none = {.n = 0}, want = {.n = 0};
+    train(cx, model, &w, &plain);
+    w.document_end = NEVER;
+    train(cx, model, &w, &none);
+    assert_memory_equal(none.loss, plain.loss, sizeof plain.loss);
+    w.document_end = END;
+    train(cx, model, &w, &want);
+    assert_true(fabs(want.loss[0] - plain.loss[0]) > 1e-4);
+    for (size_t i = 0; i < RIDGE_COUNT_OF(DOCUMENT_WAYS); i++) {
+        trail got = {.n = 0};
+        way other = DOCUMENT_WAYS[i];
+        other.document_end = END;
+        other.room = 1.0;
+        train(cx, model, &other, &got);
+        compare(cx, &other, &want, &got);
+    }
+    ridge_ctx_close(cx);
+    (void)state;
+}
+
 static void dense_layouts_train_as_one_rank(void **state)
 {
     (void)state;
@@ -363,6 +403,7 @@ static void expert_layouts_train_as_one_rank(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(documents_train_as_one_rank),
         cmocka_unit_test(dense_layouts_train_as_one_rank),
         cmocka_unit_test(tied_layouts_train_as_one_rank),
         cmocka_unit_test(gpt2_layouts_train_as_one_rank),

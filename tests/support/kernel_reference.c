@@ -48,10 +48,17 @@ static double dot(const double *a, const double *b, int64_t n)
     return sum;
 }
 
+static bool meets(const query *q, int64_t j)
+{
+    const int32_t *first = q->a->first_met;
+    return reference_meets(q->a, q->i, j) &&
+           (first == NULL || q->a->s_start + j >= first[q->batch * q->a->t + q->i]);
+}
+
 static double score(const query *q, int64_t j)
 {
     const int64_t h = q->a->h;
-    if (!reference_meets(q->a, q->i, j))
+    if (!meets(q, j))
         return -INFINITY;
     return (double)q->a->scale *
            dot(q->x->q + q_row(q) * h, q->x->k + kv_row(q, j) * h, h);
@@ -86,7 +93,7 @@ static void attend_back_one(const query *q)
     const double *d_o = x->d_o + q_row(q) * a->hv;
     const double slope = dot(d_o, x->o + q_row(q) * a->hv, a->hv);
     for (int64_t j = 0; j < a->s; j++) {
-        if (!reference_meets(a, q->i, j))
+        if (!meets(q, j))
             continue;
         const int64_t row = kv_row(q, j);
         const double p = exp(score(q, j) - x->lse[q_row(q)]);

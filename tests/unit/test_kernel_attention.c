@@ -48,6 +48,21 @@ static ridge__attention pick_shape(kernel_trial *t, int64_t t_most)
     return a;
 }
 
+/* Documents begin behind the entry at which they are drawn, never before the last. */
+static void pick_documents(kernel_trial *t, ridge__attention *a)
+{
+    const int64_t n = a->batch * a->t;
+    int32_t *first = kernel_blank(t, RIDGE_DTYPE_FP32, n).a.p;
+    for (int64_t i = 0; i < n; i++) {
+        const int32_t at = (int32_t)(a->q_start + i % a->t);
+        const bool begins = seeded_pick(&t->at, 0, 20) == 0;
+        first[i] = i % a->t == 0 ? (int32_t)seeded_pick(&t->at, 0, at)
+                   : begins      ? at
+                                 : first[i - 1];
+    }
+    a->first_met = first;
+}
+
 static attention_case case_of(kernel_trial *t, ridge__attention a)
 {
     const int64_t rows = a.batch * a.t * a.heads;
@@ -116,6 +131,13 @@ static void run_forward(kernel_trial *t)
     forward_once(t, pick_shape(t, 150));
 }
 
+static void run_documents(kernel_trial *t)
+{
+    ridge__attention a = pick_shape(t, 150);
+    pick_documents(t, &a);
+    forward_once(t, a);
+}
+
 static void run_few_queries(kernel_trial *t)
 {
     ridge__attention a = pick_shape(t, 4);
@@ -145,6 +167,7 @@ static void forward_matches_float64(void **state)
 {
     (void)state;
     kernel_trials(run_forward, ROUNDS);
+    kernel_trials(run_documents, ROUNDS);
 }
 
 static void few_queries_match_float64(void **state)
@@ -213,7 +236,10 @@ static void two_halves_merge_to_the_whole(void **state)
 
 static void run_backward(kernel_trial *t)
 {
-    attention_case c = case_of(t, pick_shape(t, 150));
+    ridge__attention a = pick_shape(t, 150);
+    if (seeded_pick(&t->at, 0, 1) == 0)
+        pick_documents(t, &a);
+    attention_case c = case_of(t, a);
     reference_attend(&c.a, &c.x);
     case_settle(&c);
     case_backward(t, &c, seeded_pick(&t->at, 0, 1) == 0);

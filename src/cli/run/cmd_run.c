@@ -16,6 +16,9 @@ static const cli_option options[] = {
     {"data", "FILE", "text to train on: a file, a folder, or token ids (.bin)"},
     {"tokenizer", "FILE",
      "tokenizer.json, a llama2.c tokenizer.bin (beside the weights), or bytes"},
+    {"documents", "ID",
+     "attention stays inside of documents, which end with this token (eos: the "
+     "tokenizer's)"},
     {"steps", "N", "optimizer steps in all (100)"},
     {"batch", "TOKENS", "tokens of a step (the plan's; else one microbatch)"},
     {"seq", "T", "tokens of a sequence (the plan's; else 256)"},

@@ -125,6 +125,29 @@ static ridge_status read_sizes(cli_run *run, const run_plan *p, ridge_train_run 
     return RIDGE_OK;
 }
 
+static ridge_status read_documents(cli_run *run, const run_plan *p,
+                                   const ridge_tokenizer *tokenizer, ridge_train_run *t)
+{
+    const char *text = cli_option_text(run, "documents");
+    int64_t id = ridge_tokenizer_eos(tokenizer);
+    if (!text)
+        return RIDGE_OK;
+    const bool is_eos = strcmp(text, "eos") == 0;
+    if (is_eos && id < 0)
+        return ridge_fail(run->cx, RIDGE_E_ARG,
+                          "--documents eos: the tokenizer has no token that ends a "
+                          "text: give its id");
+    if (!is_eos &&
+        (!ridge_parse_i64(ridge_str_of(text), &id) || id < 0 || id >= p->model->vocab))
+        return ridge_fail(
+            run->cx, RIDGE_E_ARG,
+            "--documents '%s': expected eos, or a token id from 0 to %lld", text,
+            (long long)p->model->vocab - 1);
+    t->has_documents = true;
+    t->document_end = (int32_t)id;
+    return RIDGE_OK;
+}
+
 static ridge_status open_data(cli_run *run, const run_plan *p, ridge_train_run *t)
 {
     const char *path = cli_option_text(run, "data");
@@ -137,6 +160,7 @@ static ridge_status open_data(cli_run *run, const run_plan *p, ridge_train_run *
                           "a run needs --data FILE, text to train on, or --generate");
     RIDGE_TRY(ridge_tokenizer_open(run->cx, tokens ? tokens : "bytes", p->model->vocab,
                                    &tokenizer));
+    RIDGE_TRY(read_documents(run, p, tokenizer, t));
     return ridge_token_data_open(run->cx, tokenizer, &path, 1, &options, &t->data);
 }
 

@@ -67,7 +67,8 @@ typedef struct ridge__grouped_gemm {
  * s_valid, and not is_causal or entry <= query, and with a window entry > query -
  * window (or, if chunked, entry / window == query / window). A query that meets nothing
  * has o = 0 and lse = -infinity. stride_s: tokens between the sequences of k and v (a
- * cache has room for more than s).
+ * cache has room for more than s). Documents: no entry before first_met of the query,
+ * of which each sequence has t that do not fall; on the CPU alone.
  */
 typedef struct ridge__attention {
     int64_t batch, t, s, s_valid, stride_s;
@@ -75,6 +76,7 @@ typedef struct ridge__attention {
     int64_t q_start, s_start;
     int64_t window; /* 0: none */
     bool is_causal, is_window_chunked;
+    const int32_t *first_met; /* [batch, t], host memory; NULL: no documents */
     float scale;
     ridge__array q, k, v, o;
     float *lse;

@@ -321,6 +321,8 @@ ridge_status RIDGE__KERNEL(attention)(ridge__device *d, const ridge__attention *
 {
     if (a->batch <= 0 || a->heads <= 0 || a->t <= 0)
         return RIDGE_OK;
+    if (is_apart(a))
+        return each_sequence(d, a, RIDGE__KERNEL(attention));
     if (a->t <= DECODE_MOST)
         return RIDGE__KERNEL(attention_decode)(d, a);
     forward_job job = {.a = a, .team = ridge__cpu_of(d)->team};

@@ -360,6 +360,8 @@ ridge_status RIDGE__KERNEL(attention_backward)(ridge__device *d,
     a.stride_s = a.s;
     if (a.batch <= 0 || a.heads <= 0)
         return RIDGE_OK;
+    if (is_apart(&a))
+        return each_sequence(d, &a, RIDGE__KERNEL(attention_backward));
     backward_job job = {.a = &a, .team = ridge__cpu_of(d)->team};
     job.group = a.heads / a.kv_heads;
     job.h = round_up(a.h, LANES);

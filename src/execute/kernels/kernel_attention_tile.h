@@ -53,6 +53,8 @@ static inline ridge__part entries_met(const ridge__attention *a, int64_t i)
     } else if (a->window > 0) {
         first = at - a->window + 1;
     }
+    if (a->first_met != NULL)
+        first = most(first, a->first_met[i] - a->s_start);
     first = least(room, most(0, first));
     return (ridge__part){first, most(first, least(room, end))};
 }
@@ -67,6 +69,52 @@ static inline int64_t entry_row(const ridge__attention *a, int64_t batch, int64_
                                 int64_t head)
 {
     return (batch * a->stride_s + j) * a->kv_heads + head;
+}
+
+static inline ridge__array elements_behind(ridge__array x, int64_t n)
+{
+    if (x.p != NULL)
+        x.p = (char *)x.p + n * (int64_t)ridge_dtype_bytes(x.dtype);
+    return x;
+}
+
+/** One sequence of a batch by itself: each has documents of its own. */
+static inline ridge__attention sequence_of(const ridge__attention *a, int64_t batch)
+{
+    ridge__attention one = *a;
+    const int64_t queries = batch * a->t * a->heads;
+    const int64_t entries = batch * a->stride_s * a->kv_heads;
+    const int64_t dense = batch * a->s * a->kv_heads;
+    one.batch = 1;
+    one.first_met += batch * a->t;
+    one.q = elements_behind(a->q, queries * a->h);
+    one.o = elements_behind(a->o, queries * a->hv);
+    one.d_q = elements_behind(a->d_q, queries * a->h);
+    one.d_o = elements_behind(a->d_o, queries * a->hv);
+    one.k = elements_behind(a->k, entries * a->h);
+    one.v = elements_behind(a->v, entries * a->hv);
+    one.d_k = elements_behind(a->d_k, dense * a->h);
+    one.d_v = elements_behind(a->d_v, dense * a->hv);
+    if (a->lse != NULL)
+        one.lse += queries;
+    return one;
+}
+
+typedef ridge_status attention_fn(ridge__device *d, const ridge__attention *a);
+
+static inline bool is_apart(const ridge__attention *a)
+{
+    return a->first_met != NULL && a->batch > 1;
+}
+
+static inline ridge_status each_sequence(ridge__device *d, const ridge__attention *a,
+                                         attention_fn *run)
+{
+    for (int64_t b = 0; b < a->batch; b++) {
+        const ridge__attention one = sequence_of(a, b);
+        RIDGE_TRY(run(d, &one));
+    }
+    return RIDGE_OK;
 }
 
 /* ---- blocks ---------------------------------------------------------------------- */

@@ -266,6 +266,29 @@ static ridge_status share_gradients(ridge__call *c, const ridge_attention_shape 
     return share_keys(c, shape, u, 4, &rope, u->rope);
 }
 
+/* ---- documents ---------------------------------------------------------------------
+ */
+
+/* Where the documents of the queries begin. Of the ctx's scratch. */
+static ridge_status find_documents(ridge__call *c, const ridge_attention_shape *shape,
+                                   ridge__attention *a)
+{
+    const ridge__machine_options *o = &c->m->options;
+    if (o->documents == NULL)
+        return RIDGE_OK;
+    int32_t *first =
+        ridge_new(ridge_ctx_scratch(c->m->cx), int32_t, (size_t)(a->batch * a->t) + 1);
+    if (first == NULL)
+        return ridge_fail_nomem(c->m->cx);
+    if (shape->n_batch != 1)
+        return ridge_fail(c->m->cx, RIDGE_E_ARG,
+                          "%s: documents are for sequences of tokens alone",
+                          c->op->name);
+    a->first_met = first;
+    return o->documents(o->documents_payload, c->flight->tag,
+                        span_of(c, 0, shape->batch[0]), span_of(c, 0, shape->t), first);
+}
+
 /* ---- the call ---------------------------------------------------------------------
  */
 
@@ -315,11 +338,14 @@ ridge_status ridge__call_attention(ridge__call *c)
     setup u = {.n_taken = 0};
     if (!ridge_attention_shape_of(c->m->program, c->op, &shape))
         return ridge_fail(c->m->cx, RIDGE_E_INTERNAL, "%s has no shape", c->op->name);
+    const ridge_mark mark = ridge_arena_mark(ridge_ctx_scratch(c->m->cx));
     fill_shape(c, &shape, &u);
     ridge_status st = c->op->is_backward ? RIDGE_OK : make_statistics(c, &u);
+    st = st == RIDGE_OK ? find_documents(c, &shape, &u.a) : st;
     st = st == RIDGE_OK ? lay_out(c, &shape, &u) : st;
     st = st == RIDGE_OK ? run(c, &shape, &u) : st;
     for (int i = 0; i < u.n_taken; i++)
         ridge__scratch_give(c, &u.taken[i]);
+    ridge_arena_rewind(ridge_ctx_scratch(c->m->cx), mark);
     return st;
 }

@@ -101,6 +101,11 @@ typedef ridge_status ridge__send_fn(void *payload, ridge__machine *m,
                                     const ridge__flight *flight,
                                     const ridge__message *message);
 
+/** Where the document of each token begins, in its sequence: out [sequences, tokens],
+ * host memory. @param tag  of the flight */
+typedef ridge_status ridge__documents_fn(void *payload, int tag, ridge__span sequences,
+                                         ridge__span tokens, int32_t *out);
+
 typedef struct ridge__machine_options {
     const ridge_mesh *world; /* of all ranks, with the partition's mesh as its last
                                 axes; NULL: the partition's is the world's */
@@ -111,6 +116,8 @@ typedef struct ridge__machine_options {
     double memory_bytes;  /* that weights, states and gradients may take; 0: any */
     ridge__send_fn *send; /* of pipelines; NULL: programs without sends */
     void *send_payload;
+    ridge__documents_fn *documents; /* attention stays inside of them; NULL: none */
+    void *documents_payload;
     const ridge__machine *lender; /* of the same model: its weights and caches are used;
                                      NULL: own ones */
 } ridge__machine_options;

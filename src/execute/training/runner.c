@@ -144,7 +144,9 @@ static ridge__machine_options machine_options(const opening *x)
         .trace_most = x->o->trace_most,
         .memory_bytes = memory_share(x->r),
         .send = ridge__runner_send,
-        .send_payload = x->r};
+        .send_payload = x->r,
+        .documents = x->o->documents,
+        .documents_payload = x->o->documents_payload};
 }
 
 /* A table of learned positions ends: behind it there are no rows. */

@@ -76,6 +76,8 @@ typedef struct ridge__runner_options {
     const ridge_measured_chip *measured; /* on this machine; NULL: nothing */
     int microbatches;
     int64_t trace_most;
+    ridge__documents_fn *documents; /* NULL: none */
+    void *documents_payload;
     ridge__runner *lender; /* whose device, weights and caches are used; NULL: own */
 } ridge__runner_options;
 

@@ -1,7 +1,7 @@
 /* Training: batches, steps, evaluation, checkpoints, and what the watcher is told. */
 #include "device_cpu.h"
 #include "run_trace.h"
-#include "runner.h"
+#include "training_batch.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -49,97 +49,16 @@ typedef struct training {
     ridge_ctx *caller; /* of whom the report is */
 } training;
 
-typedef struct rank_state {
-    const ridge_train_run *run;
-    ridge__runner *r;
-    int64_t step; /* from 0 */
-    bool is_evaluation;
-    int64_t eval_first; /* window of the evaluation */
-    double loss_sum;    /* of this rank, divided by replicas */
-    double tokens;      /* with a label, of the global batch */
-    double *step_s;     /* [steps] */
-    int64_t n_steps;
-    double peak_flops_per_s; /* of all ranks */
-} rank_state;
-
 static int64_t microbatch_count(const ridge_train_run *run)
 {
     return ridge_ceil_div(run->batch_seqs, ridge_run_layout_sequences(&run->layout));
-}
-
-/* Which sequence stands at a place of the global batch; false: none, filled up. */
-static bool draw(const rank_state *s, int64_t sequence, int32_t *inputs,
-                 int32_t *labels)
-{
-    const ridge_train_run *run = s->run;
-    if (s->is_evaluation) {
-        const int64_t windows =
-            ridge_token_data_windows(run->data, RIDGE_DATA_EVAL, run->seq_tokens);
-        if (sequence >= run->eval_seqs || s->eval_first + sequence >= windows)
-            return false;
-        ridge_token_data_window(run->data, RIDGE_DATA_EVAL, s->eval_first + sequence,
-                                run->seq_tokens, inputs, labels);
-        return true;
-    }
-    const ridge_draw at = {.part = RIDGE_DATA_TRAIN,
-                           .seed = run->seed,
-                           .step = s->step,
-                           .sequence = sequence,
-                           .seq_tokens = run->seq_tokens};
-    if (sequence >= run->batch_seqs)
-        return false;
-    ridge_token_data_draw(run->data, &at, inputs, labels);
-    return true;
-}
-
-static ridge_status upload(ridge__chunk *c, ridge__flight *flight, int tensor,
-                           const int32_t *from)
-{
-    ridge__value *v = &flight->values[c->m->unrolled.first_value[tensor]];
-    ridge__device *d = c->m->device;
-    RIDGE_TRY(ridge__value_make(c->m, v, tensor));
-    return d->ops->upload(d, v->p, from, (size_t)v->elements * sizeof *from);
-}
-
-/* The rank's part of the sequences of a microbatch. */
-static ridge_status feed(void *payload, ridge__runner *r, ridge__chunk *c,
-                         int microbatch, ridge__flight *flight)
-{
-    const rank_state *s = payload;
-    const int tensor = c->tokens >= 0 ? c->tokens : c->labels;
-    if (tensor < 0)
-        return RIDGE_OK;
-    const ridge__tensor_part *part = &c->m->parts[tensor];
-    const int64_t seqs = part->spans[0].length, own = part->spans[1].length;
-    const int64_t whole = s->run->seq_tokens;
-    const int64_t first =
-        microbatch * ridge_run_layout_sequences(r->layout) + part->spans[0].start;
-    const ridge_mark mark = ridge_arena_mark(ridge_ctx_scratch(r->cx));
-    int32_t *line = ridge_new(ridge_ctx_scratch(r->cx), int32_t, (size_t)(2 * whole));
-    int32_t *all =
-        ridge_new(ridge_ctx_scratch(r->cx), int32_t, (size_t)(2 * seqs * own));
-    if (!line || !all)
-        return ridge_fail_nomem(r->cx);
-    for (int64_t b = 0; b < seqs; b++) {
-        const bool is_there = draw(s, first + b, line, line + whole);
-        for (int64_t t = 0; t < own; t++) {
-            const int64_t at = part->spans[1].start + t;
-            all[b * own + t] = is_there ? line[at] : 0;
-            all[(seqs + b) * own + t] = is_there ? line[whole + at] : -1;
-        }
-    }
-    ridge_status st = c->tokens >= 0 ? upload(c, flight, c->tokens, all) : RIDGE_OK;
-    if (st == RIDGE_OK && c->labels >= 0)
-        st = upload(c, flight, c->labels, all + seqs * own);
-    ridge_arena_rewind(ridge_ctx_scratch(r->cx), mark);
-    return st;
 }
 
 /* Losses of the rank's tokens, each counted once over the mesh. */
 static ridge_status add_loss(void *payload, ridge__runner *r, ridge__chunk *c,
                              int microbatch, ridge__flight *flight)
 {
-    rank_state *s = payload;
+    ridge__rank_state *s = payload;
     const ridge__value *v = &flight->values[c->m->unrolled.first_value[c->loss]];
     const ridge_mark mark = ridge_arena_mark(ridge_ctx_scratch(r->cx));
     float *loss = ridge_new(ridge_ctx_scratch(r->cx), float, (size_t)v->elements);
@@ -156,9 +75,9 @@ static ridge_status add_loss(void *payload, ridge__runner *r, ridge__chunk *c,
     return RIDGE_OK;
 }
 
-static ridge_status run_passes(rank_state *s, double *loss)
+static ridge_status run_passes(ridge__rank_state *s, double *loss)
 {
-    const ridge__step_hooks hooks = {.feed = feed,
+    const ridge__step_hooks hooks = {.feed = ridge__batch_feed,
                                      .result = add_loss,
                                      .payload = s,
                                      .is_forward_only = s->is_evaluation};
@@ -170,7 +89,7 @@ static ridge_status run_passes(rank_state *s, double *loss)
     return RIDGE_OK;
 }
 
-static void tell(const rank_state *s, const ridge_run_event *event)
+static void tell(const ridge__rank_state *s, const ridge_run_event *event)
 {
     if (s->run->watch && ridge_comm_rank(s->r->world) == 0)
         s->run->watch(s->run->payload, event);
@@ -179,7 +98,7 @@ static void tell(const rank_state *s, const ridge_run_event *event)
 /* ---- steps -------------------------------------------------------------------------
  */
 
-static ridge__optimizer optimizer_of(const rank_state *s)
+static ridge__optimizer optimizer_of(const ridge__rank_state *s)
 {
     const ridge_learning *l = &s->run->learning;
     const double n = (double)s->step + 1.0;
@@ -194,7 +113,7 @@ static ridge__optimizer optimizer_of(const rank_state *s)
                               .scale = (float)(1.0 / s->tokens)};
 }
 
-static ridge_status run_step(rank_state *s, ridge_run_event *event)
+static ridge_status run_step(ridge__rank_state *s, ridge_run_event *event)
 {
     const double start_s = ridge_clock_s();
     s->is_evaluation = false;
@@ -218,7 +137,7 @@ static ridge_status run_step(rank_state *s, ridge_run_event *event)
 }
 
 /* The mean loss of windows that no step has seen, in batches of the usual size. */
-static ridge_status evaluate(rank_state *s, double *loss)
+static ridge_status evaluate(ridge__rank_state *s, double *loss)
 {
     const ridge_train_run *run = s->run;
     const int64_t windows =
@@ -239,7 +158,7 @@ static ridge_status evaluate(rank_state *s, double *loss)
     return RIDGE_OK;
 }
 
-static ridge_status save(rank_state *s, const char **path)
+static ridge_status save(ridge__rank_state *s, const char **path)
 {
     const ridge_train_run *run = s->run;
     ridge_json *state = ridge_json_object(s->r->cx);
@@ -257,13 +176,13 @@ static ridge_status save(rank_state *s, const char **path)
     return ridge__runner_write(s->r, &plan, path);
 }
 
-static bool is_due(int64_t every, const rank_state *s)
+static bool is_due(int64_t every, const ridge__rank_state *s)
 {
     const int64_t done = s->step + 1;
     return every > 0 && (done % every == 0 || done == s->run->steps);
 }
 
-static ridge_status after_step(rank_state *s, ridge_train_report *report)
+static ridge_status after_step(ridge__rank_state *s, ridge_train_report *report)
 {
     ridge_run_event event = {.step = s->step + 1};
     if (s->run->eval_seqs > 0 && is_due(s->run->eval_every, s)) {
@@ -284,7 +203,8 @@ static ridge_status after_step(rank_state *s, ridge_train_report *report)
 /* ---- weights to begin with ----------------------------------------------------------
  */
 
-static ridge_status check_state(rank_state *s, const ridge_checkpoint_reader *reader)
+static ridge_status check_state(ridge__rank_state *s,
+                                const ridge_checkpoint_reader *reader)
 {
     const ridge_node state = ridge_checkpoint_reader_state(reader);
     int64_t seed;
@@ -301,7 +221,7 @@ static ridge_status check_state(rank_state *s, const ridge_checkpoint_reader *re
     return RIDGE_OK;
 }
 
-static ridge_status resume(rank_state *s)
+static ridge_status resume(ridge__rank_state *s)
 {
     const ridge_checkpoint_reader *reader;
     RIDGE_TRY(ridge_checkpoint_reader_open(s->r->cx, s->run->checkpoint_dir, &reader));
@@ -309,7 +229,7 @@ static ridge_status resume(rank_state *s)
     return ridge__runner_read_checkpoint(s->r, reader, true);
 }
 
-static ridge_status begin(rank_state *s)
+static ridge_status begin(ridge__rank_state *s)
 {
     const ridge_train_run *run = s->run;
     const ridge_weight_source *source;
@@ -341,7 +261,7 @@ static double processor_share(const ridge_train_run *run)
 }
 
 /* All ranks measure at once. */
-static ridge_status measure_peak(rank_state *s)
+static ridge_status measure_peak(ridge__rank_state *s)
 {
     double own = 0.0;
     if (!s->run->is_peak_measured ||
@@ -361,7 +281,7 @@ static int compare(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static double median(const rank_state *s)
+static double median(const ridge__rank_state *s)
 {
     const int64_t skip = s->n_steps > 4 ? 2 : 0, n = s->n_steps - skip;
     double *from = s->step_s + skip;
@@ -371,7 +291,7 @@ static double median(const rank_state *s)
     return n % 2 ? from[n / 2] : 0.5 * (from[n / 2 - 1] + from[n / 2]);
 }
 
-static ridge_status finish_report(rank_state *s, training *t,
+static ridge_status finish_report(ridge__rank_state *s, training *t,
                                   ridge_train_report *report)
 {
     const int ranks = ridge_comm_size(s->r->world);
@@ -397,7 +317,7 @@ static ridge_status finish_report(rank_state *s, training *t,
     return RIDGE_OK;
 }
 
-static ridge_status run_steps(rank_state *s, training *t)
+static ridge_status run_steps(ridge__rank_state *s, training *t)
 {
     ridge_train_report report = {.first_step = s->step + 1, .eval_loss = nan("")};
     for (; s->step < s->run->steps; s->step++) {
@@ -421,7 +341,7 @@ static ridge_status train_rank(ridge_ctx *cx, ridge_comm *world, void *payload)
     enum { TRACE_MOST = 200000 };
     training *t = payload;
     const ridge_train_run *run = t->run;
-    rank_state s = {.run = run};
+    ridge__rank_state s = {.run = run};
     const ridge__runner_options options = {
         .model = run->model,
         .numerics = &run->numerics,
@@ -437,7 +357,9 @@ static ridge_status train_rank(ridge_ctx *cx, ridge_comm *world, void *payload)
         .threads = threads_of(run),
         .measured = run->measured,
         .microbatches = (int)microbatch_count(run),
-        .trace_most = run->trace ? TRACE_MOST : 0};
+        .trace_most = run->trace ? TRACE_MOST : 0,
+        .documents = run->has_documents ? ridge__batch_documents : NULL,
+        .documents_payload = &s};
     s.step_s = ridge_new(ridge_ctx_arena(cx), double, (size_t)run->steps + 1);
     if (s.step_s == NULL)
         return ridge_fail_nomem(cx);
@@ -467,6 +389,10 @@ static ridge_status check(ridge_ctx *cx, const ridge_train_run *run)
         return ridge_fail(cx, RIDGE_E_ARG, "the layout takes %lld ranks, and %d run",
                           (long long)ridge_run_layout_ranks(&run->layout),
                           run->ranks.ranks);
+    if (run->has_documents && run->ranks.engine == RIDGE_ENGINE_CUDA)
+        return ridge_fail(cx, RIDGE_E_ARG,
+                          "documents have no kernel on GPUs: run without --documents, "
+                          "or on threads");
     RIDGE_TRY(ridge_token_data_check(cx, run->data, RIDGE_DATA_TRAIN, run->seq_tokens));
     if (run->eval_seqs > 0)
         return ridge_token_data_check(cx, run->data, RIDGE_DATA_EVAL, run->seq_tokens);
