@@ -113,7 +113,8 @@ typedef enum ridge_power_source {
     RIDGE_POWER_GIVEN,    /* by the user */
     RIDGE_POWER_MEASURED, /* of a node in training */
     RIDGE_POWER_RATED,    /* the node's rating: an upper bound */
-    RIDGE_POWER_CHIP      /* the chip's rating alone: without host and network */
+    RIDGE_POWER_CHIP,     /* the chip's rating alone: without host and network */
+    RIDGE_POWER_LOAD      /* of the chip by what a step asks of it, host beside */
 } ridge_power_source;
 
 const char *ridge_power_source_text(ridge_power_source source);
@@ -123,11 +124,26 @@ typedef struct ridge_power {
     ridge_power_source source;
     double chip_watts;    /* of machines and network; 0: not known */
     double network_watts; /* part of it; 0: not known */
+    double host_watts;    /* part of it; 0: not told apart */
+    double chip_load;     /* of its rating that the chip itself draws; 0: not by load */
+    double idle_watts;    /* of a chip that waits, host among it; 0: as chip_watts */
     double pue;
     double meter_watts; /* chip_watts x pue */
 } ridge_power;
 
+/** At full load. */
 ridge_power ridge_power_of(const ridge_slice *slice, const ridge_money_request *money);
+
+/**
+ * By the load of a step, where the chip's draw by load is known
+ * (ridge_chip_draw_watts): while it computes at the FLOPs and the memory that its parts
+ * ask for, else with its kernels waiting. What a node draws beyond its chips' ratings
+ * stays. Otherwise as ridge_power_of.
+ * @source power-fit-2026
+ */
+ridge_power ridge_power_of_step(const ridge_slice *slice,
+                                const ridge_money_request *money,
+                                const ridge_train_price *price);
 
 /** Bytes of a checkpoint: weights, master copy and moments of every parameter, by the
  * layout's precision and optimizer. */
@@ -155,6 +171,7 @@ typedef struct ridge_money {
     double usd_per_million_tokens; /* 0: no price is known */
     ridge_power power;
     double joules_per_token; /* at the meter; 0: not known */
+    double joules_per_step;  /* of a step that counts, failures left out */
     /* Of the whole run, failures among it; 0 when no total of tokens was asked. */
     double failures;
     double days, chip_hours, usd;

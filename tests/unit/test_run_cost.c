@@ -187,6 +187,51 @@ static void power_says_where_it_comes_from(void **state)
     assert_int_equal(p.source, RIDGE_POWER_UNKNOWN);
 }
 
+/* A step that only computes at full rate draws what was measured of a node; one that
+ * waits draws less, never less than a chip at rest. */
+static void power_follows_the_load(void **state)
+{
+    run_case c;
+    open_case(state, "h100:4x8", &c);
+    const double rating = c.request.slice->chip->power_watts;
+    ridge_train_price full = {.step_time_s = 10, .hfu = 0.6};
+    full.parts.matmul_s = 9;
+    full.parts.vector_s = 1;
+    const ridge_power p = ridge_power_of_step(c.request.slice, &c.money, &full);
+    assert_int_equal(p.source, RIDGE_POWER_LOAD);
+    assert_near(p.chip_watts, 1050 + 81, 1e-12);
+    assert_near(p.host_watts, 1050 - rating, 1e-12);
+    ridge_train_price waiting = full;
+    waiting.step_time_s = 20;
+    waiting.parts.bubble_s = 10;
+    waiting.hfu = 0.3;
+    const ridge_power w = ridge_power_of_step(c.request.slice, &c.money, &waiting);
+    const double idle = c.request.slice->chip->idle_power_share;
+    const double busy = c.request.slice->chip->busy_power_share;
+    assert_near(w.chip_load, 0.5 + 0.5 * (idle + (1 - idle) * busy), 1e-12);
+    assert_near(w.chip_watts, w.chip_load * rating + w.host_watts + 81, 1e-12);
+    assert_near(w.idle_watts, idle * rating + w.host_watts + 81, 1e-12);
+    assert_true(w.idle_watts < w.chip_watts && w.chip_watts < p.chip_watts);
+    c.money.watts_per_chip = 500;
+    assert_int_equal(ridge_power_of_step(c.request.slice, &c.money, &full).source,
+                     RIDGE_POWER_GIVEN);
+}
+
+/* Spares rest. */
+static void a_spare_draws_less_than_a_chip_at_work(void **state)
+{
+    run_case c;
+    open_case(state, "h100:4x8", &c);
+    const ridge_money without = sums(&c);
+    c.money.spare_nodes = 1;
+    const ridge_money with = sums(&c);
+    assert_true(with.mean_watts > without.mean_watts);
+    assert_near(with.mean_watts - without.mean_watts, 8 * with.power.idle_watts * 1.25,
+                1e-9);
+    assert_near(without.joules_per_step, without.mean_watts * c.price.step_time_s,
+                1e-12);
+}
+
 static void cost_is_proportional_to_price(void **state)
 {
     run_case c;
@@ -343,6 +388,8 @@ int main(void)
         CASE(spares_are_paid_and_used),
         CASE(a_job_that_does_not_get_on_has_no_totals),
         CASE(power_says_where_it_comes_from),
+        CASE(power_follows_the_load),
+        CASE(a_spare_draws_less_than_a_chip_at_work),
         CASE(cost_is_proportional_to_price),
         CASE(quantities_of_a_run_are_derived),
         CASE(what_is_unknown_is_named_in_derivations),

@@ -176,6 +176,7 @@ ridge_status ridge_fleet_price_one(ridge_ctx *cx, const ridge_train_request *req
 
 /* Terms of all pools as those of one: what one of them does not know, none does. */
 static ridge_money_request join_terms(const ridge_fleet_result *r,
+                                      const ridge_train_price *price,
                                       const ridge_money_request *money,
                                       ridge_slice *slice)
 {
@@ -190,7 +191,7 @@ static ridge_money_request join_terms(const ridge_fleet_result *r,
     for (int i = 0; i < r->n_pools; i++) {
         const ridge_slice *pool = r->requests[i].slice;
         const double chips = (double)pool->chips;
-        const ridge_power power = ridge_power_of(pool, &money[i]);
+        const ridge_power power = ridge_power_of_step(pool, &money[i], price);
         const double mtbf_s = ridge_money_mtbf_s(pool, &money[i]);
         slice->chips += pool->chips;
         slice->hosts += pool->hosts;
@@ -218,7 +219,7 @@ ridge_money ridge_fleet_money(const ridge_fleet_result *r,
 {
     ridge_slice slice = *r->requests[0].slice;
     bool has_power = true;
-    const ridge_money_request sum = join_terms(r, money, &slice);
+    const ridge_money_request sum = join_terms(r, price, money, &slice);
     ridge_train_request request = r->requests[0];
     request.slice = &slice;
     ridge_money run = ridge_train_money(&request, price, &sum);

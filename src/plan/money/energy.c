@@ -1,6 +1,8 @@
-/* What a chip draws from the mains in training: measured where that is published, else
- * ratings, and which of these it is. */
+/* What a chip draws from the mains in training: by the load of its step where that is
+ * known, else measured or rated, and which of these it is. */
 #include "ridge/plan_money.h"
+
+#include <math.h>
 
 static const char *const source_texts[] = {
     [RIDGE_POWER_UNKNOWN] = "not published",
@@ -8,8 +10,9 @@ static const char *const source_texts[] = {
     [RIDGE_POWER_MEASURED] = "measured in training",
     [RIDGE_POWER_RATED] = "rating of the node",
     [RIDGE_POWER_CHIP] = "rating of the chip alone",
+    [RIDGE_POWER_LOAD] = "by load",
 };
-_Static_assert(RIDGE_COUNT_OF(source_texts) == RIDGE_POWER_CHIP + 1,
+_Static_assert(RIDGE_COUNT_OF(source_texts) == RIDGE_POWER_LOAD + 1,
                "one text per source");
 
 const char *ridge_power_source_text(ridge_power_source source)
@@ -48,6 +51,56 @@ ridge_power ridge_power_of(const ridge_slice *slice, const ridge_money_request *
     }
     if (p.pue <= 0)
         p.pue = 1;
+    p.meter_watts = p.chip_watts * p.pue;
+    return p;
+}
+
+/* ---- by load ----------------------------------------------------------------------
+ */
+
+/* Of a step: time in which it computes, and what that asks of memory and products. */
+typedef struct step_load {
+    double compute, memory, flops;
+} step_load;
+
+static step_load load_of(const ridge_train_price *price)
+{
+    const ridge_step_parts *p = &price->parts;
+    const double streams_s = p->vector_s + p->optimizer_s;
+    const double compute_s =
+        p->matmul_s + p->attention_s + p->recompute_s + p->slowdown_s + streams_s;
+    if (compute_s <= 0)
+        return (step_load){1, 1, 1};
+    return (step_load){.compute = fmin(1, compute_s / price->step_time_s),
+                       .memory = fmin(1, streams_s / compute_s),
+                       .flops = fmin(1, price->hfu * price->step_time_s / compute_s)};
+}
+
+/* Kernels of collectives and of ranks that wait are running too: they ask nothing. */
+static double mean_draw(const ridge_chip *chip, const step_load *load)
+{
+    return load->compute * ridge_chip_draw_watts(chip, 1, load->memory, load->flops) +
+           (1 - load->compute) * ridge_chip_draw_watts(chip, 1, 0, 0);
+}
+
+ridge_power ridge_power_of_step(const ridge_slice *slice,
+                                const ridge_money_request *money,
+                                const ridge_train_price *price)
+{
+    const ridge_chip *chip = slice->chip;
+    ridge_power p = ridge_power_of(slice, money);
+    const bool is_node =
+        p.source == RIDGE_POWER_MEASURED || p.source == RIDGE_POWER_RATED;
+    if (!is_node || !ridge_chip_has_draw(chip) || !(price->step_time_s > 0))
+        return p;
+    const step_load load = load_of(price);
+    const double draw = mean_draw(chip, &load);
+    p.source = RIDGE_POWER_LOAD;
+    p.host_watts = fmax(0, p.chip_watts - p.network_watts - chip->power_watts);
+    p.chip_load = draw / chip->power_watts;
+    p.chip_watts = draw + p.host_watts + p.network_watts;
+    p.idle_watts =
+        ridge_chip_draw_watts(chip, 0, 0, 0) + p.host_watts + p.network_watts;
     p.meter_watts = p.chip_watts * p.pue;
     return p;
 }

@@ -56,9 +56,12 @@ static void set_energy(ridge_ctx *cx, const ridge_money *m, ridge_json *o)
     ridge_json_set_text(e, "power_source", ridge_power_source_text(m->power.source));
     set_known(e, "chip_watts", m->power.chip_watts);
     set_known(e, "network_watts", m->power.network_watts);
+    set_known(e, "host_watts", m->power.host_watts);
+    set_known(e, "chip_load", m->power.chip_load);
     ridge_json_set_double(e, "pue", m->power.pue);
     set_known(e, "mean_watts", m->mean_watts);
     set_known(e, "joules_per_token", m->joules_per_token);
+    set_known(e, "joules_per_step", m->joules_per_step);
     set_known(e, "kwh", m->kwh);
     set_known(e, "usd", m->energy_usd);
 }

@@ -115,9 +115,10 @@ static void read_goodput(const ridge_train_request *r, const ridge_train_price *
 }
 
 static void add_energy(const ridge_money_request *money, double tokens_per_s,
-                       double wall_s, ridge_money *run)
+                       double step_s, double wall_s, ridge_money *run)
 {
     run->joules_per_token = run->mean_watts / (tokens_per_s * run->goodput);
+    run->joules_per_step = run->mean_watts * step_s;
     run->kwh = run->mean_watts * wall_s / (1000 * RIDGE_HOUR_S);
     run->energy_usd = run->kwh * money->usd_per_kwh;
 }
@@ -128,12 +129,16 @@ ridge_money ridge_train_money(const ridge_train_request *r,
 {
     const ridge_slice *slice = r->slice;
     const double chips = (double)slice->chips;
-    ridge_money run = {.power = ridge_power_of(slice, money)};
+    ridge_money run = {.power = ridge_power_of_step(slice, money, price)};
     read_checkpoint(r, &price->layout, money, &run);
     read_goodput(r, price, money, &run);
     run.paid_chips =
         chips + (double)money->spare_nodes * (chips / (double)slice->hosts);
-    run.mean_watts = run.power.meter_watts * run.paid_chips;
+    const double spare_watts = run.power.idle_watts > 0
+                                   ? run.power.idle_watts * run.power.pue
+                                   : run.power.meter_watts;
+    run.mean_watts =
+        run.power.meter_watts * chips + spare_watts * (run.paid_chips - chips);
     if (run.is_stuck)
         return run;
     const double tokens_per_s = price->tokens_per_s_per_chip * chips;
@@ -148,6 +153,6 @@ ridge_money ridge_train_money(const ridge_train_request *r,
     run.days = wall_s / RIDGE_DAY_S;
     run.chip_hours = wall_s / RIDGE_HOUR_S * run.paid_chips;
     run.usd = money->has_price ? run.chip_hours * money->price.usd_per_chip_hour : 0;
-    add_energy(money, tokens_per_s, wall_s, &run);
+    add_energy(money, tokens_per_s, price->step_time_s, wall_s, &run);
     return run;
 }

@@ -143,6 +143,21 @@ static void add_totals(const money_view *v)
         add(v, "cost", ridge_format_usd(m->usd).s, "%s", "");
 }
 
+/* The chip's part of its power by load, and the host's: an upper bound by ratings. */
+static const char *load_text(const money_view *v)
+{
+    const ridge_power *p = &v->run.power;
+    const bool is_measured = v->request->slice->system->training_watts_per_chip > 0;
+    if (p->chip_load <= 0)
+        return "";
+    const char *text =
+        ridge_sprintf(ridge_ctx_arena(v->cx), ": %s of its rating, host %s W %s",
+                      ridge_format_percent(p->chip_load).s,
+                      ridge_format_double(round(p->host_watts)).s,
+                      is_measured ? "as measured" : "by the node's rating");
+    return text == NULL ? "" : text;
+}
+
 static void add_energy(const money_view *v)
 {
     const ridge_money *m = &v->run;
@@ -152,14 +167,16 @@ static void add_energy(const money_view *v)
         return;
     }
     add(v, "power", ridge_format_si(m->mean_watts, "W").s,
-        "%s W a chip (%s%s), PUE %s (%s)", ridge_format_double(m->power.chip_watts).s,
-        ridge_power_source_text(m->power.source),
+        "%s W a chip (%s%s%s), PUE %s (%s)",
+        ridge_format_double(round(m->power.chip_watts)).s,
+        ridge_power_source_text(m->power.source), load_text(v),
         m->power.network_watts > 0 ? ", network with it" : "",
         ridge_format_double(m->power.pue).s,
         v->terms->pue > 0 ? "given" : v->terms->site->name);
     if (m->is_stuck)
         return;
-    add(v, "energy of a token", ridge_format_si(m->joules_per_token, "J").s, "%s", "");
+    add(v, "energy of a token", ridge_format_si(m->joules_per_token, "J").s,
+        "a step %s", ridge_format_si(m->joules_per_step / RIDGE_HOUR_S, "Wh").s);
     if (m->kwh <= 0)
         return;
     add(v, "energy", ridge_format_si(m->kwh * 1000, "Wh").s, "at the meter%s%s",
