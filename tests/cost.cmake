@@ -3,6 +3,7 @@ set(network_build ${CMAKE_SOURCE_DIR}/tests/support/network_build.c)
 
 ridge_test(unit streaming_softmax LAYER cost)
 ridge_test(unit collective LAYER cost SOURCES ${network_build})
+ridge_test(unit message_route LAYER cost SOURCES ${network_build})
 ridge_test(property collective_laws LAYER cost SOURCES ${network_build})
 ridge_test(diff link_load LAYER cost SOURCES ${network_build})
 ridge_test(golden published_collectives LAYER cost SOURCES ${network_build})

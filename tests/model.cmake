@@ -2,6 +2,7 @@
 set(model_fixture ${CMAKE_SOURCE_DIR}/tests/support/model_fixture.c)
 
 ridge_test(unit flops LAYER model SOURCES ${model_fixture})
+ridge_test(unit scores_length LAYER model SOURCES ${model_fixture})
 ridge_test(unit convention LAYER model SOURCES ${model_fixture})
 ridge_test(unit activation LAYER model SOURCES ${model_fixture})
 ridge_test(unit scaling_law LAYER model)

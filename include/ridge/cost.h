@@ -384,6 +384,22 @@ typedef struct ridge_collective_study {
     ridge_collective_point points[RIDGE_COLLECTIVE_POINT_MAX];
 } ridge_collective_study;
 
+/** The way of one message between two chips of a torus. */
+typedef struct ridge_message_route {
+    int64_t hops; /* the shortest way */
+    int ports; /* links of that end which has fewer: so many disjoint ways there are */
+} ridge_message_route;
+
+/**
+ * Read two places such as "0,0" and "3,3", a coordinate of each axis.
+ * @errors E_PARSE, E_ARG what is no place of the slice, one place twice, no torus
+ * @source scaling-book-2025 chapter 2, question 5
+ */
+RIDGE_NODISCARD ridge_status ridge_message_route_parse(ridge_ctx *cx,
+                                                       const ridge_slice *slice,
+                                                       const char *from, const char *to,
+                                                       ridge_message_route *out);
+
 /** The sizes of a sweep: "1KiB..4GiB", powers of two; with a factor "1MB..1GB*10". */
 typedef struct ridge_bytes_range {
     double from, to, factor; /* 0 from: no sweep */

@@ -126,6 +126,9 @@ double ridge_hlo_shape_bytes(const ridge_hlo_shape *shape);
 /** Bytes that it takes: dims rounded up to the tiles, elements as wide as stored. */
 double ridge_hlo_shape_padded_bytes(const ridge_hlo_shape *shape);
 int ridge_hlo_shape_space(const ridge_hlo_shape *shape);
+/** Dims of an array rounded up to its outermost tile; as they are where it has none.
+ * @param out  [shape->n] */
+void ridge_hlo_shape_padded_dims(const ridge_hlo_shape *shape, int64_t *out);
 /** Where an element lies, in elements from the start, under nested tiles; -1 when a
  *  joined dim keeps that from being told.
  * @param index  of each dim, within it */

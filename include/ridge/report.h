@@ -152,6 +152,19 @@ void ridge_collective_write_html(ridge_ctx *cx, const ridge_collective_study *st
 void ridge_collective_write_json(ridge_ctx *cx, const ridge_collective_study *study,
                                  ridge_json *object);
 
+/** One message between two chips of a torus. */
+typedef struct ridge_message_view {
+    const ridge_slice *slice;
+    const char *from, *to; /* as given */
+    double bytes;
+    ridge_message_route route;
+} ridge_message_view;
+
+void ridge_message_write_text(ridge_ctx *cx, const ridge_message_view *view,
+                              bool with_colour, ridge_buf *out);
+/** Set the keys "hops", "ports", "first_byte_s", "time_s" and their bounds. */
+void ridge_message_write_json(const ridge_message_view *view, ridge_json *object);
+
 /* ---- training ------------------------------------------------------------------- */
 
 /** Set the keys "name", "phase", "weights", "dims", "tensors", "blocks" with their

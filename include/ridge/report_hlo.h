@@ -28,6 +28,20 @@ void ridge_hlo_write_html(ridge_ctx *cx, const ridge_hlo_view *view, ridge_buf *
 void ridge_hlo_write_json(ridge_ctx *cx, const ridge_hlo_view *view,
                           ridge_json *object);
 
+/** One array's shape with its layout, as HLO writes it. */
+typedef struct ridge_hlo_layout_view {
+    const char *text;
+    const ridge_hlo_shape *shape; /* an array, no tuple */
+    int n_index;                  /* dims of it; 0: no element asked for */
+    int64_t index[RIDGE_HLO_RANK_MAX];
+} ridge_hlo_layout_view;
+
+void ridge_hlo_layout_write_text(ridge_ctx *cx, const ridge_hlo_layout_view *view,
+                                 bool with_colour, ridge_buf *out);
+/** Set the keys "dims", "padded_dims", "bytes", "padded_bytes", "offset" and others. */
+void ridge_hlo_layout_write_json(ridge_ctx *cx, const ridge_hlo_layout_view *view,
+                                 ridge_json *object);
+
 /** Two modules side by side: what each category, opcode and collective takes in both.
  */
 typedef struct ridge_hlo_diff_view {

@@ -161,6 +161,8 @@ def collective(
     *,
     on: Value = None,
     over: Value = None,
+    from_: Value = None,
+    to: Value = None,
     dtype: Value = None,
     sweep: Value = None,
 ) -> results.Collective:
@@ -178,6 +180,8 @@ def collective(
 
     :param on: where: v5p:8x16x16, h100:16x8 (nodes x chips), 2*v5p:4x4x4
     :param over: network axes: x,y or nvlink, a part: x=4; all of them (default)
+    :param from_: send-recv of one message on a torus: from this chip, 0,0
+    :param to: to that one: 3,3
     :param dtype: format whose FLOPs are set against the network (bf16)
     :param sweep: sizes too: 1KiB..4GiB (powers of two), 1MB..1GB*10
 
@@ -194,6 +198,8 @@ def collective(
     words += option_words({
         "on": on,
         "over": over,
+        "from": from_,
+        "to": to,
         "dtype": dtype,
         "sweep": sweep,
     })
@@ -1176,7 +1182,7 @@ def profile(
 
 
 def hlo(
-    file: Value,
+    file_or_shape: Value,
     *,
     on: Value = None,
     module: Value = None,
@@ -1187,6 +1193,7 @@ def hlo(
     devices: Value = None,
     diff: Value = None,
     measured: bool = False,
+    index: Value = None,
     top: Value = None,
 ) -> results.Module:
     """An HLO or StableHLO module: FLOPs, bytes, collectives, time per operation.
@@ -1210,6 +1217,9 @@ def hlo(
     send least, and the module that one device then runs is studied as any other. What
     had to be gathered for want of a better way is told. --mesh gives axes other sizes.
 
+    SHAPE is one array as HLO writes it, bf16[8,100]{1,0:T(8,128)(2,1)}: its padded
+    dims, bytes and padding, and with --index where an element lies.
+
     :param on: price it there: a chip, or a slice with at least as many
     :param module: of a file with several modules or functions, the N-th (1)
     :param partition: cut it over its devices as its shardings say
@@ -1219,6 +1229,7 @@ def hlo(
     :param devices: that the module is for, if it does not say
     :param diff: compare with another module, B
     :param measured: FILE is a list of modules that were timed: how far off is it
+    :param index: of a shape: where that element lies
     :param top: rows of each list (15)
 
     >>> import ridge
@@ -1229,7 +1240,7 @@ def hlo(
     """
     held: Any = None
     words: List[str] = ["hlo"]
-    words.append(word(file))
+    words.append(word(file_or_shape))
     words += option_words({
         "on": on,
         "module": module,
@@ -1240,6 +1251,7 @@ def hlo(
         "devices": devices,
         "diff": diff,
         "measured": measured,
+        "index": index,
         "top": top,
     })
     return answer(results.Module, words, held)

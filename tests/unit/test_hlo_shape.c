@@ -51,6 +51,27 @@ static void tiles_pad_as_in_the_book(void **state)
     assert_int_equal(ridge_hlo_shape_space(&vmem), RIDGE_HLO_SPACE_FAST);
 }
 
+static void dims_are_rounded_up_to_the_outermost_tile(void **state)
+{
+    static const struct {
+        const char *text;
+        int64_t want[3];
+    } cases[] = {{"bf16[30,100,1000]{2,1,0:T(8,128)(2,1)}", {30, 104, 1024}},
+                 {"bf16[30,100,1000]{0,2,1:T(8,128)}", {128, 100, 1000}},
+                 {"f32[5,7,9]", {5, 7, 9}}};
+    for (size_t k = 0; k < RIDGE_COUNT_OF(cases); k++) {
+        const ridge_hlo_shape shape = shape_of(*state, cases[k].text);
+        int64_t dims[3];
+        double padded = shape.layout ? 2 : 4;
+        ridge_hlo_shape_padded_dims(&shape, dims);
+        for (int i = 0; i < 3; i++) {
+            assert_int_equal(dims[i], cases[k].want[i]);
+            padded *= (double)dims[i];
+        }
+        assert_near(ridge_hlo_shape_padded_bytes(&shape), padded, 0);
+    }
+}
+
 static void elements_lie_tile_by_tile(void **state)
 {
     world *w = *state;
@@ -183,6 +204,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(tiles_pad_as_in_the_book),
+        TEST(dims_are_rounded_up_to_the_outermost_tile),
         TEST(elements_lie_tile_by_tile),
         TEST(inner_tiles_interleave_rows),
         TEST(column_major_and_plain_orders),

@@ -41,8 +41,44 @@ static int write_page(cli_run *run, const ridge_collective_study *study)
     return cli_emit_html(run, &page);
 }
 
+static ridge_status read_message(cli_run *run, ridge_message_view *out)
+{
+    ridge_collective kind;
+    out->from = cli_option_text(run, "from");
+    out->to = cli_option_text(run, "to");
+    RIDGE_TRY(ridge_collective_parse(run->cx, run->args[0], &kind));
+    if (!out->from || !out->to || kind != RIDGE_COLLECTIVE_SEND_RECV ||
+        cli_option_text(run, "over") || cli_option_text(run, "sweep") || run->html_path)
+        return ridge_fail(
+            run->cx, RIDGE_E_ARG,
+            "--from and --to are the two ends of one message: ridge "
+            "collective send-recv 16MiB --on v5e:4x4 --from 0,0 --to 3,3");
+    RIDGE_TRY(read_size(run, &out->bytes));
+    RIDGE_TRY(cli_slice(run, &out->slice));
+    return ridge_message_route_parse(run->cx, out->slice, out->from, out->to,
+                                     &out->route);
+}
+
+static int run_message(cli_run *run)
+{
+    ridge_message_view view;
+    if (read_message(run, &view) != RIDGE_OK)
+        return cli_fail(run);
+    if (run->is_json) {
+        ridge_json *object = cli_json_begin(run);
+        ridge_message_write_json(&view, object);
+        return cli_emit_json(run, object);
+    }
+    ridge_buf text;
+    ridge_buf_init(&text, ridge_ctx_arena(run->cx));
+    ridge_message_write_text(run->cx, &view, run->has_colour, &text);
+    return cli_emit_text(run, &text);
+}
+
 static int run_collective(cli_run *run)
 {
+    if (cli_option_text(run, "from") || cli_option_text(run, "to"))
+        return run_message(run);
     ridge_collective_study study = {.slice = NULL};
     if (fill_study(run, &study) != RIDGE_OK)
         return cli_fail(run);
@@ -63,6 +99,8 @@ static int run_collective(cli_run *run)
 static const cli_option options[] = {
     {"on", "SLICE", "where: v5p:8x16x16, h100:16x8 (nodes x chips), 2*v5p:4x4x4"},
     {"over", "AXES", "network axes: x,y or nvlink, a part: x=4; all of them (default)"},
+    {"from", "PLACE", "send-recv of one message on a torus: from this chip, 0,0"},
+    {"to", "PLACE", "to that one: 3,3"},
     {"dtype", "DTYPE", "format whose FLOPs are set against the network (bf16)"},
     {"sweep", "RANGE", "sizes too: 1KiB..4GiB (powers of two), 1MB..1GB*10"},
     {NULL, NULL, NULL}};

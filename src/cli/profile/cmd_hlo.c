@@ -1,6 +1,7 @@
 /*
  * ridge hlo: what an HLO or StableHLO module costs.
  */
+#include "hlo_layout.h"
 #include "hlo_output.h"
 
 #include <string.h>
@@ -110,6 +111,8 @@ static int run_hlo(cli_run *run)
     studied_file f;
     const char *other = cli_option_text(run, "diff");
     const char *write = cli_option_text(run, "write");
+    if (cli_hlo_is_shape(run->args[0]))
+        return cli_hlo_layout(run);
     if (other)
         return run_diff(run, other);
     if (cli_option_text(run, "measured"))
@@ -137,6 +140,7 @@ static const cli_option options[] = {
     {"devices", "N", "that the module is for, if it does not say"},
     {"diff", "FILE", "compare with another module, B"},
     {"measured", NULL, "FILE is a list of modules that were timed: how far off is it"},
+    {"index", "I,J", "of a shape: where that element lies"},
     {"top", "N", "rows of each list (15)"},
     {NULL, NULL, NULL}};
 
@@ -144,7 +148,7 @@ const cli_verb cli_verb_hlo = {
     .name = "hlo",
     .summary =
         "an HLO or StableHLO module: FLOPs, bytes, collectives, time per operation",
-    .synopsis = "FILE",
+    .synopsis = "FILE|SHAPE",
     .detail =
         "FILE is HLO text before or after optimisation, StableHLO text, or a proto\n"
         "(HloProto, HloModuleProto, HloSnapshot), plain or packed by gzip or zstd. "
@@ -174,7 +178,11 @@ const cli_verb cli_verb_hlo = {
         "send least, and the module that one device then runs is studied as any "
         "other. What\n"
         "had to be gathered for want of a better way is told. --mesh gives axes "
-        "other sizes.",
+        "other sizes.\n"
+        "\n"
+        "SHAPE is one array as HLO writes it, bf16[8,100]{1,0:T(8,128)(2,1)}: its "
+        "padded\n"
+        "dims, bytes and padding, and with --index where an element lies.",
     .example = "ridge hlo examples/mlp.hlo --on h100",
     .options = options,
     .min_args = 1,

@@ -156,6 +156,22 @@ double ridge_hlo_shape_padded_bytes(const ridge_hlo_shape *shape)
     return n * stored_bits(shape) / BYTE_BITS;
 }
 
+void ridge_hlo_shape_padded_dims(const ridge_hlo_shape *shape, int64_t *out)
+{
+    const ridge_hlo_layout *l = shape->layout;
+    for (int i = 0; i < shape->n; i++)
+        out[i] = shape->dims[i];
+    if (l == NULL || l->n_tiles == 0)
+        return;
+    const ridge_hlo_tile *t = &l->tiles[0];
+    for (int i = 0; i < t->n && i < l->n; i++) {
+        const int64_t size = t->dims[t->n - 1 - i];
+        const int d = l->minor_to_major[i];
+        if (size > 0 && out[d] <= INT64_MAX - size)
+            out[d] = ridge_ceil_div(out[d], size) * size;
+    }
+}
+
 int64_t ridge_hlo_shape_offset(const ridge_hlo_shape *shape, const int64_t *index)
 {
     const physical p = tiled(shape, index);

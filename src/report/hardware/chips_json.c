@@ -120,6 +120,10 @@ static void set_chip(ridge_ctx *cx, const ridge_chips_view *view,
     set_known(object, "power_watts", chip->power_watts);
     set_known(object, "usd_per_hour",
               chip->n_prices ? chip->prices[0].usd_per_chip_hour : 0);
+    set_known(object, "bf16_flops_per_s_per_usd_hour",
+              chip->n_prices ? ridge_chip_peak(chip, RIDGE_DTYPE_BF16, NULL) /
+                                   chip->prices[0].usd_per_chip_hour
+                             : 0);
     set_network(cx, view, chip, object);
     if (view->has_details) {
         set_slices(cx, view, chip, object);

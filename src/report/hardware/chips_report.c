@@ -144,6 +144,26 @@ static const char *row_vector(ridge_ctx *cx, const ridge_chip *chip)
     return known(cx, chip->vector_flops_per_s, "FLOP/s");
 }
 
+/* A fused multiply-add a clock on GPUs, one operation on TPUs. */
+static const char *row_alus(ridge_ctx *cx, const ridge_chip *chip)
+{
+    const bool is_gpu = chip->kind == RIDGE_CHIP_GPU;
+    const double clock = is_gpu ? 2 * chip->boost_clock_hz : chip->clock_hz;
+    if (clock <= 0 || chip->kind == RIDGE_CHIP_CPU)
+        return "-";
+    return known(cx, chip->vector_flops_per_s / clock, "");
+}
+
+static const char *row_bargain(ridge_ctx *cx, const ridge_chip *chip)
+{
+    if (chip->n_prices == 0)
+        return "-";
+    return known(cx,
+                 ridge_chip_peak(chip, RIDGE_DTYPE_BF16, NULL) /
+                     chip->prices[0].usd_per_chip_hour,
+                 "FLOP/s");
+}
+
 static const char *row_cores(ridge_ctx *cx, const ridge_chip *chip)
 {
     return whole(cx, chip->cores);
@@ -192,12 +212,14 @@ static const struct {
     {"fast memory bandwidth", row_fast_rate},
     {"registers", row_registers},
     {"vector unit (fp32)", row_vector},
+    {"fp32 ALUs", row_alus},
     {"cores (TensorCores, SMs, CUs)", row_cores},
     {"matrix units", row_units},
     {"clock", row_clock},
     {"power", row_power},
     {"to the host, one way", row_host},
     {"price per chip and hour", price_text},
+    {"bf16 for a dollar an hour", row_bargain},
 };
 
 /** A first column and one for each chip. */

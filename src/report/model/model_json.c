@@ -3,6 +3,8 @@
  */
 #include "model_section.h"
 
+#include "ridge/model_length.h"
+
 #include "ridge/plan.h"
 
 static void set_params(ridge_ctx *cx, const ridge_model *model, ridge_json *object)
@@ -66,6 +68,18 @@ static void set_flops(ridge_ctx *cx, const ridge_model_view *view, ridge_json *o
         ridge_convention c = (ridge_convention)i;
         ridge_json_set_double(conventions, ridge_convention_text(c),
                               ridge_model_flops_train(model, tokens, c));
+    }
+}
+
+static void set_lengths(ridge_ctx *cx, const ridge_model *model, ridge_json *object)
+{
+    static const char *const names[] = {"full_square", "causal"};
+    ridge_json *lengths = ridge_json_set_object(cx, object, "scores_equal_at_tokens");
+    for (int half = 0; half < 2; half++) {
+        const ridge_scores_length l = ridge_model_scores_length(model, half == 1);
+        ridge_json *o = ridge_json_set_object(cx, lengths, names[half]);
+        ridge_json_set_double(o, "matmuls", l.matmuls);
+        ridge_json_set_double(o, "projections", l.projections);
     }
 }
 
@@ -148,6 +162,7 @@ void ridge_model_write_json(ridge_ctx *cx, const ridge_model_view *view,
     set_params(cx, model, object);
     set_weights(cx, model, object);
     set_flops(cx, view, object);
+    set_lengths(cx, view->model, object);
     set_kv(cx, view, object);
     set_remat(cx, view, object);
     set_layers(cx, model, object);

@@ -4,6 +4,10 @@
  */
 #include "model_section.h"
 
+#include "ridge/model_length.h"
+
+#include <math.h>
+
 static double share(double part, double whole)
 {
     return whole > 0 ? part / whole : 0;
@@ -108,6 +112,31 @@ static void add_flops_part(ridge_table *t, const char *name, double v, double to
     ridge_table_cell(t, ridge_format_percent(share(v, total)).s);
 }
 
+static const char *length_text(ridge_ctx *cx, double tokens)
+{
+    if (!isfinite(tokens))
+        return "no length";
+    return ridge_sprintf(ridge_ctx_arena(cx), "T = %s",
+                         ridge_format_exact((int64_t)round(tokens)).s);
+}
+
+/* From where on attention is what a model computes. */
+static void add_lengths(ridge_ctx *cx, const ridge_model *model, ridge_sections *out)
+{
+    const ridge_scores_length half = ridge_model_scores_length(model, true);
+    const ridge_scores_length full = ridge_model_scores_length(model, false);
+    if (!isfinite(full.projections) && !isfinite(full.matmuls))
+        return;
+    ridge__section_note(
+        out, ridge_sprintf(
+                 ridge_ctx_arena(cx),
+                 "Scores take as many FLOPs as all matmuls of the layers at %s "
+                 "(over the full square at %s), as attention's projections at %s "
+                 "(%s).",
+                 length_text(cx, half.matmuls), length_text(cx, full.matmuls),
+                 length_text(cx, half.projections), length_text(cx, full.projections)));
+}
+
 static void add_forward(ridge_ctx *cx, const ridge_model_view *view,
                         ridge_sections *out)
 {
@@ -130,6 +159,7 @@ static void add_forward(ridge_ctx *cx, const ridge_model_view *view,
                            "Beside them %s of elementwise work (norms, softmax, "
                            "activations).",
                            ridge_format_si(f.vector, "FLOP").s));
+    add_lengths(cx, view->model, out);
 }
 
 static void add_conventions(ridge_ctx *cx, const ridge_model_view *view,

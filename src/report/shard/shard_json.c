@@ -89,6 +89,13 @@ static void push_array(ridge_ctx *cx, const ridge_expr *e, const ridge_expr_tens
             ridge_json_push_text(names, e->mesh.axes[axes->axes[a]].name);
     }
     push_axes(cx, &e->mesh, s->partial, array);
+    int64_t sizes[RIDGE_TENSOR_DIM_MAX];
+    ridge_expr_tensor_sizes(e, t, sizes);
+    const double bytes =
+        ridge_sharding_local_elements(&e->mesh, s, sizes) * t->element_bytes;
+    ridge_json_set_double(array, "local_bytes", bytes);
+    ridge_json_set_double(array, "mesh_bytes",
+                          bytes * (double)ridge_mesh_size(&e->mesh));
 }
 
 /* As given, or with @p inputs as a strategy multiplies them. */

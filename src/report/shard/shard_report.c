@@ -217,6 +217,30 @@ static double bytes_of(const ridge_expr *expr, const ridge_expr_tensor *t,
     return ridge_sharding_local_elements(&expr->mesh, s, sizes) * t->element_bytes;
 }
 
+/* How often the mesh holds an array whose shards several chips have alike. */
+static void add_copies(ridge_ctx *cx, const ridge_shard_study *study,
+                       ridge_sections *out)
+{
+    const ridge_expr *e = &study->expr;
+    const double chips = (double)ridge_mesh_size(&e->mesh);
+    ridge_buf b = new_buf(cx);
+    for (int i = 0; i <= e->n_inputs; i++) {
+        const ridge_expr_tensor *a = ridge_expr_operand(e, i);
+        const ridge_sharding whole = {.n_dims = a->sharding.n_dims};
+        const double all = chips * bytes_of(e, a, &a->sharding);
+        const double copies = all / bytes_of(e, a, &whole);
+        if (copies < 2 || a->sharding.partial != 0)
+            continue;
+        ridge_buf_printf(&b, "%s%s %s times, %s in all", b.n ? "; " : "The mesh holds ",
+                         a->name, ridge_format_double(copies).s,
+                         ridge_format_bytes(all).s);
+    }
+    if (b.n == 0)
+        return;
+    ridge_buf_puts(&b, ".");
+    ridge__section_note(out, ridge_buf_text(&b));
+}
+
 /* An operand as given and as multiplied; the product as it comes out and as wanted. */
 static void add_shapes(ridge_ctx *cx, const ridge_shard_study *study,
                        ridge_sections *out)
@@ -235,6 +259,7 @@ static void add_shapes(ridge_ctx *cx, const ridge_shard_study *study,
         ridge_table_cell(t, shape_of(cx, e, a, then));
         bytes_cell(t, bytes_of(e, a, then));
     }
+    add_copies(cx, study, out);
 }
 
 /* Dims that the best strategy cuts and that do not divide. */
