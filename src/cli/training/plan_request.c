@@ -23,6 +23,22 @@ static ridge_status find_model(cli_run *run, const char *name, const ridge_slice
     return RIDGE_OK;
 }
 
+/* What a plan says of experts changes nothing without them. */
+static ridge_status check_experts(cli_run *run, const ridge_plan *plan,
+                                  const ridge_model *model)
+{
+    const char *key = plan->expert_imbalance > 1 ? "expert_imbalance"
+                      : plan->layout.ep > 1      ? "ep"
+                      : plan->layout.ep_dispatch != RIDGE_DISPATCH_COPIES
+                          ? "ep_dispatch"
+                          : NULL;
+    if (key == NULL || ridge_model_params(model).experts > 0)
+        return RIDGE_OK;
+    return ridge_fail(run->cx, RIDGE_E_ARG,
+                      "%s of the plan is of experts and %s has none: leave it out", key,
+                      model->name);
+}
+
 ridge_status cli_plan_request(cli_run *run, const ridge_plan *plan,
                               ridge_train_request *out)
 {
@@ -39,6 +55,7 @@ ridge_status cli_plan_request(cli_run *run, const ridge_plan *plan,
     RIDGE_TRY(ridge_slice_parse(run->cx, catalog, plan->slice_text, &r.slice));
     RIDGE_TRY(find_model(run, plan->model_name, r.slice, &r.model));
     RIDGE_TRY(cli_stack(run, plan->stack_name, &r.stack));
+    RIDGE_TRY(check_experts(run, plan, r.model));
     r.knobs.precision = plan->layout.precision;
     *out = r;
     return RIDGE_OK;

@@ -12,6 +12,22 @@ bool train_sweep_is_asked(const cli_run *run)
     return cli_option_text(run, "sweep") != NULL || cli_option_text(run, "svg") != NULL;
 }
 
+/* What shows or writes one answer. */
+static ridge_status check_options(cli_run *run)
+{
+    static const char *const single[] = {"plan",    "timeline", "operations", "what-if",
+                                         "reasons", "front",    "rooflines",  "top"};
+    for (size_t i = 0; i < RIDGE_COUNT_OF(single); i++) {
+        if (cli_option_text(run, single[i]) != NULL)
+            return ridge_fail(
+                run->cx, RIDGE_E_ARG,
+                "--%s is of one answer and --sweep asks for many: choose a "
+                "point first, then ask again without --sweep",
+                single[i]);
+    }
+    return RIDGE_OK;
+}
+
 static ridge_status fill(cli_run *run, ridge_train_request *request,
                          const ridge_money_request *money, ridge_curve_study *study)
 {
@@ -22,6 +38,7 @@ static ridge_status fill(cli_run *run, ridge_train_request *request,
                           "--svg writes the chart of a sweep: add --sweep "
                           "chips=64..16384");
     }
+    RIDGE_TRY(check_options(run));
     RIDGE_TRY(ridge_curve_parse(run->cx, text, &range));
     ridge_progress progress = cli_progress(run);
     request->progress = &progress;

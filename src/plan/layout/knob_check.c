@@ -206,6 +206,11 @@ ridge_status ridge_knobs_check(ridge_ctx *cx, const ridge_knobs *k,
                           "zero=0 shards nothing, so fsdp=%lld contradicts it: use "
                           "dp=%lld, or zero=1, 2 or 3",
                           (long long)k->fsdp, (long long)k->fsdp);
+    if (k->zero_stage > 0 && k->fsdp == 1 && k->cp == 1)
+        return ridge_fail(cx, RIDGE_E_ARG,
+                          "zero=%d shards over fsdp and cp, so fsdp=1 with cp=1 "
+                          "contradicts it: leave fsdp to the search, or use zero=0",
+                          k->zero_stage);
     if (k->tp > 0 && ridge_model_tp(model, k->tp) != RIDGE_TP_OK &&
         ridge_model_tp(model, k->tp) != RIDGE_TP_REPLICATES_KV)
         return ridge_fail(cx, RIDGE_E_ARG, "tp=%lld: %s", (long long)k->tp,

@@ -85,6 +85,8 @@ static ridge_status check_experts(ridge_ctx *cx, const ridge_service_request *r)
     const char *what = r->expert_skew > 0 ? "a skew of expert loads" : NULL;
     for (int role = 0; role < RIDGE_SERVICE_ROLE_COUNT && what == NULL; role++)
         what = k->pools[role].ep > 1 ? "ep=" : NULL;
+    if (what == NULL && k->expert_text != NULL)
+        what = "experts=";
     if (what == NULL || has_experts(r->model))
         return RIDGE_OK;
     return ridge_fail(cx, RIDGE_E_ARG, "%s is of experts and %s has none: leave it out",
