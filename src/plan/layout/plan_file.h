@@ -12,7 +12,8 @@
 /** Keys of a layout. */
 #define PLAN_FILE_LAYOUT_KEYS                                                        \
     "mesh", "placement", "placement_index", "zero_stage", "sp", "vpp", "schedule",    \
-    "first_layers", "last_layers", "cp_exchange", "ep_dispatch", "microbatch_seqs",   \
+    "first_layers", "last_layers", "mtp", "cp_exchange", "ep_dispatch",               \
+    "microbatch_seqs",                                                                \
     "remat", "remat_layers", "offload", "precision", "optimizer", "tp_overlap",       \
     "fsdp_overlap", "dp_overlap", "pp_overlap", "ep_overlap"
 /* clang-format on */
