@@ -191,6 +191,7 @@ typedef struct ridge_service_request {
     double pue;               /* energy at the meter over that of machines; 0: 1 */
     double usd_per_kwh;       /* 0: not known */
     int top;                  /* 1 to RIDGE_SERVICE_TOP_MAX */
+    int varied;               /* deployments of unlike last pools kept for plays */
     bool is_plain;            /* the best alone: no fronts */
     int workers;              /* threads; 0: one a processor */
     ridge_progress *progress; /* or NULL */
@@ -371,6 +372,10 @@ typedef struct ridge_service_refusal {
 typedef struct ridge_service_result {
     int n_layouts; /* best first; each layout at its best batch; 0: none */
     ridge_service_price *layouts;
+    /* The best of each of the best few layouts of the last pool, beside the above: what
+     * plays may put before them. */
+    int n_varied;
+    ridge_service_price *varied;
     bool has_other; /* the best of the other mode, where both were searched */
     ridge_service_price other;
     int n_speed_front; /* none has both a shorter TPOT and more tokens/s a chip */

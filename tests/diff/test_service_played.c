@@ -99,10 +99,37 @@ static void plays_rank_by_what_keeps_the_goals(void **state)
     ridge_ctx_close(cx);
 }
 
+/* Layouts of unlike last pools are played beside the ranked ones: what comes first is
+ * no worse for it. */
+static void more_layouts_are_played_than_shown(void **state)
+{
+    (void)state;
+    ridge_ctx *cx = ridge_ctx_open();
+    ridge_service_result few, more;
+    ridge_service_request r = service_request(cx, train_dense_model(cx), "h100:1x4");
+    r.goals.most_s[RIDGE_SERVICE_TTFT] = 0.1;
+    r.goals.most_s[RIDGE_SERVICE_TPOT] = 0.004;
+    r.goals.quantile = 0.95;
+    r.top = 2;
+    assert_ok(cx, ridge_service_search(cx, &r, &few));
+    assert_int_equal(few.n_varied, 0);
+    assert_ok(cx, ridge_service_play(cx, &r, &few));
+    r.varied = 6;
+    assert_ok(cx, ridge_service_search(cx, &r, &more));
+    assert_true(more.n_varied > 0 && more.n_varied <= 6);
+    assert_ok(cx, ridge_service_play(cx, &r, &more));
+    assert_int_equal(more.n_layouts, few.n_layouts);
+    assert_true(more.layouts[0].played.is_kept);
+    assert_true(more.layouts[0].played.requests_per_s >=
+                few.layouts[0].played.requests_per_s * (1 - 1e-9));
+    ridge_ctx_close(cx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(closed_forms_are_near_what_is_played),
-        cmocka_unit_test(plays_rank_by_what_keeps_the_goals)};
+        cmocka_unit_test(plays_rank_by_what_keeps_the_goals),
+        cmocka_unit_test(more_layouts_are_played_than_shown)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

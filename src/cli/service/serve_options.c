@@ -6,6 +6,9 @@
 #include <math.h>
 #include <string.h>
 
+/* Deployments of unlike last pools that are played beside those shown. */
+enum { VARIED_PLAYED = 8 };
+
 static ridge_status read_engine(cli_run *run, const ridge_chip *chip,
                                 const ridge_engine **out)
 {
@@ -248,6 +251,9 @@ ridge_status serve_request_on(cli_run *run, const ridge_slice *slice,
                           RIDGE_SERVICE_TOP_MAX);
     r.top = (int)top;
     r.is_plain = cli_option_text(run, "brief") != NULL;
+    if (serve_play_rule(run) == RIDGE_SERVICE_PLAY_ALWAYS ||
+        (serve_play_rule(run) == RIDGE_SERVICE_PLAY_DUE && r.goals.quantile > 0))
+        r.varied = VARIED_PLAYED;
     RIDGE_TRY(read_knobs(run, &r));
     *out = r;
     return RIDGE_OK;

@@ -401,3 +401,53 @@ void service_ranking_insert(service_ranking *r, const ridge_service_price *price
         r->prices[at] = r->prices[at - 1];
     r->prices[at] = *price;
 }
+
+/* ---- variety --------------------------------------------------------------------- */
+
+/* @return the place of the last pool's layout, n: it has none yet */
+static int place_in(const service_variety *v, ridge_service_mode mode,
+                    const ridge_serving_layout *last)
+{
+    int at = 0;
+    for (; at < v->n; at++) {
+        const ridge_service_choice *c = &v->prices[at].choice;
+        if (c->mode == mode && is_same_cut(&c->pools[c->n_pools - 1].layout, last))
+            break;
+    }
+    return at;
+}
+
+static int worst_of(const service_variety *v)
+{
+    int worst = 0;
+    for (int i = 1; i < v->n; i++) {
+        if (compare(v->aim, &v->prices[i], &v->prices[worst]) > 0)
+            worst = i;
+    }
+    return worst;
+}
+
+bool service_variety_wants(const service_variety *v, ridge_service_mode mode,
+                           const ridge_serving_layout *last,
+                           const ridge_service_price *price)
+{
+    const int at = place_in(v, mode, last);
+    if (v->top == 0)
+        return false;
+    if (at == v->n && v->n < v->top)
+        return true;
+    return ridge_service_is_better(v->aim, price,
+                                   &v->prices[at < v->n ? at : worst_of(v)]);
+}
+
+void service_variety_insert(service_variety *v, const ridge_service_price *price)
+{
+    const ridge_service_choice *c = &price->choice;
+    const ridge_serving_layout *last = &c->pools[c->n_pools - 1].layout;
+    if (!service_variety_wants(v, c->mode, last, price))
+        return;
+    int at = place_in(v, c->mode, last);
+    if (at == v->n)
+        at = v->n < v->top ? v->n++ : worst_of(v);
+    v->prices[at] = *price;
+}

@@ -97,6 +97,20 @@ typedef struct service_ranking {
 
 void service_ranking_insert(service_ranking *ranking, const ridge_service_price *price);
 
+/** The best deployment of each layout of the last pool, of the best few of those. */
+typedef struct service_variety {
+    int n, top;
+    ridge_service_aim aim;
+    ridge_service_price *prices; /* in no order */
+} service_variety;
+
+void service_variety_insert(service_variety *variety, const ridge_service_price *price);
+
+/** Whether a deployment whose last pool is @p last could take a place at @p price. */
+bool service_variety_wants(const service_variety *variety, ridge_service_mode mode,
+                           const ridge_serving_layout *last,
+                           const ridge_service_price *price);
+
 /** Whether two deployments differ in batches, budgets and servers alone. */
 bool service_choice_is_alike(const ridge_service_choice *a,
                              const ridge_service_choice *b);

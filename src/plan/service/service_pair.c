@@ -315,6 +315,7 @@ static bool is_hopeless(const service_pair_search *s, const service_option *p,
         return false;
     const ridge_service_price best = best_case(s->request, p, d);
     return !ridge_service_is_better(r->aim, &best, &r->prices[r->n - 1]) &&
+           !service_variety_wants(s->variety, best.choice.mode, &d->layout, &best) &&
            is_beaten_on_fronts(s, p, d);
 }
 
@@ -337,8 +338,10 @@ static bool run_pair(service_pair_search *s, const service_option *p,
         if (asked > 0 || is_settled(r, &best))
             break;
     }
-    if (best.fit == RIDGE_SERVICE_FIT_OK)
+    if (best.fit == RIDGE_SERVICE_FIT_OK) {
         service_ranking_insert(s->ranking, &best);
+        service_variety_insert(s->variety, &best);
+    }
     return true;
 }
 

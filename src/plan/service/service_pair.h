@@ -23,6 +23,7 @@ typedef struct service_pair_search {
     const ridge_service_request *whole; /* the same without a rate: for the fronts */
     service_options *prefill, *decode;  /* are put in order */
     service_ranking *ranking;
+    service_variety *variety;
     service_points *speed_front, *cost_front;
     service_tally *tally;
     void (*near)(void *payload, const ridge_service_price *price);

@@ -13,7 +13,7 @@ enum { LIVES = 12, REQUESTS_LEAST = 3000, REQUESTS_MOST = 60000, TRIES = 7 };
 static const double RATE_LEAST = 0.4, RATE_MOST = 1.6;
 
 /* Requests of large services are played when that is asked for. */
-static const double DUE_MOST = 1e6;
+static const double DUE_MOST = 2.5e6;
 
 /* Of lengths in a closed loop. */
 static const double SPREAD = 0.1;
@@ -45,6 +45,8 @@ double ridge_service_play_requests(const ridge_service_request *request,
     double sum = 0;
     for (int i = 0; i < result->n_layouts; i++)
         sum += tries * (double)requests_of(&result->layouts[i]);
+    for (int i = 0; i < result->n_varied; i++)
+        sum += tries * (double)requests_of(&result->varied[i]);
     return sum;
 }
 
@@ -248,35 +250,50 @@ static bool comes_before(const ridge_service_request *r, const ridge_service_pri
     return ridge_service_plays_better(r->aim, a, b);
 }
 
-static void sort(const ridge_service_request *r, ridge_service_result *result)
+static void sort(const ridge_service_request *r, ridge_service_price *prices, int n)
 {
-    for (int i = 1; i < result->n_layouts; i++) {
-        const ridge_service_price p = result->layouts[i];
+    for (int i = 1; i < n; i++) {
+        const ridge_service_price p = prices[i];
         int at = i;
-        for (; at > 0 && comes_before(r, &p, &result->layouts[at - 1]); at--)
-            result->layouts[at] = result->layouts[at - 1];
-        result->layouts[at] = p;
+        for (; at > 0 && comes_before(r, &p, &prices[at - 1]); at--)
+            prices[at] = prices[at - 1];
+        prices[at] = p;
     }
+}
+
+/* The ranked ones, and those that plays may put before them. */
+static ridge_service_price *gather(ridge_ctx *cx, const ridge_service_result *result,
+                                   int *n)
+{
+    *n = result->n_layouts + result->n_varied;
+    ridge_service_price *all =
+        ridge_new(ridge_ctx_arena(cx), ridge_service_price, (size_t)*n + 1);
+    for (int i = 0; all != NULL && i < *n; i++)
+        all[i] = i < result->n_layouts ? result->layouts[i]
+                                       : result->varied[i - result->n_layouts];
+    return all;
 }
 
 ridge_status ridge_service_play(ridge_ctx *cx, const ridge_service_request *request,
                                 ridge_service_result *result)
 {
-    player p = {.request = request, .prices = result->layouts};
-    p.statuses =
-        ridge_new(ridge_ctx_arena(cx), ridge_status, (size_t)result->n_layouts + 1);
-    if (p.statuses == NULL)
+    int n;
+    player p = {.request = request, .prices = gather(cx, result, &n)};
+    p.statuses = ridge_new(ridge_ctx_arena(cx), ridge_status, (size_t)n + 1);
+    if (p.prices == NULL || p.statuses == NULL)
         return ridge_fail_nomem(cx);
     const int workers =
         request->workers > 0 ? request->workers : ridge_processor_count();
-    RIDGE_TRY(ridge_parallel(cx, workers, result->n_layouts, run, &p));
+    RIDGE_TRY(ridge_parallel(cx, workers, n, run, &p));
     if (ridge_ctx_is_cancelled(cx))
         return ridge_fail(cx, RIDGE_E_CANCELLED, "cancelled while playing requests");
-    for (int i = 0; i < result->n_layouts; i++) {
+    for (int i = 0; i < n; i++) {
         if (p.statuses[i] != RIDGE_OK)
             return ridge_fail_nomem(cx);
     }
-    sort(request, result);
+    sort(request, p.prices, n);
+    for (int i = 0; i < result->n_layouts; i++)
+        result->layouts[i] = p.prices[i];
     return RIDGE_OK;
 }
 
@@ -284,9 +301,12 @@ ridge_status ridge_service_play_by(ridge_ctx *cx, const ridge_service_request *r
                                    ridge_service_play_rule rule,
                                    ridge_service_result *result)
 {
-    const bool is_due = rule == RIDGE_SERVICE_PLAY_DUE && request->goals.quantile > 0 &&
-                        !request->is_plain &&
-                        ridge_service_play_requests(request, result) <= DUE_MOST;
+    const bool is_asked = rule == RIDGE_SERVICE_PLAY_DUE &&
+                          request->goals.quantile > 0 && !request->is_plain;
+    if (is_asked && ridge_service_play_requests(request, result) > DUE_MOST)
+        result->n_varied = 0;
+    const bool is_due =
+        is_asked && ridge_service_play_requests(request, result) <= DUE_MOST;
     return is_due || rule == RIDGE_SERVICE_PLAY_ALWAYS
                ? ridge_service_play(cx, request, result)
                : RIDGE_OK;

@@ -28,6 +28,7 @@ typedef struct search {
     service_desk *desks;  /* [workers], open once their ctx is not NULL */
     ridge_status *opened; /* [workers] */
     service_ranking ranking;
+    service_variety variety;
     service_points speed_front, cost_front;
     service_options prefill, decode;
     service_nearest nearest;
@@ -160,8 +161,10 @@ static ridge_status merge(search *s)
         s->result->covered += f->covered;
         s->result->priced += f->priced;
         s->result->tables += f->tables;
-        if (f->has_best)
+        if (f->has_best) {
             service_ranking_insert(&s->ranking, &f->best);
+            service_variety_insert(&s->variety, &f->best);
+        }
         service_nearest_merge(s->request, &s->nearest, &f->nearest);
         if (!merge_fronts(s, f) || !merge_options(s, &f->prefill, &s->prefill) ||
             !merge_options(s, &f->decode, &s->decode) || !merge_refusal(s, i))
@@ -186,6 +189,7 @@ static ridge_status run_pairs(search *s)
                                  .prefill = &s->prefill,
                                  .decode = &s->decode,
                                  .ranking = &s->ranking,
+                                 .variety = &s->variety,
                                  .speed_front = &s->speed_front,
                                  .cost_front = &s->cost_front,
                                  .tally = &s->tally,
@@ -221,6 +225,35 @@ static ridge_status finish_ranking(search *s, const service_source *source)
         out->has_other = exact.prices[i].choice.mode != exact.prices[0].choice.mode;
         if (out->has_other)
             out->other = exact.prices[i];
+    }
+    return RIDGE_OK;
+}
+
+static bool is_ranked(const ridge_service_result *r, const ridge_service_choice *choice)
+{
+    for (int i = 0; i < r->n_layouts; i++) {
+        if (service_choice_is_alike(&r->layouts[i].choice, choice))
+            return true;
+    }
+    return false;
+}
+
+/* Those that are not among the ranked ones. */
+static ridge_status finish_variety(search *s, const service_source *source)
+{
+    ridge_service_result *out = s->result;
+    out->varied = ridge_new(ridge_ctx_arena(s->cx), ridge_service_price,
+                            (size_t)s->variety.n + 1);
+    if (out->varied == NULL)
+        return ridge_fail_nomem(s->cx);
+    for (int i = 0; i < s->variety.n; i++) {
+        ridge_service_price p;
+        const ridge_service_choice *choice = &s->variety.prices[i].choice;
+        if (is_ranked(out, choice))
+            continue;
+        RIDGE_TRY(service_finish_kept(s->cx, source, s->request, choice, &p));
+        if (p.fit == RIDGE_SERVICE_FIT_OK)
+            out->varied[out->n_varied++] = p;
     }
     return RIDGE_OK;
 }
@@ -319,6 +352,7 @@ static ridge_status finish(search *s)
     ridge_service_result *out = s->result;
     RIDGE_TRY(s->open(s->cx, s->request, &source));
     RIDGE_TRY(finish_ranking(s, &source));
+    RIDGE_TRY(finish_variety(s, &source));
     RIDGE_TRY(finish_front(s, &source, &s->speed_front, false, &out->speed_front,
                            &out->n_speed_front));
     RIDGE_TRY(finish_front(s, &source, &s->cost_front, true, &out->cost_front,
@@ -357,7 +391,10 @@ ridge_status service_search_run(ridge_ctx *cx, const ridge_service_request *requ
     s->ranking = (service_ranking){.top = request->top + SPARE, .aim = request->aim};
     s->ranking.prices = ridge_new(ridge_ctx_arena(cx), ridge_service_price,
                                   (size_t)(request->top + SPARE));
-    if (s->ranking.prices == NULL)
+    s->variety = (service_variety){.top = request->varied, .aim = request->aim};
+    s->variety.prices = ridge_new(ridge_ctx_arena(cx), ridge_service_price,
+                                  (size_t)request->varied + 1);
+    if (s->ranking.prices == NULL || s->variety.prices == NULL)
         return ridge_fail_nomem(cx);
     const ridge_status st = search_all(s);
     close_workers(s);
