@@ -18,6 +18,7 @@ typedef struct refusal {
 static const refusal REFUSALS[] = {
     {"[]", "a model's config is an object"},
     {"{}", "missing hidden_size"},
+    {"{'hidden_size': 64}", "model_type is absent"},
     {"{" LLAMA "'hidden_size': 64}", "missing vocab_size"},
     {"{" LLAMA "'num_hidden_layers': 2, 'vocab_size': 9}", "missing hidden_size (or n_embd"},
     {"{" LLAMA "'hidden_size': 64, 'vocab_size': 9}", "missing num_hidden_layers"},

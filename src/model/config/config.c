@@ -75,6 +75,18 @@ static const char *foreign_key(const ridge__config *c)
     return NULL;
 }
 
+/* What a missing size may come from. */
+static void note_type(ridge__config *c, const char *type)
+{
+    if (type[0] == '\0') {
+        ridge_ctx_note(c->cx, "model_type is absent");
+        return;
+    }
+    const char *hint = ridge__arch_suggestion(ridge_ctx_scratch(c->cx), type);
+    ridge_ctx_note(c->cx, "unknown model_type \"%.60s\"%s%s", type,
+                   hint[0] == '\0' ? "" : ", ", hint);
+}
+
 /* A file of no type is read as Llama-like if it has all of Llama's sizes, with a note;
  * of an unknown type no layer is guessed. */
 static ridge_status assume_usual(ridge__config *c, const char *type)
@@ -93,9 +105,7 @@ static ridge_status assume_usual(ridge__config *c, const char *type)
     for (size_t i = 0; i < RIDGE_COUNT_OF(NEEDED); i++) {
         ridge_status st = ridge__config_need(c, NEEDED[i], &ignored);
         if (st != RIDGE_OK) {
-            const char *hint = ridge__arch_suggestion(ridge_ctx_scratch(c->cx), type);
-            ridge_ctx_note(c->cx, "unknown model_type \"%.60s\"%s%s", type,
-                           hint[0] == '\0' ? "" : ", ", hint);
+            note_type(c, type);
             return st;
         }
     }
