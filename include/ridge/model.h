@@ -326,9 +326,8 @@ typedef struct ridge_flops {
 
 /**
  * Matmul FLOPs by part: 2 in out active_copies of every weight, the unembedding 2 D V
- * whether tied or not, and the scores of ridge_layer_scores_flops().
- *
- * An encoder-decoder counts one source and one target token, sequences of T each.
+ * whether tied or not, and the scores of ridge_layer_scores_flops(). An encoder-decoder
+ * counts one source and one target token, sequences of T each.
  *
  * @param seq_tokens  T >= 1. @param is_causal_half  count the causal half of scores
  * @source scaling-book-2025, chapter 4

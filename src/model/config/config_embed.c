@@ -256,8 +256,8 @@ static bool add_repeated_layer(const ridge__config *c, total *t)
 {
     ridge_model *m = c->model;
     bool has_mixer = false, has_ffn = false;
-    for (int i = m->n_runs - 1;
-         i >= 0 && !(has_mixer && has_ffn) && m->n_mtp_kinds < (int)RIDGE_COUNT_OF(m->mtp_kinds);
+    for (int i = m->n_runs - 1; i >= 0 && !(has_mixer && has_ffn) &&
+                                m->n_mtp_kinds < (int)RIDGE_COUNT_OF(m->mtp_kinds);
          i--) {
         const ridge_layer *layer = &m->layers[m->runs[i].layer];
         const bool gives_mixer = layer->mixer.kind == RIDGE_MIXER_ATTENTION ||
