@@ -242,7 +242,7 @@ typedef struct ridge_layout {
     bool is_dp_exposed;   /* gradients reduced after the backward pass */
     bool has_pp_overlap;  /* sends hide behind compute */
     bool has_ep_overlap;  /* expert all-to-alls hide behind another microbatch */
-    int placement;        /* which order of network axes, see ridge_placement_text */
+    int placement; /* which order of mesh and network axes, see ridge_placement_text */
 } ridge_layout;
 
 /** "full", "h+up+act" in the ctx's arena; NULL when memory ran out. */
@@ -271,8 +271,9 @@ enum {
     RIDGE_ZERO_FREE = -1,
     RIDGE_REMAT_FREE = -1,
     RIDGE_FLAG_FREE = -1,
-    RIDGE_KNOB_FREE = -1, /* schedule, offload: what frameworks run unasked */
-    RIDGE_KNOB_ANY = -2   /* schedule, offload: everything */
+    RIDGE_PLACEMENT_MOST = 732, /* numbers of placements on a torus of three axes */
+    RIDGE_KNOB_FREE = -1,       /* schedule, offload: what frameworks run unasked */
+    RIDGE_KNOB_ANY = -2         /* schedule, offload: everything */
 };
 
 /** Knobs that the user fixed; 0 (or *_FREE) leaves a knob to the search. */
@@ -289,6 +290,7 @@ typedef struct ridge_knobs {
     int schedule;    /* ridge_schedule, RIDGE_KNOB_FREE or RIDGE_KNOB_ANY */
     int offload;     /* flags, RIDGE_KNOB_FREE or RIDGE_KNOB_ANY */
     int cp_exchange; /* or RIDGE_KNOB_FREE */
+    int placement; /* its number, RIDGE_KNOB_FREE: the usual ones, or RIDGE_KNOB_ANY */
     int ep_dispatch; /* or RIDGE_KNOB_FREE: as the stack has it, else copies */
     int overlap[RIDGE_OVERLAP_COUNT]; /* 0, 1 or RIDGE_FLAG_FREE */
     ridge_precision precision;

@@ -15,6 +15,7 @@ ridge_knobs ridge_knobs_free(void)
                      .offload = RIDGE_KNOB_FREE,
                      .cp_exchange = RIDGE_KNOB_FREE,
                      .ep_dispatch = RIDGE_KNOB_FREE,
+                     .placement = RIDGE_KNOB_FREE,
                      .precision = RIDGE_PRECISION_BF16,
                      .optimizer = RIDGE_OPTIMIZER_ADAMW};
     for (int i = 0; i < RIDGE_OVERLAP_COUNT; i++)
@@ -34,6 +35,7 @@ typedef enum knob_kind {
     KNOB_SCHEDULE,
     KNOB_OFFLOAD,
     KNOB_CP,
+    KNOB_PLACEMENT,
     KNOB_DISPATCH
 } knob_kind;
 
@@ -56,6 +58,7 @@ static const knob knobs_known[] = {
     {"sp", KNOB_FLAG, offsetof(ridge_knobs, has_sp)},
     {"cp_exchange", KNOB_CP, offsetof(ridge_knobs, cp_exchange)},
     {"ep_dispatch", KNOB_DISPATCH, offsetof(ridge_knobs, ep_dispatch)},
+    {"placement", KNOB_PLACEMENT, offsetof(ridge_knobs, placement)},
     {"schedule", KNOB_SCHEDULE, offsetof(ridge_knobs, schedule)},
     {"first_layers", KNOB_STAGE, offsetof(ridge_knobs, first_layers)},
     {"last_layers", KNOB_STAGE, offsetof(ridge_knobs, last_layers)},
@@ -159,6 +162,16 @@ static ridge_status set_offload(ridge_ctx *cx, int *field, const char *value)
     return RIDGE_OK;
 }
 
+/* As plans have it in placement_index; which there are, the slice says. */
+static ridge_status set_placement(ridge_ctx *cx, int *field, const char *value)
+{
+    if (strcmp(value, "any") == 0) {
+        *field = RIDGE_KNOB_ANY;
+        return RIDGE_OK;
+    }
+    return set_small(cx, field, "placement", value, RIDGE_PLACEMENT_MOST - 1);
+}
+
 static ridge_status set_cp(ridge_ctx *cx, int *field, const char *value)
 {
     ridge_cp_exchange exchange;
@@ -202,6 +215,8 @@ static ridge_status set_knob(ridge_ctx *cx, ridge_knobs *knobs, const knob *k,
         return set_offload(cx, field, value);
     case KNOB_CP:
         return set_cp(cx, field, value);
+    case KNOB_PLACEMENT:
+        return set_placement(cx, field, value);
     case KNOB_DISPATCH:
         break;
     }

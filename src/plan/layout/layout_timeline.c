@@ -76,33 +76,12 @@ ridge_status train_layout_cut(ridge_ctx *cx, const ridge_train_request *request,
     return ridge_partition_build(cx, program, &mesh, rules, n_rules, NULL, NULL, out);
 }
 
-/* The mesh's axes from the innermost, then the stages. */
-static bool lay(const ridge_slice *slice, const ridge_layout *l, const ridge_mesh *mesh,
-                ridge_laid_mesh *out)
-{
-    int order[RIDGE_AXIS_MAX];
-    int64_t sizes[RIDGE_MESH_AXIS_MAX];
-    ridge_group groups[RIDGE_MESH_AXIS_MAX];
-    *out = (ridge_laid_mesh){.slice = slice};
-    if (mesh->n + 1 > RIDGE_MESH_AXIS_MAX)
-        return false;
-    train_placement_order(slice, l->placement, order);
-    for (int a = 0; a < mesh->n; a++)
-        sizes[mesh->n - 1 - a] = mesh->axes[a].size;
-    sizes[mesh->n] = l->pp;
-    if (!ridge_placement_fill(slice, order, sizes, mesh->n + 1, groups))
-        return false;
-    for (int a = 0; a < mesh->n; a++)
-        out->groups[a] = groups[mesh->n - 1 - a];
-    return true;
-}
-
 ridge_status ridge_train_cut(ridge_ctx *cx, const ridge_train_request *request,
                              const ridge_layout *layout, ridge_layout_cut *out)
 {
     ridge_layout_cut cut;
     RIDGE_TRY(train_layout_cut(cx, request, layout, &cut.partition));
-    if (!lay(request->slice, layout, &cut.partition->mesh, &cut.laid))
+    if (!train_mesh_place(request->slice, layout, &cut.partition->mesh, &cut.laid))
         return ridge_fail(cx, RIDGE_E_ARG, "the layout does not lie on %s: %s",
                           request->slice->text, ridge_fit_text(RIDGE_FIT_PLACEMENT));
     *out = cut;
@@ -113,13 +92,11 @@ ridge_status ridge_train_timeline(ridge_ctx *cx, const ridge_train_request *requ
                                   const ridge_layout *layout,
                                   ridge_layout_timeline *out)
 {
-    int order[RIDGE_AXIS_MAX];
     const ridge_policy *policy = ridge_precision_policy(layout->precision);
     ridge_layout_timeline t;
     RIDGE_TRY(check_stages(cx, layout));
     RIDGE_TRY(train_layout_cut(cx, request, layout, &t.partition));
-    train_placement_order(request->slice, layout->placement, order);
-    if (!ridge_laid_mesh_fill(request->slice, order, &t.partition->mesh, &t.laid))
+    if (!train_mesh_place(request->slice, layout, &t.partition->mesh, &t.laid))
         return ridge_fail(cx, RIDGE_E_ARG, "the layout does not lie on %s: %s",
                           request->slice->text, ridge_fit_text(RIDGE_FIT_PLACEMENT));
     const bool can_overlap = ridge_chip_is_overlapped(request->slice->chip);

@@ -355,7 +355,8 @@ ridge_status plan_file_read_layout(ridge_ctx *cx, const ridge_node *root,
     const char *text;
     RIDGE_TRY(read_mesh(cx, root, l));
     RIDGE_TRY(want_degree(cx, root, "zero_stage", 0, 3, &zero));
-    RIDGE_TRY(want_degree(cx, root, "placement_index", 0, 11, &placement));
+    RIDGE_TRY(want_degree(cx, root, "placement_index", 0, RIDGE_PLACEMENT_MOST - 1,
+                          &placement));
     RIDGE_TRY(want_degree(cx, root, "vpp", 1, 10000, &l->vpp));
     RIDGE_TRY(
         want_degree(cx, root, "microbatch_seqs", 1, DEGREE_MOST, &l->microbatch_seqs));

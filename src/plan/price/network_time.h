@@ -3,26 +3,9 @@
 #ifndef RIDGE_PLAN_NETWORK_TIME_H
 #define RIDGE_PLAN_NETWORK_TIME_H
 
+#include "group_placement.h"
 #include "layer_time.h"
 #include "train_case.h"
-
-/** The groups of a layout's axes under one placement. */
-typedef struct train_groups {
-    ridge_group tp, cp, shards, replicas, pp;
-    ridge_group ep, expert_shards, expert_replicas;
-    ridge_ep_dispatch dispatch; /* how tokens go over ep */
-} train_groups;
-
-/** How many placements a slice offers: orders of its torus axes, times two orders of
- * the outer mesh axes (stages outermost, or replicas). */
-int train_placement_count(const ridge_slice *slice);
-
-/** Order in which a placement fills the slice's axes. @param order  out: [n_axes] */
-void train_placement_order(const ridge_slice *slice, int placement, int *order);
-
-/** Lay a layout on the slice. @return false if it does not factor in this order */
-bool train_groups_place(const ridge_slice *slice, const ridge_layout *layout,
-                        int placement, train_groups *out);
 
 /** Whether two groups use links of the same network axis. */
 bool train_groups_share(const ridge_group *a, const ridge_group *b);

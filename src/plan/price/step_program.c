@@ -228,27 +228,6 @@ static void read_blocks(const reading *r)
 
 /* ---- a layout -------------------------------------------------------------------- */
 
-/* The mesh's axes from the innermost, then the stages. */
-static bool lay(const train_case *tc, const ridge_layout *l, const ridge_mesh *mesh,
-                ridge_laid_mesh *out)
-{
-    int order[RIDGE_AXIS_MAX];
-    int64_t sizes[RIDGE_MESH_AXIS_MAX];
-    ridge_group groups[RIDGE_MESH_AXIS_MAX];
-    *out = (ridge_laid_mesh){.slice = tc->slice};
-    if (mesh->n + 1 > RIDGE_MESH_AXIS_MAX)
-        return false;
-    train_placement_order(tc->slice, l->placement, order);
-    for (int a = 0; a < mesh->n; a++)
-        sizes[mesh->n - 1 - a] = mesh->axes[a].size;
-    sizes[mesh->n] = l->pp;
-    if (!ridge_placement_fill(tc->slice, order, sizes, mesh->n + 1, groups))
-        return false;
-    for (int a = 0; a < mesh->n; a++)
-        out->groups[a] = groups[mesh->n - 1 - a];
-    return true;
-}
-
 static ridge_status read_layout(const train_case *tc, const ridge_layout *l,
                                 step_times *entries)
 {
@@ -263,7 +242,7 @@ static ridge_status read_layout(const train_case *tc, const ridge_layout *l,
     r.is_again = ridge_new(scratch, bool, n);
     if (!r.times || !r.is_once || !r.is_again)
         return ridge_fail_nomem(tc->cx);
-    if (!lay(tc, l, &r.partition->mesh, &laid))
+    if (!train_mesh_place(tc->slice, l, &r.partition->mesh, &laid))
         return ridge_fail(tc->cx, RIDGE_E_ARG, "the layout does not lie on %s: %s",
                           tc->slice->text, ridge_fit_text(RIDGE_FIT_PLACEMENT));
     RIDGE_TRY(ridge_operation_times(tc->cx, r.partition, &laid, tc->policy->compute,

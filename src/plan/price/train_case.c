@@ -1,6 +1,8 @@
 /* Readies a training problem: stages, weights by kind, whole sequences of the batch. */
 #include "train_case.h"
 
+#include "group_placement.h"
+
 #include "layer_program.h"
 #include "step_program.h"
 
@@ -125,6 +127,12 @@ ridge_status ridge_train_check(ridge_ctx *cx, const ridge_train_request *r)
                           "name one of the pools",
                           r->slice->text);
     }
+    const int placements = train_placement_most(r->slice);
+    if (r->knobs.placement >= placements) {
+        return ridge_fail(cx, RIDGE_E_ARG,
+                          "placement=%d: %s has 0 to %d, or say placement=any",
+                          r->knobs.placement, r->slice->text, placements - 1);
+    }
     RIDGE_TRY(ridge_stack_check(cx, r->stack, r->slice->chip));
     return check_knobs(cx, r);
 }
@@ -203,7 +211,6 @@ ridge_status train_case_open(ridge_ctx *cx, const ridge_train_request *request,
     read_weights(&tc);
     *out = tc;
     return request->knobs.remat_ops != 0 ? name_operations(out) : RIDGE_OK;
-    return RIDGE_OK;
 }
 
 ridge_status train_case_set_policy(train_case *tc, ridge_precision precision,

@@ -8,11 +8,10 @@ static ridge_status place(ridge_ctx *cx, const train_case *tc,
                           const ridge_layout *layout, train_groups *groups,
                           bool *is_laid)
 {
-    if (layout->placement < 0 ||
-        layout->placement >= train_placement_count(tc->slice)) {
+    if (layout->placement < 0 || layout->placement >= train_placement_most(tc->slice)) {
         return ridge_fail(cx, RIDGE_E_ARG, "placement %d: %s has 0 to %d",
                           layout->placement, tc->slice->text,
-                          train_placement_count(tc->slice) - 1);
+                          train_placement_most(tc->slice) - 1);
     }
     *is_laid = train_groups_place(tc->slice, layout, layout->placement, groups);
     return RIDGE_OK;

@@ -23,19 +23,47 @@ static bool is_same_groups(const train_groups *a, const train_groups *b)
            is_same_group(&a->expert_shards, &b->expert_shards);
 }
 
+/* Axes of one rank change nothing: beyond the usual orders only those in which they
+ * stand last count. */
+static bool is_plain(const ridge_slice *slice, const ridge_layout *l, int placement)
+{
+    int axes[TRAIN_MESH_AXES];
+    train_placement_axes(slice, placement, axes);
+    const int64_t sizes[] = {l->tp, l->cp, l->fsdp, l->dp, l->pp};
+    for (int i = 1; i < TRAIN_MESH_AXES; i++) {
+        const bool is_after_one = sizes[axes[i - 1]] == 1;
+        if (is_after_one && (sizes[axes[i]] > 1 || axes[i] < axes[i - 1]))
+            return false;
+    }
+    return true;
+}
+
+int layout_placements_list(const ridge_slice *slice, const ridge_layout *layout,
+                           int knob, int most, int *index, train_groups *groups)
+{
+    const int usual = train_placement_count(slice);
+    const int first = knob >= 0 ? knob : 0;
+    const int end = knob >= 0                ? knob + 1
+                    : knob == RIDGE_KNOB_ANY ? train_placement_most(slice)
+                                             : usual;
+    int n = 0;
+    for (int p = first; p < end && n < most; p++) {
+        if (knob < 0 && p >= usual && !is_plain(slice, layout, p))
+            continue;
+        if (!train_groups_place(slice, layout, p, &groups[n]))
+            continue;
+        bool is_new = true;
+        for (int i = 0; i < n && is_new; i++)
+            is_new = !is_same_groups(&groups[i], &groups[n]);
+        if (is_new)
+            index[n++] = p;
+    }
+    return n;
+}
+
 void layout_placements_find(const ridge_slice *slice, const ridge_layout *layout,
                             int most, layout_placements *out)
 {
-    out->n = 0;
-    int count = train_placement_count(slice);
-    for (int p = 0; p < count && out->n < most; p++) {
-        train_groups *g = &out->groups[out->n];
-        if (!train_groups_place(slice, layout, p, g))
-            continue;
-        bool is_new = true;
-        for (int i = 0; i < out->n && is_new; i++)
-            is_new = !is_same_groups(&out->groups[i], g);
-        if (is_new)
-            out->index[out->n++] = p;
-    }
+    out->n = layout_placements_list(slice, layout, RIDGE_KNOB_FREE, most, out->index,
+                                    out->groups);
 }

@@ -36,6 +36,9 @@ struct search_desk {
     search_answer *answer;
     memo_entry *memo;          /* [MEMO_SLOTS] open addressing over microbatches */
     exchange_entry *exchanges; /* [MEMO_SLOTS] over shapes and orders */
+    int places_most;           /* room of: */
+    int *place_index;
+    train_groups *place_groups;
     train_load load;
     bool is_quick;
     double bound_s;
@@ -44,16 +47,20 @@ struct search_desk {
 
 /* What a placement of a mesh gives, each found when first wanted. */
 typedef struct placed {
-    const shard_time *shards; /* [kinds] */
-    const step_sync **syncs;  /* [pipelines x ZERO_STAGES], each [stages] */
-    int64_t send_seqs;        /* of the microbatch that send is for; 0: none */
+    const shard_time *shards;        /* [kinds] */
+    const step_sync **syncs;         /* [pipelines x ZERO_STAGES], each [stages] */
+    const layer_time *of;            /* the layers of: */
+    const layer_exchange *exchanges; /* [kinds + 1] of an unusual placement */
+    int64_t send_seqs;               /* of the microbatch that send is for; 0: none */
     ridge_time send;
 } placed;
 
 /* A mesh on the network. */
 typedef struct mesh_places {
-    layout_placements at; /* n < 0: not yet found */
-    placed placed[LAYOUT_PLACEMENT_MOST];
+    int n;                      /* placements; below 0: not yet found */
+    const int *index;           /* [n] as ridge_layout.placement */
+    const train_groups *groups; /* [n] */
+    placed *placed;             /* [n] */
 } mesh_places;
 
 enum { ZERO_STAGES = 4 };
@@ -67,14 +74,17 @@ typedef struct candidate {
     int pipeline, n_pipelines;
 } candidate;
 
+/** Find the placements of a mesh. @return false: memory ran out */
+bool search_find_places(search_desk *d, const ridge_layout *l, mesh_places *out);
+
 /** Times of a microbatch's layers. @return NULL: memory ran out, or the case's status
  *  says why */
 memo_entry *search_layer_times(search_desk *d, const ridge_layout *l);
 
 /** Take into a memo what a network of one order adds to every layout of these layers:
- *  their exchanges lie innermost, wherever the rest does. */
-void search_learn_exchanges(search_desk *d, const train_terms *x, const ridge_layout *l,
-                            memo_entry *e);
+ *  their exchanges lie innermost, wherever the rest does. @param g  of a placement */
+void search_learn_exchanges(search_desk *d, const train_terms *x, const train_groups *g,
+                            const ridge_layout *l, memo_entry *e);
 
 /** The terms that placement i of a candidate decides. @return false when memory ran out
  */

@@ -104,7 +104,7 @@ static bool is_slow(const search_desk *d, const candidate *c, const ridge_layout
 static void price_placements(search_desk *d, const candidate *c, train_terms *terms,
                              ridge_layout *l, ridge_train_price *price)
 {
-    const layout_placements *at = &c->places->at;
+    const mesh_places *at = c->places;
     d->answer->tally.covered += at->n - 1; /* the first was counted with its remat */
     for (int i = 0; i < at->n; i++) {
         l->placement = at->index[i];
@@ -112,7 +112,7 @@ static void price_placements(search_desk *d, const candidate *c, train_terms *te
             d->is_short = true;
             return;
         }
-        search_learn_exchanges(d, terms, l, c->times);
+        search_learn_exchanges(d, terms, &at->groups[i], l, c->times);
         price->layout = *l;
         train_price_time(&d->tc, terms, l, price);
         d->answer->tally.priced++;
@@ -136,10 +136,11 @@ static void price_memory(search_desk *d, const candidate *c, train_terms *terms,
     price.peak_memory_bytes = ridge_memory_total_bytes(&price.memory);
     if (is_slow(d, c, l, price.peak_memory_bytes))
         return;
-    if (c->places->at.n < 0)
-        layout_placements_find(d->tc.slice, l, d->is_quick ? 1 : LAYOUT_PLACEMENT_MOST,
-                               &c->places->at);
-    if (c->places->at.n == 0) {
+    if (c->places->n < 0 && !search_find_places(d, l, c->places)) {
+        d->is_short = true;
+        return;
+    }
+    if (c->places->n == 0) {
         d->answer->tally.refused[RIDGE_FIT_PLACEMENT]++;
         return;
     }
@@ -304,7 +305,7 @@ static void search_data(search_desk *d, const pipelines *all, ridge_layout *l)
     ridge_mark mark = ridge_arena_mark(ridge_ctx_scratch(d->cx));
     divisors microbatches;
     mesh_places places[2] = {0}; /* without and with shards; found where needed */
-    places[0].at.n = places[1].at.n = -1;
+    places[0].n = places[1].n = -1;
     if (!microbatches_of(d, l, &microbatches)) {
         d->is_short = true;
         return;
@@ -374,7 +375,12 @@ ridge_status search_desk_open(ridge_ctx *cx, ridge_ctx *keeper,
     d->knobs = &request->knobs;
     d->memo = ridge_new(arena, memo_entry, MEMO_SLOTS);
     d->exchanges = ridge_new(arena, exchange_entry, MEMO_SLOTS);
-    if (d->memo == NULL || d->exchanges == NULL)
+    d->places_most = d->knobs->placement == RIDGE_KNOB_ANY ? RIDGE_PLACEMENT_MOST
+                                                           : PLACEMENT_USUAL_MOST;
+    d->place_index = ridge_new(arena, int, (size_t)d->places_most);
+    d->place_groups = ridge_new(arena, train_groups, (size_t)d->places_most);
+    if (d->memo == NULL || d->exchanges == NULL || d->place_index == NULL ||
+        d->place_groups == NULL)
         return ridge_fail_nomem(cx);
     d->mark = ridge_arena_mark(arena);
     *out = d;

@@ -58,10 +58,29 @@ memo_entry *search_layer_times(search_desk *d, const ridge_layout *l)
 }
 
 /* NULL when memory ran out. */
+static layer_exchange *make_exchanges(search_desk *d, const train_groups *g,
+                                      const layer_time *layers, ridge_arena *arena)
+{
+    layer_exchange *made = ridge_new(arena, layer_exchange, (size_t)d->tc.n_kinds + 1);
+    if (made != NULL)
+        train_layer_exchanges(&d->tc, g, layers, made);
+    return made;
+}
+
+/* Of an unusual placement, in which they may lie anywhere. */
+static const layer_exchange *own_exchanges(search_desk *d, const train_groups *g,
+                                           const layer_time *layers, placed *p)
+{
+    if (p->of != layers)
+        p->exchanges = make_exchanges(d, g, layers, ridge_ctx_scratch(d->cx));
+    p->of = layers;
+    return p->exchanges;
+}
+
 static const layer_exchange *layer_exchanges(search_desk *d, const train_groups *g,
                                              const layer_time *layers, int placement)
 {
-    int order = placement / 2; /* see network_time.h */
+    int order = placement / 2; /* see group_placement.h */
     size_t hash = ((size_t)(uintptr_t)layers >> 4) * 31 + (size_t)order;
     for (size_t i = 0; i < MEMO_SLOTS; i++) {
         exchange_entry *e = &d->exchanges[(hash + i) % MEMO_SLOTS];
@@ -69,29 +88,74 @@ static const layer_exchange *layer_exchanges(search_desk *d, const train_groups 
             return e->exchanges;
         if (e->layers != NULL)
             continue;
-        layer_exchange *made = ridge_new(ridge_ctx_arena(d->cx), layer_exchange,
-                                         (size_t)d->tc.n_kinds + 1);
+        layer_exchange *made = make_exchanges(d, g, layers, ridge_ctx_arena(d->cx));
         if (made == NULL)
             return NULL;
-        train_layer_exchanges(&d->tc, g, layers, made);
         *e = (exchange_entry){layers, order, made};
         return made;
     }
     return NULL;
 }
 
-void search_learn_exchanges(search_desk *d, const train_terms *x, const ridge_layout *l,
-                            memo_entry *e)
+/* The group of so many ranks that lies innermost; as it is where it cannot. */
+static void lay_innermost(const ridge_slice *slice, ridge_group *group)
 {
+    ridge_group laid[2];
+    const int64_t sizes[] = {group->ranks, slice->chips / group->ranks};
+    if (ridge_placement_fill(slice, NULL, sizes, 2, laid))
+        *group = laid[0];
+}
+
+/* Where any order is allowed, each of tp, cp and ep may lie innermost, but not
+ * together: no placement exchanges faster than that. NULL: memory ran out. */
+static const layer_exchange *least_exchanges(search_desk *d, const train_groups *g,
+                                             const layer_time *layers)
+{
+    train_groups least = *g;
+    lay_innermost(d->tc.slice, &least.tp);
+    lay_innermost(d->tc.slice, &least.cp);
+    lay_innermost(d->tc.slice, &least.ep);
+    return make_exchanges(d, &least, layers, ridge_ctx_arena(d->cx));
+}
+
+void search_learn_exchanges(search_desk *d, const train_terms *x, const train_groups *g,
+                            const ridge_layout *l, memo_entry *e)
+{
+    train_terms least = *x;
     if (e->has_exchanges || train_placement_count(d->tc.slice) > 2)
         return;
+    if (d->knobs->placement != RIDGE_KNOB_FREE)
+        least.exchanges = least_exchanges(d, g, x->layers);
+    if (least.exchanges == NULL)
+        return;
     for (int k = 0; k <= d->tc.n_kinds; k++)
-        e->least_s[k] = train_layer_least_s(&d->tc, x, l, k);
+        e->least_s[k] = train_layer_least_s(&d->tc, &least, l, k);
     sum_model(&d->tc, e);
     e->has_exchanges = true;
 }
 
 /* ---- placements ------------------------------------------------------------------ */
+
+bool search_find_places(search_desk *d, const ridge_layout *l, mesh_places *out)
+{
+    ridge_arena *arena = ridge_ctx_scratch(d->cx);
+    const int n = layout_placements_list(d->tc.slice, l, d->knobs->placement,
+                                         d->is_quick ? 1 : d->places_most,
+                                         d->place_index, d->place_groups);
+    int *index = ridge_new(arena, int, (size_t)n + 1);
+    train_groups *groups = ridge_new(arena, train_groups, (size_t)n + 1);
+    out->placed = ridge_arena_new(arena, (size_t)n + 1, sizeof *out->placed);
+    if (index == NULL || groups == NULL || out->placed == NULL)
+        return false;
+    for (int i = 0; i < n; i++) {
+        index[i] = d->place_index[i];
+        groups[i] = d->place_groups[i];
+    }
+    out->n = n;
+    out->index = index;
+    out->groups = groups;
+    return true;
+}
 
 static const shard_time *find_shards(search_desk *d, const train_groups *g, placed *p)
 {
@@ -127,14 +191,16 @@ static const step_sync *find_syncs(search_desk *d, const train_groups *g,
 bool search_place_terms(search_desk *d, const candidate *c, int i,
                         const ridge_layout *l, train_terms *x)
 {
-    const train_groups *g = &c->places->at.groups[i];
+    const train_groups *g = &c->places->groups[i];
     placed *p = &c->places->placed[i];
     if (p->send_seqs != l->microbatch_seqs) {
         p->send = train_send_time(&d->tc, g, l);
         p->send_seqs = l->microbatch_seqs;
     }
     x->send = p->send;
-    x->exchanges = layer_exchanges(d, g, x->layers, l->placement);
+    x->exchanges = train_placement_is_usual(d->tc.slice, l->placement)
+                       ? layer_exchanges(d, g, x->layers, l->placement)
+                       : own_exchanges(d, g, x->layers, p);
     x->shards = find_shards(d, g, p);
     x->syncs = find_syncs(d, g, c, l, p);
     x->is_tp_apart = !train_groups_share(&g->tp, &g->shards);
