@@ -14,6 +14,7 @@
 
 enum {
     PROBLEMS = 120,
+    ORDERED_PROBLEMS = 2,
     CP_CHUNK_LEAST_TOKENS = 1024,
     LAST_FEWER_MOST = 4,
     SHAPES_MOST = 4096
@@ -74,7 +75,10 @@ static void try_layout(brute *b, const ridge_layout *l)
 
 static void try_placements(brute *b, ridge_layout *l)
 {
-    const int count = train_placement_count(&b->problem->slice);
+    const ridge_slice *slice = &b->problem->slice;
+    const int count = b->problem->request.knobs.placement == RIDGE_KNOB_ANY
+                          ? train_placement_most(slice)
+                          : train_placement_count(slice);
     for (l->placement = 0; l->placement < count; l->placement++)
         try_layout(b, l);
 }
@@ -289,10 +293,11 @@ static bool is_equal(const ridge_train_result *result, const brute *b)
     return fabs(got - b->best.step_time_s) <= REL * b->best.step_time_s;
 }
 
-static bool check_problem(uint64_t seed, int64_t *priced)
+static bool check_problem(uint64_t seed, int placement, int64_t *priced)
 {
     train_problem problem;
     train_problem_open(seed, &problem);
+    problem.request.knobs.placement = placement;
     static brute b;
     ridge_train_result result;
     b = (brute){.problem = &problem};
@@ -318,9 +323,21 @@ static void the_search_finds_what_brute_force_finds(void **state)
     int64_t priced = 0;
     int wrong = 0;
     for (uint64_t seed = 1; seed <= PROBLEMS; seed++)
-        wrong += !check_problem(seed, &priced);
+        wrong += !check_problem(seed, RIDGE_KNOB_FREE, &priced);
     for (size_t i = 0; i < RIDGE_COUNT_OF(hard_seeds); i++)
-        wrong += !check_problem(hard_seeds[i], &priced);
+        wrong += !check_problem(hard_seeds[i], RIDGE_KNOB_FREE, &priced);
+    print_message("%lld layouts priced one by one\n", (long long)priced);
+    assert_int_equal(wrong, 0);
+}
+
+/* Mesh axes in every order on the network. */
+static void every_order_is_searched(void **state)
+{
+    (void)state;
+    int64_t priced = 0;
+    int wrong = 0;
+    for (uint64_t seed = 1; seed <= ORDERED_PROBLEMS; seed++)
+        wrong += !check_problem(seed, RIDGE_KNOB_ANY, &priced);
     print_message("%lld layouts priced one by one\n", (long long)priced);
     assert_int_equal(wrong, 0);
 }
@@ -329,6 +346,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_search_finds_what_brute_force_finds),
+        cmocka_unit_test(every_order_is_searched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -158,7 +158,7 @@ static void each_wrong_value_is_refused_with_its_line(void **state)
         {"{\"dp\": 1, \"fsdp\": 4, \"tp\": 2, \"cp\": 1, \"pp\": 1, \"ep\": 1}", "[1]",
          ":11: mesh: expected an object"},
         {"\"zero_stage\": 3", "\"zero_stage\": 4", ":12: zero_stage"},
-        {"\"placement_index\": 0", "\"placement_index\": 12", ":13: placement_index"},
+        {"\"placement_index\": 0", "\"placement_index\": 732", ":13: placement_index"},
         {"\"vpp\": 1", "\"vpp\": 0", ":14: vpp"},
         {"\"microbatch_seqs\": 2", "\"microbatch_seqs\": 0", ":15: microbatch_seqs"},
         {"\"sp\": true", "\"sp\": 1", ":16: sp: expected true or false"},

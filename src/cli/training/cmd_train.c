@@ -360,6 +360,7 @@ const cli_verb cli_verb_train = {
         "  precision=  "
         "optimizer=adamw|adamw-bf16|adamw-8bit|adafactor|muon|momentum|sgd\n"
         "  tp_overlap= fsdp_overlap= dp_overlap= pp_overlap= ep_overlap=0|1\n"
+        "  placement=any|0..  mesh axes on the network in every order, or one\n"
         "With all of them fixed one layout is priced. any: choices that frameworks do\n"
         "not make unasked are searched as well.\n"
         "\n"

@@ -32,24 +32,19 @@ static void add_axis(jax_writer *w, const char *name, int64_t size)
     w->sizes[w->n_axes++] = size;
 }
 
-/* The partition's axes, with the stages outside replicas or inside them. */
+/* The partition's axes and the stages, as the plan lays them. */
 static void find_axes(jax_writer *w)
 {
     const ridge_layout *l = w->draft->layout;
     const ridge_mesh *mesh = &w->partition->mesh;
-    const bool is_pp_inside = l->placement % 2 == 1;
-    if (l->pp > 1 && !is_pp_inside)
-        add_axis(w, "pp", l->pp);
-    for (int i = 0; i < mesh->n; i++) {
-        const bool is_replica = strcmp(mesh->axes[i].name, "dp") == 0;
-        if (l->pp > 1 && is_pp_inside && i == 0 && !is_replica)
-            add_axis(w, "pp", l->pp);
-        add_axis(w, mesh->axes[i].name, mesh->axes[i].size);
-        if (l->pp > 1 && is_pp_inside && i == 0 && is_replica)
+    int order[RIDGE_MESH_AXIS_MAX + 1]; /* innermost first */
+    train_mesh_order(w->draft->request->slice, l, mesh, order);
+    for (int i = mesh->n; i >= 0; i--) {
+        if (order[i] < mesh->n)
+            add_axis(w, mesh->axes[order[i]].name, mesh->axes[order[i]].size);
+        else if (l->pp > 1)
             add_axis(w, "pp", l->pp);
     }
-    if (l->pp > 1 && is_pp_inside && mesh->n == 0)
-        add_axis(w, "pp", l->pp);
     if (w->n_axes == 0)
         add_axis(w, "dp", 1);
 }

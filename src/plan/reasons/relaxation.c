@@ -2,6 +2,7 @@
  * Limits taken away one at a time, each searched again: which of them costs most, or
  * what is the mildest change with which anything fits.
  */
+#include "group_placement.h"
 #include "lever.h"
 
 #include "ridge/plan_reasons.h"
@@ -197,6 +198,12 @@ static void add_choices(relaxer *r)
                      : NULL;
     if (v != NULL)
         v->request.knobs.schedule = RIDGE_KNOB_ANY;
+    if (k->placement == RIDGE_KNOB_FREE && r->best != NULL &&
+        train_placement_most(r->request->slice) >
+            train_placement_count(r->request->slice) &&
+        (v = add(r, "placement=any", "mesh axes on the network in every order")) !=
+            NULL)
+        v->request.knobs.placement = RIDGE_KNOB_ANY;
     if (k->remat == RIDGE_REMAT_FREE && r->best != NULL &&
         r->best->parts.recompute_s > 0 &&
         (v = add(r, "remat=operations", "operations computed again one by one")) !=
