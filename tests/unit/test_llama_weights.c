@@ -216,7 +216,7 @@ static void run_layer(const llama_layer *l, const variant *is, bool turns,
 static int32_t next_token(const llama *m, const variant *is, const int32_t *tokens,
                           int n, double *lead)
 {
-    double x[X][D], h[D], best = -INFINITY;
+    double x[X][D], h[D], best = -(double)INFINITY;
     int32_t token = -1;
     for (int t = 0; t < n; t++) {
         for (int i = 0; i < D; i++)

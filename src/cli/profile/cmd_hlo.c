@@ -113,6 +113,12 @@ static int run_hlo(cli_run *run)
     const char *write = cli_option_text(run, "write");
     if (cli_hlo_is_shape(run->args[0]))
         return cli_hlo_layout(run);
+    if (cli_option_text(run, "index")) {
+        ridge_status st = ridge_fail(run->cx, RIDGE_E_ARG,
+                                     "--index is of a shape such as f32[8,128]{1,0}, "
+                                     "not of a module: leave it out");
+        return st ? cli_fail(run) : 0;
+    }
     if (other)
         return run_diff(run, other);
     if (cli_option_text(run, "measured"))

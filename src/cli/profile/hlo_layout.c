@@ -29,13 +29,28 @@ static ridge_status read_index(cli_run *run, const char *text, ridge_hlo_layout_
     return RIDGE_OK;
 }
 
+/* What is of modules alone. */
+static ridge_status check_options(const cli_run *run)
+{
+    static const char *const others[] = {"on",    "module",  "partition", "mesh",
+                                         "write", "rounds",  "devices",   "diff",
+                                         "top",   "measured"};
+    const char *wrong = run->html_path ? "html" : NULL;
+    for (size_t i = 0; i < RIDGE_COUNT_OF(others) && wrong == NULL; i++) {
+        if (cli_option_text(run, others[i]) != NULL)
+            wrong = others[i];
+    }
+    if (wrong == NULL)
+        return RIDGE_OK;
+    return ridge_fail(run->cx, RIDGE_E_ARG,
+                      "--%s is of modules, not of a shape: leave it out", wrong);
+}
+
 static ridge_status read_view(cli_run *run, ridge_hlo_shape *shape,
                               ridge_hlo_layout_view *v)
 {
     const char *index = cli_option_text(run, "index");
-    if (run->html_path)
-        return ridge_fail(run->cx, RIDGE_E_ARG,
-                          "--html is of modules, not of a shape: leave it out");
+    RIDGE_TRY(check_options(run));
     RIDGE_TRY(ridge_hlo_shape_parse(run->cx, v->text, shape));
     if (ridge_hlo_shape_is_tuple(shape) || shape->is_unknown)
         return ridge_fail(run->cx, RIDGE_E_ARG, "'%.80s' is no array", v->text);

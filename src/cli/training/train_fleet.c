@@ -10,8 +10,9 @@
 /* What is of one kind of chip alone. */
 static ridge_status check_options(cli_run *run)
 {
-    static const char *const single[] = {"from", "timeline", "operations", "sweep",
-                                         "svg",  "what-if",  "reasons",    "front"};
+    static const char *const single[] = {"from",      "timeline", "operations", "sweep",
+                                         "svg",       "what-if",  "reasons",    "front",
+                                         "rooflines", "mfu"};
     for (size_t i = 0; i < RIDGE_COUNT_OF(single); i++) {
         if (cli_option_text(run, single[i]) != NULL) {
             return ridge_fail(run->cx, RIDGE_E_ARG,

@@ -15,8 +15,9 @@ bool train_sweep_is_asked(const cli_run *run)
 /* What shows or writes one answer. */
 static ridge_status check_options(cli_run *run)
 {
-    static const char *const single[] = {"plan",    "timeline", "operations", "what-if",
-                                         "reasons", "front",    "rooflines",  "top"};
+    static const char *const single[] = {"plan",      "timeline", "operations",
+                                         "what-if",   "reasons",  "front",
+                                         "rooflines", "mfu",      "top"};
     for (size_t i = 0; i < RIDGE_COUNT_OF(single); i++) {
         if (cli_option_text(run, single[i]) != NULL)
             return ridge_fail(
