@@ -32,6 +32,15 @@ static int64_t budget_of(const ridge_service_choice *c)
     return c->n_pools > 1 && decoding > prompts ? decoding : prompts;
 }
 
+static bool has_experts(const ridge_model *m)
+{
+    for (int i = 0; i < m->n_layers; i++) {
+        if (m->layers[i].ffn.kind == RIDGE_FFN_MOE)
+            return true;
+    }
+    return false;
+}
+
 static void fix_knobs(const ridge_deployment *d, ridge_service_knobs *k)
 {
     const ridge_serving_layout *first = &d->choice.pools[0].layout;
@@ -41,7 +50,7 @@ static void fix_knobs(const ridge_deployment *d, ridge_service_knobs *k)
     k->mode = d->choice.mode;
     k->budget_tokens = budget_of(&d->choice);
     k->weight_text = ridge_dtype_text(f->weight);
-    k->expert_text = ridge_dtype_text(f->expert);
+    k->expert_text = has_experts(d->model) ? ridge_dtype_text(f->expert) : NULL;
     k->compute_text = ridge_dtype_text(f->compute);
     k->cache_text = ridge_dtype_text(f->cache);
     k->activation_text = ridge_dtype_text(f->activation);
