@@ -7,7 +7,9 @@
 
 #include "ridge/plan_reasons.h"
 
+#include <limits.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +26,7 @@ typedef struct relaxer {
     const ridge_catalog *catalog;
     const ridge_train_request *request;
     const ridge_train_price *best; /* NULL: nothing fits */
+    atomic_llong fitting; /* chips of the smallest slice known to hold a layout */
     int n;
     variant variants[RIDGE_RELAXATION_MAX];
 } relaxer;
@@ -327,10 +330,30 @@ static ridge_status search_variant(ridge_ctx *cx, variant *v)
     return RIDGE_OK;
 }
 
+/* Of larger slices only the smallest is told: those beyond it are not searched, however
+ * far the others are. */
+static bool is_beyond(relaxer *r, const variant *v)
+{
+    return r->best == NULL &&
+           (long long)v->request.slice->chips > atomic_load(&r->fitting);
+}
+
+static void learn_fitting(relaxer *r, const variant *v)
+{
+    const long long chips = v->request.slice->chips;
+    long long known = atomic_load(&r->fitting);
+    if (r->best != NULL || !v->line.has_best || chips == r->request->slice->chips)
+        return;
+    while (chips < known && !atomic_compare_exchange_weak(&r->fitting, &known, chips))
+        continue;
+}
+
 static void run(void *payload, int64_t item, int worker)
 {
     relaxer *r = payload;
     variant *v = &r->variants[item];
+    if (is_beyond(r, v))
+        return;
     ridge_ctx *cx = ridge_ctx_open();
     if (worker == 0 && r->request->progress != NULL)
         ridge_progress_show(r->request->progress, (double)item / (double)r->n,
@@ -340,6 +363,7 @@ static void run(void *payload, int64_t item, int worker)
         return;
     }
     v->status = search_variant(cx, v);
+    learn_fitting(r, v);
     if (v->status == RIDGE_E_ARG) /* the change contradicts another knob */
         v->status = RIDGE_OK;
     ridge_ctx_close(cx);
@@ -395,6 +419,7 @@ ridge_status ridge_train_relax(ridge_ctx *cx, const ridge_catalog *catalog,
     r->catalog = catalog;
     r->request = request;
     r->best = best;
+    atomic_init(&r->fitting, LLONG_MAX);
     add_freedoms(r);
     add_choices(r);
     RIDGE_TRY(add_purchases(r));
