@@ -76,6 +76,7 @@ typedef struct ridge_fleet_result {
     int64_t batch_seqs;
     double batch_tokens;
     int n_layouts; /* best first, one of each mesh and order; 0: nothing fits */
+    const char *why_no_pipeline; /* or NULL: knobs that it cannot take */
     ridge_fleet_price *layouts;
     ridge_fleet_replicas replicas; /* the best of these */
     const char *why_no_replicas;   /* or NULL */

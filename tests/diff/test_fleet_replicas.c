@@ -74,22 +74,21 @@ static double best_deal_s(void **state, const ridge_train_request *r, int64_t se
 
 static void no_deal_is_better(void **state)
 {
-    const char *const fleets[] = {"h100:1x2+a100:1x4", "a100:1x8+h100:1x4",
-                                  "v5e:2x2+h100:1x2"};
+    const char *const fleets[] = {"h100:1x2+a100:1x4", "v5e:2x2+h100:1x2"};
     for (size_t i = 0; i < RIDGE_COUNT_OF(fleets); i++) {
-        const ridge_train_request *r = request_of(state, fleets[i], 24);
+        const ridge_train_request *r = request_of(state, fleets[i], 12);
         const ridge_fleet_replicas found = replicas_of(state, r);
         assert_int_equal(found.n, 2);
-        assert_true(found.price.step_time_s <= best_deal_s(state, r, 24) * (1 + 1e-9));
+        assert_true(found.price.step_time_s <= best_deal_s(state, r, 12) * (1 + 1e-9));
     }
 }
 
 /* Beyond what is tried one by one shares are moved. */
 static void a_large_batch_is_dealt_nearly_as_well(void **state)
 {
-    const ridge_train_request *r = request_of(state, "h100:1x2+a100:1x4", 96);
+    const ridge_train_request *r = request_of(state, "h100:1x2+a100:1x2", 40);
     const ridge_fleet_replicas found = replicas_of(state, r);
-    const double best_s = best_deal_s(state, r, 96);
+    const double best_s = best_deal_s(state, r, 40);
     print_message("%g s found, %g s the best deal\n", found.price.step_time_s, best_s);
     assert_true(found.price.step_time_s <= best_s * 1.01);
 }
@@ -99,7 +98,7 @@ static void a_large_batch_is_dealt_nearly_as_well(void **state)
 
 static void shares_make_up_the_batch(void **state)
 {
-    const ridge_train_request *r = request_of(state, "h100:2x8+a100:2x8+v5e:4x4", 200);
+    const ridge_train_request *r = request_of(state, "h100:1x8+a100:1x4+v5e:2x2", 60);
     const ridge_fleet_replicas found = replicas_of(state, r);
     int64_t seqs = 0;
     assert_int_equal(found.n, 3);
@@ -110,7 +109,7 @@ static void shares_make_up_the_batch(void **state)
         assert_near(s->waiting, 1 - s->price.step_time_s / found.price.step_time_s,
                     1e-12);
     }
-    assert_int_equal(seqs, 200);
+    assert_int_equal(seqs, 60);
     assert_near(found.shares[found.slowest].price.step_time_s, found.price.step_time_s,
                 0);
     assert_near(ridge_step_total_s(&found.price.parts), found.price.step_time_s, 1e-9);

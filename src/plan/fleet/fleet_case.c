@@ -100,13 +100,21 @@ ridge_status fleet_case_check(ridge_ctx *cx, const ridge_train_request *r)
     if (pools < 2 || pools > RIDGE_FLEET_POOL_MAX)
         return ridge_fail(cx, RIDGE_E_ARG, "a fleet of %d pools: expected 2 to %d",
                           pools, RIDGE_FLEET_POOL_MAX);
+    return ridge_knobs_check(cx, k, r->model);
+}
+
+ridge_status fleet_case_check_pipeline(ridge_ctx *cx, const ridge_train_request *r)
+{
+    const ridge_knobs *k = &r->knobs;
+    int pools = 0;
+    for (const ridge_slice *s = r->slice; s != NULL; s = s->next)
+        pools++;
     if (k->pp > 0 && k->pp < pools)
         return ridge_fail(
             cx, RIDGE_E_ARG,
             "pp=%lld: %d pools of unlike chips are stages of one pipeline: "
             "use pp=%d or more",
             (long long)k->pp, pools, pools);
-    RIDGE_TRY(ridge_knobs_check(cx, k, r->model));
     if (k->vpp > 1)
         return fail_knob(cx, "vpp", "have no virtual stages: leave it out");
     if (k->schedule >= 0 && k->schedule != RIDGE_SCHEDULE_1F1B &&

@@ -32,6 +32,10 @@ RIDGE_NODISCARD ridge_status fleet_case_open(ridge_ctx *cx,
                                              const ridge_train_request *request,
                                              fleet_case **out);
 
+/** Knobs that one pipeline over all pools cannot take. @errors E_ARG */
+RIDGE_NODISCARD ridge_status
+fleet_case_check_pipeline(ridge_ctx *cx, const ridge_train_request *request);
+
 /** Knobs that a fleet cannot take, and pools too few or too many. @errors E_ARG */
 RIDGE_NODISCARD ridge_status fleet_case_check(ridge_ctx *cx,
                                               const ridge_train_request *request);

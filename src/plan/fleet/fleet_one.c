@@ -167,6 +167,7 @@ ridge_status ridge_fleet_price_one(ridge_ctx *cx, const ridge_train_request *req
                                    ridge_fleet_price *out)
 {
     fleet_case *fc = NULL;
+    RIDGE_TRY(fleet_case_check_pipeline(cx, request));
     RIDGE_TRY(fleet_case_open(cx, request, &fc));
     return price_one(fc, layout, out);
 }

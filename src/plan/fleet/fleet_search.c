@@ -261,6 +261,22 @@ static ridge_status find_replicas(ridge_ctx *cx, const ridge_train_request *requ
     return RIDGE_OK;
 }
 
+/* Knobs that one pipeline over all pools cannot take leave replicas alone; with pp,
+ * which counts its stages, there are none of these. */
+static ridge_status find_pipelines(ridge_ctx *cx, const ridge_train_request *request,
+                                   ridge_fleet_result *out)
+{
+    fleet_hunt hunt = {.cx = cx, .request = request};
+    const ridge_status st = fleet_case_check_pipeline(cx, request);
+    if (st == RIDGE_OK)
+        return search(&hunt, out);
+    if (st != RIDGE_E_ARG || request->knobs.pp > 0)
+        return st;
+    out->why_no_pipeline =
+        ridge_str_dup(ridge_ctx_arena(cx), ridge_str_of(ridge_ctx_message(cx)));
+    return RIDGE_OK;
+}
+
 ridge_status ridge_fleet_search(ridge_ctx *cx, const ridge_train_request *request,
                                 ridge_fleet_result *out)
 {
@@ -275,8 +291,7 @@ ridge_status ridge_fleet_search(ridge_ctx *cx, const ridge_train_request *reques
     result.batch_seqs =
         (int64_t)fmax(1, round(request->batch_tokens / floor(request->seq_tokens)));
     result.batch_tokens = (double)result.batch_seqs * floor(request->seq_tokens);
-    fleet_hunt hunt = {.cx = cx, .request = &whole};
-    RIDGE_TRY(search(&hunt, &result));
+    RIDGE_TRY(find_pipelines(cx, &whole, &result));
     RIDGE_TRY(find_replicas(cx, &whole, &result));
     result.seconds = ridge_clock_s() - start_s;
     *out = result;

@@ -15,7 +15,7 @@
     "first_layers", "last_layers", "mtp", "cp_exchange", "ep_dispatch",               \
     "microbatch_seqs",                                                                \
     "remat", "remat_layers", "offload", "precision", "optimizer", "tp_overlap",       \
-    "fsdp_overlap", "dp_overlap", "pp_overlap", "ep_overlap", "mtp"
+    "fsdp_overlap", "dp_overlap", "pp_overlap", "ep_overlap"
 /* clang-format on */
 
 /** Set PLAN_FILE_HEAD_KEYS but for format and version. */

@@ -222,6 +222,11 @@ static void add_ways(ridge_ctx *cx, const ridge_fleet_view *v, ridge_sections *s
     else if (r->replicas.n == 0)
         ridge__section_note(s, "Replicas in each pool do not fit: one pool at least "
                                "does not hold the model by itself.");
+    else if (r->why_no_pipeline != NULL)
+        ridge__section_note(s, ridge_sprintf(ridge_ctx_arena(cx),
+                                             "One pipeline over all pools was not "
+                                             "looked for: %s.",
+                                             r->why_no_pipeline));
     else if (r->n_layouts == 0)
         ridge__section_note(s, "No pipeline over all pools fits. Chips of a stage have "
                                "to divide each pool, and stages are no more than "
