@@ -187,9 +187,8 @@ RIDGE_NODISCARD ridge_status ridge_library_open(ridge_ctx *cx, const char *dir,
 size_t ridge_library_count(const ridge_library *library);
 /** Canonical name of entry @p index, sorted. */
 const char *ridge_library_name(const ridge_library *library, size_t index);
-/** The name by which the Hugging Face hub knows a model of the library,
- * "ORGANISATION/NAME": the first such alias. @owner the ctx
- * @return NULL: none, or @p name is no model of the library */
+/** The name by which the Hugging Face hub knows a model of the library, "WHO/NAME": the
+ * first such alias. @owner the ctx @return NULL: none, or no model of the library */
 const char *ridge_library_hub_name(ridge_ctx *cx, const ridge_library *library,
                                    const char *name);
 

@@ -6,6 +6,7 @@
 #include "ridge/simulate_chance.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "near.h"
 
@@ -119,6 +120,53 @@ static void the_wait_is_that_of_the_largest(void **state)
     assert_near(ridge_documents_wait(&d, 1, 4), 0.0, 0.0);
 }
 
+/* Scores of each rank's two chunks, token by token, in sequences of documents of one
+ * length one behind the other. */
+static double counted_cp_wait(int length, int seq, int cp)
+{
+    double most = 0, all = 0, *load = calloc((size_t)cp, sizeof *load);
+    assert_non_null(load);
+    int left = 0;
+    for (int n = 0; n < 256; n++) {
+        double busiest = 0;
+        for (int r = 0; r < cp; r++)
+            load[r] = 0;
+        for (int t = 0, age = 0; t < seq; t++, age++, left--) {
+            if (left == 0) {
+                left = length;
+                age = 0;
+            }
+            const int chunk = (int)((int64_t)t * 2 * cp / seq);
+            load[chunk < cp ? chunk : 2 * cp - 1 - chunk] += age + 0.5;
+        }
+        for (int r = 0; r < cp; r++) {
+            busiest = fmax(busiest, load[r]);
+            all += load[r];
+        }
+        most += busiest * cp;
+    }
+    free(load);
+    return most / all - 1;
+}
+
+static void ranks_of_cp_are_as_counted(void **state)
+{
+    static const int ROWS[][3] = {{1000, 4096, 2}, {1000, 4096, 8}, {3000, 8192, 16}};
+    for (size_t i = 0; i < RIDGE_COUNT_OF(ROWS); i++) {
+        const ridge_documents d = documents_of(
+            *state, (ridge_length){.kind = RIDGE_LENGTH_FIXED, .mean = ROWS[i][0]},
+            ROWS[i][1]);
+        const double want = counted_cp_wait(ROWS[i][0], ROWS[i][1], ROWS[i][2]);
+        const double got = ridge_documents_cp_wait(&d, ROWS[i][2], 1);
+        assert_true(fabs(got - want) < 0.01 * (1 + want));
+        assert_near(ridge_documents_cp_wait(&d, ROWS[i][2], 4), got / 2, 1e-12);
+        assert_near(ridge_documents_cp_wait(&d, 1, 1), 0, 0);
+    }
+    const ridge_documents whole = documents_of(
+        *state, (ridge_length){.kind = RIDGE_LENGTH_FIXED, .mean = 4096}, 4096);
+    assert_true(ridge_documents_cp_wait(&whole, 64, 1) < 1e-9);
+}
+
 static void only_full_attention_is_cut(void **state)
 {
     ridge_ctx *cx = *state;
@@ -162,6 +210,7 @@ int main(void)
         cmocka_unit_test(tails_are_counted),
         cmocka_unit_test(whole_sequences_are_the_limit),
         cmocka_unit_test(the_wait_is_that_of_the_largest),
+        cmocka_unit_test(ranks_of_cp_are_as_counted),
         cmocka_unit_test(only_full_attention_is_cut),
         cmocka_unit_test(wrong_lengths_are_refused),
     };

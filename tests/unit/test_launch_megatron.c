@@ -61,7 +61,7 @@ static void modules_are_operations(void **state)
         strstr(ridge_buf_text(&text.text), "--recompute-modules layernorm moe_act"));
     ridge_launch back;
     assert_ok(cx, parse(cx, "h100:8x8", ridge_buf_text(&text.text), &back));
-    assert_int_equal(back.knobs.remat, RIDGE_REMAT_OPERATIONS);
+    assert_int_equal(back.knobs.remat, (int)RIDGE_REMAT_OPERATIONS);
     assert_true(back.knobs.remat_ops == layout.remat_ops);
     assert_ok(cx, ridge_remat_ops_parse(cx, "rows_up", &layout.remat_ops));
     assert_int_equal(write_of(cx, "mixtral-8x7b", "h100:8x8", &layout, &text),
@@ -95,6 +95,48 @@ static void what_megatron_lacks_is_refused(void **state)
     "--ffn-hidden-size 4096 --vocab-size 32000 --disable-bias-linear "                 \
     "--normalization RMSNorm --position-embedding-type rope "                          \
     "--untie-embeddings-and-output-weights --seq-length 4096 --bf16 "
+
+/* Every module is priced or refused, in any order. */
+static void modules_are_read_or_refused(void **state)
+{
+    static const struct {
+        const char *modules;
+        int remat;
+        const char *operations, *differs;
+    } rows[] = {
+        {"core_attn", RIDGE_REMAT_SELECTIVE, "", NULL},
+        {"mlp layernorm", RIDGE_REMAT_FFN, "", NULL},
+        {"[layernorm, moe]", RIDGE_REMAT_FFN, "", NULL},
+        {"mlp core_attn", RIDGE_REMAT_OPERATIONS, "o+gate+up+act", NULL},
+        {"core_attn moe layernorm", RIDGE_REMAT_OPERATIONS, "h+o+h_ffn",
+         "moe sends tokens to their experts again"},
+        {"mla_up_proj moe_act", RIDGE_REMAT_NONE, "", "of which the model has none"},
+    };
+    ridge_ctx *cx = *state;
+    ridge_launch l;
+    for (size_t i = 0; i < RIDGE_COUNT_OF(rows); i++) {
+        ridge_remat_ops want = 0;
+        const char *text = ridge_sprintf(
+            ridge_ctx_arena(cx),
+            SIZES "--micro-batch-size 1 --recompute-granularity selective "
+                  "--recompute-modules %s\n",
+            rows[i].modules);
+        assert_ok(cx, parse(cx, "h100:1x8", text, &l));
+        if (rows[i].operations[0] != '\0')
+            assert_ok(cx, ridge_remat_ops_parse(cx, rows[i].operations, &want));
+        assert_int_equal(l.knobs.remat, rows[i].remat);
+        if (rows[i].differs == NULL || rows[i].operations[0] == '\0')
+            assert_true(l.knobs.remat_ops == want);
+        assert_true(rows[i].differs == NULL ||
+                    launch_fixture_has(&l.differing, rows[i].differs));
+    }
+    assert_int_equal(parse(cx, "h100:1x8",
+                           SIZES "--micro-batch-size 1 --recompute-granularity "
+                                 "selective --recompute-modules core_atn\n",
+                           &l),
+                     RIDGE_E_PARSE);
+    fixture_assert_message(cx, "'core_atn' is no module: use core_attn");
+}
 
 static void shell_scripts_are_read(void **state)
 {
@@ -292,6 +334,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(written_and_read_back_the_price_is_the_same,
                                         fixture_open, fixture_close),
         cmocka_unit_test_setup_teardown(modules_are_operations, fixture_open,
+                                        fixture_close),
+        cmocka_unit_test_setup_teardown(modules_are_read_or_refused, fixture_open,
                                         fixture_close),
         cmocka_unit_test_setup_teardown(what_megatron_lacks_is_refused, fixture_open,
                                         fixture_close),

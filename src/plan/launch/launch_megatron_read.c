@@ -150,41 +150,70 @@ static ridge_status read_full_remat(launch_sheet *s, int64_t layers, ridge_knobs
     return RIDGE_OK;
 }
 
-/* The norms and the feed-forward, of which models have one or both modules. */
-static bool is_feed_forward(const char *modules)
+static unsigned bit(int module)
 {
-    static const char *const known[] = {"layernorm mlp", "layernorm moe",
-                                        "layernorm mlp moe"};
-    for (size_t i = 0; i < RIDGE_COUNT_OF(known); i++) {
-        if (strcmp(modules, known[i]) == 0)
+    return 1u << module;
+}
+
+/* The norms and the feed-forward, of which models have one or both modules. */
+static bool is_feed_forward(unsigned set)
+{
+    const unsigned parts = bit(LAUNCH_MODULE_MLP) | bit(LAUNCH_MODULE_MOE);
+    return (set & parts) != 0 && (set & ~parts) == bit(LAUNCH_MODULE_LAYERNORM);
+}
+
+static bool has_latents(const ridge_model *model)
+{
+    for (int i = 0; i < model->n_layers; i++) {
+        if (model->layers[i].mixer.kind == RIDGE_MIXER_MLA)
             return true;
     }
     return false;
 }
 
+/* Operations that the model has; what it has none of computes nothing again. */
+static ridge_status read_operations(launch_sheet *s, const char *modules, unsigned set,
+                                    ridge_knobs *k)
+{
+    ridge_remat_ops known;
+    RIDGE_TRY(launch_model_ops(s->cx, s->launch->model, &known));
+    if (!has_latents(s->launch->model)) /* their q, k and v are no up projections */
+        set &= ~bit(LAUNCH_MODULE_MLA_UP);
+    k->remat_ops = launch_modules_ops(set) & known;
+    k->remat = k->remat_ops == 0 ? RIDGE_REMAT_NONE : (int)RIDGE_REMAT_OPERATIONS;
+    if (k->remat_ops == 0)
+        launch_notes_add(s->cx, &s->launch->differing,
+                         "%s:%d: %s %.80s, of which the model has none; priced as no "
+                         "recomputation",
+                         s->file, s->given[LAUNCH_REMAT_MODULES]->line,
+                         s->given[LAUNCH_REMAT_MODULES]->name, modules);
+    else if ((set & bit(LAUNCH_MODULE_MOE)) != 0)
+        launch_notes_add(s->cx, &s->launch->differing,
+                         "%s:%d: %s moe sends tokens to their experts again; priced as "
+                         "its operations alone",
+                         s->file, s->given[LAUNCH_REMAT_MODULES]->line,
+                         s->given[LAUNCH_REMAT_MODULES]->name);
+    return RIDGE_OK;
+}
+
 static ridge_status read_modules(launch_sheet *s, ridge_knobs *k)
 {
     const char *modules = "";
-    ridge_remat_ops known;
+    unsigned set;
     RIDGE_TRY(launch_sheet_text(s, LAUNCH_REMAT_MODULES, &modules));
-    if (strcmp(modules, "core_attn") == 0 || strcmp(modules, "[core_attn]") == 0)
+    const ridge_str unknown = launch_modules_parse(modules, &set);
+    if (unknown.n > 0)
+        return launch_sheet_fail(s, RIDGE_E_PARSE, LAUNCH_REMAT_MODULES,
+                                 "'%.*s' is no module: use core_attn, layernorm, "
+                                 "mla_up_proj, mlp, moe, moe_act or shared_experts",
+                                 (int)(unknown.n < 40 ? unknown.n : 40), unknown.p);
+    if (set == 0 || set == bit(LAUNCH_MODULE_CORE_ATTN))
         return RIDGE_OK;
-    if (is_feed_forward(modules)) {
+    if (is_feed_forward(set)) {
         k->remat = RIDGE_REMAT_FFN;
         return RIDGE_OK;
     }
-    RIDGE_TRY(launch_model_ops(s->cx, s->launch->model, &known));
-    if (launch_modules_ops(modules, known, &k->remat_ops)) {
-        k->remat = RIDGE_REMAT_OPERATIONS;
-        return RIDGE_OK;
-    }
-    const bool has_experts = strstr(modules, "moe") != NULL;
-    k->remat = has_experts ? RIDGE_REMAT_FFN : k->remat;
-    launch_notes_add(s->cx, &s->launch->differing, "%s:%d: %s %.80s; priced as %s",
-                     s->file, s->given[LAUNCH_REMAT_MODULES]->line,
-                     s->given[LAUNCH_REMAT_MODULES]->name, modules,
-                     has_experts ? "layernorm moe" : "core_attn");
-    return RIDGE_OK;
+    return read_operations(s, modules, set, k);
 }
 
 static ridge_status read_remat(launch_sheet *s, int64_t layers, ridge_knobs *k)

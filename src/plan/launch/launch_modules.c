@@ -3,13 +3,15 @@
 #include <string.h>
 
 /* What a module computes again; @source megatron-lm-2025, recompute_modules. "moe" is
- * not here: it repeats its exchanges too. */
+ * read only: it repeats its exchanges too. */
 static const struct {
     const char *name, *operations;
-} modules[] = {{"core_attn", "o"},
-               {"layernorm", "h+h_ffn"},
-               {"mla_up_proj", "q+q_rope_raw+q_rope+k+v"},
-               {"mlp", "gate+up+act"},
+} modules[] = {[LAUNCH_MODULE_MOE] = {"moe", "router_logits+gates+rows_gate+rows_up+"
+                                             "rows_act+shared_g+shared_u+shared_act"},
+               [LAUNCH_MODULE_CORE_ATTN] = {"core_attn", "o"},
+               [LAUNCH_MODULE_LAYERNORM] = {"layernorm", "h+h_ffn"},
+               [LAUNCH_MODULE_MLP] = {"mlp", "gate+up+act"},
+               [LAUNCH_MODULE_MLA_UP] = {"mla_up_proj", "q+q_rope_raw+q_rope+k+v"},
                {"moe_act", "rows_act"},
                {"shared_experts", "shared_g+shared_u+shared_act"}};
 
@@ -56,22 +58,38 @@ static size_t find(const char *name, size_t n)
     return i;
 }
 
-bool launch_modules_ops(const char *text, ridge_remat_ops model, ridge_remat_ops *out)
+ridge_str launch_modules_parse(const char *text, unsigned *out)
 {
     static const char *const apart = " ,[]'\"";
-    ridge_remat_ops all = 0;
-    int n_found = 0;
-    for (const char *at = text + strspn(text, apart); *at != '\0'; n_found++) {
+    *out = 0;
+    for (const char *at = text + strspn(text, apart); *at != '\0';) {
         const size_t n = strcspn(at, apart);
         const size_t module = find(at, n);
         if (module == MODULES)
-            return false;
-        all |= ops_of(module) & model;
+            return (ridge_str){at, n};
+        *out |= 1u << module;
         at += n;
         at += strspn(at, apart);
     }
-    *out = all;
-    return n_found > 0 && all != 0;
+    return (ridge_str){NULL, 0};
+}
+
+ridge_remat_ops launch_modules_ops(unsigned set)
+{
+    ridge_remat_ops all = 0;
+    for (size_t i = 0; i < MODULES; i++)
+        all |= (set >> i & 1) != 0 ? ops_of(i) : 0;
+    return all;
+}
+
+/* Latent attention rotates a part of each query. */
+static bool has_latents(ridge_remat_ops model)
+{
+    for (int i = 0; i < RIDGE_REMAT_OP_COUNT; i++) {
+        if (strcmp(ridge_remat_op_text(i), "q_rope") == 0)
+            return (model >> i & 1) != 0;
+    }
+    return false;
 }
 
 const char *launch_modules_text(ridge_ctx *cx, ridge_remat_ops model,
@@ -82,7 +100,9 @@ const char *launch_modules_text(ridge_ctx *cx, ridge_remat_ops model,
     ridge_buf_init(&out, ridge_ctx_arena(cx));
     for (size_t i = 0; i < MODULES; i++) {
         const ridge_remat_ops own = ops_of(i) & model;
-        if (own == 0 || (own & ~ops) != 0)
+        if (i == LAUNCH_MODULE_MLA_UP && !has_latents(model))
+            continue;
+        if (i == LAUNCH_MODULE_MOE || own == 0 || (own & ~ops) != 0)
             continue;
         told |= own;
         ridge_buf_printf(&out, "%s%s", out.n == 0 ? "" : " ", modules[i].name);

@@ -8,6 +8,8 @@
 
 enum {
     QUANTILES = 4096,
+    CHUNKS = 2 << RIDGE_DOCUMENTS_CP, /* of a sequence over the most ranks */
+    SEQUENCES_CUT = 256,
     SEQUENCES = 4096,
     DOCUMENTS_DRAWN = 500,
     PIECES_MOST = 1 << 23
@@ -90,6 +92,63 @@ static double drawn_spread(const ridge_length *l, double seq)
     return variance > 0 ? sqrt(variance) / mean : 0;
 }
 
+/* ---- ranks of cp ----------------------------------------------------------------- */
+
+/* Scores of a sequence up to each of its CHUNKS cuts. @return whether pieces are left
+ */
+static bool draw_scores(const ridge_length *l, double seq, ridge_chance *chance,
+                        double *left, double *scores)
+{
+    double start = 0, before = 0;
+    int64_t pieces = 0;
+    int cut = 0;
+    for (; start < seq && pieces < PIECES_MOST / SEQUENCES_CUT; pieces++) {
+        *left = *left > 0 ? *left : fmax(1, length_at(l, ridge_chance_uniform(chance)));
+        const double piece = fmin(*left, seq - start);
+        for (; cut <= CHUNKS && seq * cut / CHUNKS <= start + piece; cut++) {
+            const double age = seq * cut / CHUNKS - start;
+            scores[cut] = before + age * age / 2;
+        }
+        before += piece * piece / 2;
+        start += piece;
+        *left -= piece;
+    }
+    for (; cut <= CHUNKS; cut++)
+        scores[cut] = before;
+    return start >= seq;
+}
+
+/* Rank r of n has the r-th of 2 n chunks and the r-th from the end. */
+static double busiest(const double *scores, int ranks)
+{
+    const int h = CHUNKS / (2 * ranks);
+    double most = 0;
+    for (int r = 0; r < ranks; r++) {
+        const int far = CHUNKS - (r + 1) * h;
+        most = fmax(most, scores[(r + 1) * h] - scores[r * h] + scores[far + h] -
+                              scores[far]);
+    }
+    return most * ranks;
+}
+
+static void cut_for_ranks(const ridge_length *l, double seq, double *wait)
+{
+    static const uint64_t seed = 1;
+    ridge_chance chance = ridge_chance_of(seed, 1);
+    double scores[CHUNKS + 1];
+    double most[RIDGE_DOCUMENTS_CP] = {0};
+    double left = 0, sum = 0;
+    for (int n = 0; n < SEQUENCES_CUT; n++) {
+        if (!draw_scores(l, seq, &chance, &left, scores))
+            break;
+        sum += scores[CHUNKS];
+        for (int i = 0; i < RIDGE_DOCUMENTS_CP; i++)
+            most[i] += busiest(scores, 2 << i);
+    }
+    for (int i = 0; i < RIDGE_DOCUMENTS_CP; i++)
+        wait[i] = sum > 0 ? fmax(0, most[i] / sum - 1) : 0;
+}
+
 /* E[L^k] of a whole document, k 1 to 4. */
 static double moment(const ridge_length *l, int k)
 {
@@ -138,6 +197,7 @@ ridge_status ridge_documents_of(ridge_ctx *cx, const ridge_length *l, double seq
                           l->spread, spread_most);
     *out = (ridge_documents){.tokens = fmin(seq, 2 * mean_context(l, seq)),
                              .spread = spread_of(l, seq)};
+    cut_for_ranks(l, seq, out->cp_wait);
     return RIDGE_OK;
 }
 
@@ -178,4 +238,15 @@ double ridge_documents_wait(const ridge_documents *documents, double replicas,
         return 0;
     const double most = ridge_normal_quantile((replicas - 0.375) / (replicas + 0.25));
     return documents->spread / sqrt(seqs) * most;
+}
+
+double ridge_documents_cp_wait(const ridge_documents *documents, double cp, double seqs)
+{
+    if (cp < 2 || seqs <= 0)
+        return 0;
+    const double at = fmin(log2(cp) - 1, RIDGE_DOCUMENTS_CP - 1);
+    const int low = (int)floor(at);
+    const int high = low + 1 < RIDGE_DOCUMENTS_CP ? low + 1 : low;
+    const double *wait = documents->cp_wait;
+    return (wait[low] + (wait[high] - wait[low]) * (at - low)) / sqrt(seqs);
 }

@@ -3,17 +3,16 @@
  *
  *     model, slice            as on the command line
  *     batch_tokens, seq_tokens, total_tokens, convention, usd_per_chip_hour
- *     stack                   optional: a name of data/stacks
+ *     stack                   optional: of data/stacks
  *     expert_imbalance        optional: busiest rank of experts over the mean
- *     documents               optional: tokens, spread; as ridge_documents says
+ *     documents               optional: tokens, spread, cp_wait; see ridge_documents
  *     mesh                    {dp, fsdp, tp, cp, pp, ep}
  *     zero_stage, sp, vpp, microbatch_seqs, remat, precision, tp_overlap,
  *     placement_index
  *     schedule, first_layers, last_layers, mtp, cp_exchange, ep_dispatch, remat_layers,
- * offload, optimizer, fsdp_overlap, dp_overlap, pp_overlap, ep_overlap   plain when
- * absent placement, shardings, predicted, run   written, not read
- * Other keys are refused. Plans of pools of unlike chips have "kind": "fleet", see
- * fleet_plan_file.c.
+ *     offload, optimizer, fsdp_overlap ... ep_overlap; plain when absent
+ *     placement, shardings, predicted, run: written, not read. Others are refused.
+ * Pools of unlike chips: "kind": "fleet", fleet_plan_file.c.
  */
 #include "plan_file.h"
 
@@ -179,6 +178,9 @@ static void set_documents(ridge_ctx *cx, ridge_json *o, const ridge_documents *d
     ridge_json *documents = ridge_json_set_object(cx, o, "documents");
     ridge_json_set_double(documents, "tokens", d->tokens);
     ridge_json_set_double(documents, "spread", d->spread);
+    ridge_json *wait = ridge_json_set_array(cx, documents, "cp_wait");
+    for (int i = 0; i < RIDGE_DOCUMENTS_CP; i++)
+        ridge_json_push_double(wait, d->cp_wait[i]);
 }
 
 void plan_file_set_head(ridge_ctx *cx, ridge_json *o, const ridge_train_request *r,
@@ -382,7 +384,7 @@ ridge_status plan_file_read_layout(ridge_ctx *cx, const ridge_node *root,
 static ridge_status read_documents(ridge_ctx *cx, const ridge_node *root,
                                    ridge_documents *out)
 {
-    static const char *const known[] = {"tokens", "spread"};
+    static const char *const known[] = {"tokens", "spread", "cp_wait"};
     const ridge_node n = ridge_json_get(root, "documents");
     *out = (ridge_documents){0};
     if (ridge_json_is_absent(n))
@@ -390,8 +392,15 @@ static ridge_status read_documents(ridge_ctx *cx, const ridge_node *root,
     RIDGE_TRY(ridge_json_only(cx, n, known, RIDGE_COUNT_OF(known)));
     RIDGE_TRY(
         ridge_json_want_double(cx, ridge_json_get(&n, "tokens"), 1, 1e9, &out->tokens));
-    return ridge_json_want_double(cx, ridge_json_get(&n, "spread"), 0, 1e6,
-                                  &out->spread);
+    RIDGE_TRY(
+        ridge_json_want_double(cx, ridge_json_get(&n, "spread"), 0, 1e6, &out->spread));
+    const ridge_node wait = ridge_json_get(&n, "cp_wait"); /* newer than others */
+    if (!ridge_json_is_absent(wait) && ridge_json_size(wait) != RIDGE_DOCUMENTS_CP)
+        return ridge_json_fail(cx, wait, "expected %d shares", RIDGE_DOCUMENTS_CP);
+    for (size_t i = 0; i < RIDGE_DOCUMENTS_CP && !ridge_json_is_absent(wait); i++)
+        RIDGE_TRY(ridge_json_want_double(cx, ridge_json_at(&wait, i), 0, 1e6,
+                                         &out->cp_wait[i]));
+    return RIDGE_OK;
 }
 
 static ridge_status check_format(ridge_ctx *cx, const ridge_node *root)

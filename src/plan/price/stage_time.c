@@ -139,7 +139,8 @@ typedef struct waiting {
 
 /* The rank whose experts got the most rows is waited for: its products take longer. So
  * is the replica with the longest documents, at each layer that is gathered and at each
- * message between stages, else at the end of the step. */
+ * message between stages, else at the end of the step; and of the ranks of cp, at each
+ * layer, the one whose chunks have the most scores. */
 static waiting wait_for_others(const train_case *tc, const train_terms *x,
                                const ridge_layout *l, const layer_run *run)
 {
@@ -148,9 +149,14 @@ static waiting wait_for_others(const train_case *tc, const train_terms *x,
     const double over = x->imbalance - 1;
     const double replicas = (double)(l->dp * l->fsdp);
     const bool is_each = l->zero_stage == 3 || l->pp > 1;
-    const double late = ridge_documents_wait(
+    const bool is_cut = l->cp_exchange != RIDGE_CP_ALL_TO_ALL;
+    const double late_rank =
+        ridge_documents_cp_wait(&tc->request->documents, is_cut ? (double)l->cp : 1,
+                                (double)l->microbatch_seqs);
+    const double late_replica = ridge_documents_wait(
         &tc->request->documents, replicas,
         is_each ? (double)l->microbatch_seqs : (double)tc->batch_seqs / replicas);
+    const double late = (1 + late_rank) * (1 + late_replica) - 1;
     return (waiting){over * t->experts_fwd_s + late * t->attention_fwd_s,
                      over * (t->experts_bwd_s + redo * t->experts_fwd_s) +
                          late * t->attention_bwd_s};
