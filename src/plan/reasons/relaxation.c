@@ -7,9 +7,7 @@
 
 #include "ridge/plan_reasons.h"
 
-#include <limits.h>
 #include <math.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +24,8 @@ typedef struct relaxer {
     const ridge_catalog *catalog;
     const ridge_train_request *request;
     const ridge_train_price *best; /* NULL: nothing fits */
-    atomic_llong fitting; /* chips of the smallest slice known to hold a layout */
+    ridge_lock *lock;              /* of: */
+    int64_t fitting; /* chips of the smallest slice known to hold a layout */
     int n;
     variant variants[RIDGE_RELAXATION_MAX];
 } relaxer;
@@ -334,18 +333,20 @@ static ridge_status search_variant(ridge_ctx *cx, variant *v)
  * far the others are. */
 static bool is_beyond(relaxer *r, const variant *v)
 {
-    return r->best == NULL &&
-           (long long)v->request.slice->chips > atomic_load(&r->fitting);
+    ridge_lock_take(r->lock);
+    const bool is_larger = v->request.slice->chips > r->fitting;
+    ridge_lock_give(r->lock);
+    return r->best == NULL && is_larger;
 }
 
 static void learn_fitting(relaxer *r, const variant *v)
 {
-    const long long chips = v->request.slice->chips;
-    long long known = atomic_load(&r->fitting);
+    const int64_t chips = v->request.slice->chips;
     if (r->best != NULL || !v->line.has_best || chips == r->request->slice->chips)
         return;
-    while (chips < known && !atomic_compare_exchange_weak(&r->fitting, &known, chips))
-        continue;
+    ridge_lock_take(r->lock);
+    r->fitting = chips < r->fitting ? chips : r->fitting;
+    ridge_lock_give(r->lock);
 }
 
 static void run(void *payload, int64_t item, int worker)
@@ -419,7 +420,8 @@ ridge_status ridge_train_relax(ridge_ctx *cx, const ridge_catalog *catalog,
     r->catalog = catalog;
     r->request = request;
     r->best = best;
-    atomic_init(&r->fitting, LLONG_MAX);
+    r->fitting = INT64_MAX;
+    RIDGE_TRY(ridge_lock_open(cx, &r->lock));
     add_freedoms(r);
     add_choices(r);
     RIDGE_TRY(add_purchases(r));
