@@ -62,6 +62,7 @@ ridge_status serving_bench_open(ridge_serving_desk *desk,
                        .verified = serving_verified_rows(&layout->draft),
                        .ranks = (double)layout->attention_dp,
                        .batch_ways = 1,
+                       .processors = 1,
                        .row_ways = layout->is_weight_gathered ? (double)layout->tp : 1,
                        .token_ways = 1};
     RIDGE_TRY(serving_cut_find(desk, tp, &b.cut));

@@ -31,6 +31,8 @@ typedef struct serving_bench {
     double expert_width; /* ways in which each expert is cut */
     double batch_ways;   /* ranks that share the sequences of a cache */
     double token_ways;   /* ranks that share the tokens of a sequence */
+    double processors;   /* share of a chip's that products have; the others exchange
+                            rows meanwhile */
     double row_ways; /* chips that share an attention rank's rows: where weights come
                         to them */
 } serving_bench;

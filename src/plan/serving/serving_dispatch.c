@@ -23,10 +23,47 @@ static freight freight_of(const serving_bench *b, const ridge_ffn *ffn, double r
                      elements * wide};
 }
 
-/* Of n equal parts, those that hold one of a token's k experts, in the mean. */
+/* Of n parts that are drawn k times, how likely one is. */
+static double chance_of(double n, double k)
+{
+    return 1 - pow(1 - 1 / n, k);
+}
+
+/* Of ways to choose `taken` of `all`, those that take `j` of `some` of them. */
+static double chance_of_groups(double all, double some, double taken, double j)
+{
+    double chance = 1;
+    for (double i = 0; i < j; i++)
+        chance *= (some - i) * (taken - i) / ((all - i) * (j - i));
+    for (double i = 0; i < taken - j; i++)
+        chance *= (all - some - i) / (all - j - i);
+    return chance;
+}
+
+/* A part holds several groups of experts, of which a token chooses some first. */
+static double chance_in_groups(double held, double groups, double chosen, double k)
+{
+    double chance = 0;
+    for (double j = 1; j <= fmin(held, chosen); j++)
+        chance += chance_of_groups(groups, held, chosen, j) *
+                  (j < chosen ? chance_of(chosen / j, k) : 1);
+    return chance;
+}
+
+/* Of n equal parts, those that hold one of a token's k experts, in the mean. Tokens
+ * that choose groups of experts first reach fewer.
+ * @source deepseek-v3-2024, section 2.1.2 */
 static double parts_hit(double n, const ridge_ffn *ffn)
 {
-    return n * (1 - pow(1 - 1 / n, (double)ffn->experts_per_token));
+    const double k = (double)ffn->experts_per_token;
+    const double groups = (double)ffn->expert_groups;
+    const double chosen = (double)ffn->groups_per_token;
+    if (groups <= 1 || chosen <= 0 || chosen >= groups)
+        return n * chance_of(n, k);
+    if (n >= groups)
+        return n * chosen / groups * chance_of(n * chosen / groups, k);
+    return fmod(groups, n) == 0 ? n * chance_in_groups(groups / n, groups, chosen, k)
+                                : n * chance_of(n, k);
 }
 
 static ridge_time exchange(const serving_bench *b, ridge_collective kind, double bytes,

@@ -68,7 +68,8 @@ static double rate_share(const serving_bench *b, double rows)
         own = e->experts_share_fp8;
     else if (kernels == KERNELS_UNPACKING && e->experts_share_narrow > 0)
         own = e->experts_share_narrow;
-    return serving_rate_share((loaded > 0 ? loaded : 1) * (own > 0 ? own : 1), rows);
+    return b->processors *
+           serving_rate_share((loaded > 0 ? loaded : 1) * (own > 0 ? own : 1), rows);
 }
 
 ridge_op_cost serving_experts_cost(const serving_bench *b, const ridge_ffn *ffn,

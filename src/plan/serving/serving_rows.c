@@ -25,7 +25,7 @@ static ridge_matmul product_of(const serving_bench *b, const serving_kernel *k,
     p.scale_bytes = f->scale_bytes;
     p.comes_quantised = f->comes_quantised;
     p.rate_share = serving_rate_share(b->desk->chip->achievable.loaded, p.m) *
-                   serving_own_share(b, p.m);
+                   serving_own_share(b, p.m) * b->processors;
     serving_stationary_set(b, k->format, &p);
     return p;
 }
@@ -236,20 +236,25 @@ static serving_rows price_whole(const serving_bench *b, double rows)
 }
 
 /* Two halves in turn: while one computes, the other's rows are on their way. Weights
- * are read for each, and kernels of the exchange take processors from what computes.
- * Attention hides more of it, which is not counted.
- * @source deepseek-v3-2024, section 3.4 */
+ * are read for each. Products never have the processors that are kept for the exchange;
+ * other kernels go without them while it runs. Attention hides more of it, which is not
+ * counted.
+ * @source deepseek-v3-2024, section 3.4; two-batch-overlap-2025 */
 static serving_rows price_halves(const serving_bench *b, double rows)
 {
-    const serving_rows h = price_whole(b, rows / 2);
+    serving_bench split = *b;
     const double share = ridge_collective_sm_share(b->desk->chip);
+    split.processors = 1 - share;
+    split.formats_key = ~b->formats_key;
+    const serving_rows h = price_whole(&split, rows / 2);
     const double computes_s = h.dense_s + h.vector_s + h.experts_s;
+    const double hidden_s = fmin(h.ep_s, computes_s);
     return (serving_rows){
         .dense_s = 2 * h.dense_s,
         .vector_s = 2 * h.vector_s,
         .experts_s = 2 * h.experts_s,
         .tp_s = 2 * h.tp_s,
-        .ep_s = 2 * (fmax(0, h.ep_s - computes_s) + share * fmin(h.ep_s, computes_s)),
+        .ep_s = 2 * (h.ep_s - hidden_s + share * hidden_s * h.vector_s / computes_s),
         .pp_s = 2 * h.pp_s,
         .launch_s = 2 * h.launch_s};
 }
