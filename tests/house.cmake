@@ -41,13 +41,13 @@ if(TARGET ridge)
                                          --ridge $<TARGET_FILE:ridge>)
     set_tests_properties(docs.man_pages PROPERTIES TIMEOUT 120 LABELS "docs;quick")
 
-    # The commands that README and guide show, with their outputs.
+    # The commands that README, tour and guide show, with their outputs.
     file(GLOB pages CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/README.md
-         ${CMAKE_SOURCE_DIR}/docs/guide/*.md)
+         ${CMAKE_SOURCE_DIR}/docs/guide/*.md ${CMAKE_SOURCE_DIR}/docs/tour/*.md)
     foreach(page ${pages})
         get_filename_component(name ${page} NAME_WE)
-        if(page MATCHES "guide/")
-            set(name guide_${name})
+        if(page MATCHES "docs/(guide|tour)/")
+            set(name ${CMAKE_MATCH_1}_${name})
         endif()
         add_test(NAME docs.${name}
                  COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_SOURCE_DIR}/tools/readme_output.py

@@ -484,6 +484,7 @@ def train(
       offload=none|optimizer+activations+weights|any  to the host
       precision=  optimizer=adamw|adamw-bf16|adamw-8bit|adafactor|muon|momentum|sgd
       tp_overlap= fsdp_overlap= dp_overlap= pp_overlap= ep_overlap=0|1
+      placement=any|0..  mesh axes on the network in every order, or one
     With all of them fixed one layout is priced. any: choices that frameworks do
     not make unasked are searched as well.
 
