@@ -87,7 +87,7 @@ static void the_stack_dispatches_unless_a_knob_does(void **state)
 {
     ridge_ctx *cx = *state;
     const ridge_stack once = {.name = "once",
-                              .practice = {-1, -1, -1, NULL},
+                              .practice = {-1, -1, -1, -1, -1, NULL},
                               .stream_passes = 1,
                               .kept_passes = 1,
                               .dispatches_once = true};

@@ -101,12 +101,15 @@ class Export(unittest.TestCase):
         mesh = json.loads(out)["layouts"][0]["mesh"]
         self.assertEqual((mesh["tp"], mesh["dp"] * mesh["fsdp"]), (4, 4))
 
-    def test_sizes_alone_make_no_plan_file(self):
+    def test_sizes_alone_are_read_again_by_a_plan(self):
         path, _ = self.export("megatron", DENSE, KNOBS)
         words = ["train", "--from", path, "--on", "h100:2x8", "--plan", self.plan]
         code, _, err = run(*words)
-        self.assertEqual(code, 2)
-        self.assertIn("give MODEL", err)
+        self.assertEqual(code, 0, err)
+        with open(self.plan) as f:
+            self.assertEqual(json.load(f)["model"], f"sizes of {path}")
+        code, out, err = run("explain", self.plan, "step_time")
+        self.assertEqual(code, 0, err)
         self.assertEqual(run(*words, "llama-3-8b")[0], 0)
 
 

@@ -152,6 +152,19 @@ static ridge_status find_layouts(cli_run *run, ridge_train_request *r,
     return st;
 }
 
+/* Sizes of a launch file are read again from where it lies, see plan_request.c. */
+static const char *plan_model(cli_run *run, const char *name)
+{
+    static const char prefix[] = "sizes of ";
+    const char *from = cli_option_text(run, "from");
+    const bool is_sizes = strncmp(name, prefix, sizeof prefix - 1) == 0;
+    const char *whole =
+        from == NULL || !is_sizes
+            ? name
+            : ridge_sprintf(ridge_ctx_arena(run->cx), "%s%s", prefix, from);
+    return whole == NULL ? name : whole;
+}
+
 static ridge_status write_plan(cli_run *run, const ridge_train_view *view)
 {
     const char *path = cli_option_text(run, "plan");
@@ -161,8 +174,8 @@ static ridge_status write_plan(cli_run *run, const ridge_train_view *view)
     ridge_buf_init(&text, ridge_ctx_arena(run->cx));
     const ridge_train_price *best = &view->result->layouts[0];
     const ridge_money sums = ridge_train_money(view->request, best, view->money);
-    ridge_json *plan =
-        ridge_plan_to_json(run->cx, view->request, view->model_name, best);
+    ridge_json *plan = ridge_plan_to_json(run->cx, view->request,
+                                          plan_model(run, view->model_name), best);
     ridge_json_set(plan, "run", ridge_money_to_json(run->cx, &sums));
     RIDGE_TRY(ridge_json_write(run->cx, plan, &text));
     return ridge_file_write(run->cx, path, (ridge_str){text.p, text.n});

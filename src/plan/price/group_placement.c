@@ -172,8 +172,10 @@ static bool fill_experts(const ridge_slice *slice, const int *order,
     int64_t outer[RIDGE_COUNT_OF(sizes)]; /* what of each lies outside the stages */
     filling f = {0};
     for (size_t i = 0; i < RIDGE_COUNT_OF(sizes); i++) {
+        if (sizes[i] < 1) /* a layout that is no layout */
+            return false;
         const int64_t inner = inside % sizes[i] == 0 ? sizes[i] : inside;
-        if (sizes[i] % inner != 0)
+        if (inner < 1 || sizes[i] % inner != 0)
             return false;
         outer[i] = sizes[i] / inner;
         inside /= inner;

@@ -77,7 +77,7 @@ static const char *power_words(ridge_service_power source)
     static const char *const words[] = {
         [RIDGE_SERVICE_POWER_UNKNOWN] = "",
         [RIDGE_SERVICE_POWER_GIVEN] = "as given",
-        [RIDGE_SERVICE_POWER_DRAWN] = "by their load, within 20 % of published draws",
+        [RIDGE_SERVICE_POWER_DRAWN] = "by their load, a fit to nine published draws",
         [RIDGE_SERVICE_POWER_TRAINING] = "as measured in training, with their hosts",
         [RIDGE_SERVICE_POWER_RATED] = "their rating, an upper bound"};
     return words[source];
