@@ -200,9 +200,10 @@ static void add_choices(relaxer *r)
                      : NULL;
     if (v != NULL)
         v->request.knobs.schedule = RIDGE_KNOB_ANY;
+    /* On a torus; where levels of switches lie inside each other the usual orders have
+     * what talks most innermost already. */
     if (k->placement == RIDGE_KNOB_FREE && r->best != NULL &&
-        train_placement_most(r->request->slice) >
-            train_placement_count(r->request->slice) &&
+        train_placement_count(r->request->slice) > 2 &&
         (v = add(r, "placement=any", "mesh axes on the network in every order")) !=
             NULL)
         v->request.knobs.placement = RIDGE_KNOB_ANY;
