@@ -63,6 +63,9 @@ struct cli_run {
 
 /** Value of an option, or NULL when it was not given ("" for a given flag). */
 const char *cli_option_text(const cli_run *run, const char *name);
+/** Whether --on names a kind of chips without a number of them: any number. A type such
+ *  as v5p-512 has one. */
+bool cli_slice_is_bare(cli_run *run, const char *text);
 /** A count option (4M, 15T, 8192), or @p fallback. @errors E_ARG naming the option */
 RIDGE_NODISCARD ridge_status cli_option_count(cli_run *run, const char *name,
                                               double fallback, double *out);

@@ -115,3 +115,17 @@ ridge_status cli_model(cli_run *run, const char *name, const ridge_model **out)
     RIDGE_TRY(cli_library(run, &library));
     return ridge_model_load(run->cx, library, name, out);
 }
+
+bool cli_slice_is_bare(cli_run *run, const char *text)
+{
+    const ridge_catalog *catalog;
+    const ridge_slice *slice;
+    if (strpbrk(text, ":*+") != NULL)
+        return false;
+    const bool is_several =
+        cli_catalog(run, &catalog) == RIDGE_OK &&
+        ridge_slice_parse(run->cx, catalog, text, &slice) == RIDGE_OK &&
+        slice->chips > 1;
+    ridge_ctx_clear(run->cx);
+    return !is_several;
+}

@@ -9,16 +9,11 @@
 
 enum { CHIPS_MOST = 64, CHIPS_LIMIT = 1 << 16 };
 
-/* A bare name is any number of its chips. */
-static bool is_bare(const char *text)
-{
-    return strpbrk(text, ":*+") == NULL;
-}
-
-bool serve_offer_is_asked(const cli_run *run)
+bool serve_offer_is_asked(cli_run *run)
 {
     const char *on = cli_option_text(run, "on");
-    return on != NULL && (strchr(on, ',') != NULL || (*on != '\0' && is_bare(on)));
+    return on != NULL &&
+           (strchr(on, ',') != NULL || (*on != '\0' && cli_slice_is_bare(run, on)));
 }
 
 /* What is of one slice alone. */
@@ -48,7 +43,7 @@ static ridge_status read_kind(cli_run *run, const char *text, ridge_service_kind
     RIDGE_TRY(serve_request_on(run, slice, &out->request, &price, NULL));
     if (cli_option_text(run, "for") == NULL && out->request.requests_per_s <= 0)
         out->request.aim = RIDGE_SERVICE_AIM_COST;
-    out->is_open = is_bare(text);
+    out->is_open = cli_slice_is_bare(run, text);
     out->plays = serve_play_rule(run);
     return RIDGE_OK;
 }

@@ -5,7 +5,7 @@
 #include "cli.h"
 
 /** Whether several slices, or any number of a chip, are asked for. */
-bool serve_offer_is_asked(const cli_run *run);
+bool serve_offer_is_asked(cli_run *run);
 
 /** @return exit code */
 int serve_offer_run(cli_run *run);

@@ -14,7 +14,7 @@ enum { CHIPS_MOST = 65536 };
 
 static const double SLACK = 0.05;
 
-bool train_offer_is_asked(const cli_run *run)
+bool train_offer_is_asked(cli_run *run)
 {
     static const char *const names[] = {"for", "deadline", "chips-most", "slack"};
     const char *on = cli_option_text(run, "on");
@@ -27,12 +27,6 @@ bool train_offer_is_asked(const cli_run *run)
 
 /* ---- what is asked ----------------------------------------------------------------
  */
-
-/* A bare name is any number of its chips. */
-static bool is_bare(const char *text)
-{
-    return strpbrk(text, ":*+") == NULL;
-}
 
 static ridge_status read_slices(cli_run *run, ridge_offer_kind *kinds, int *n)
 {
@@ -55,7 +49,7 @@ static ridge_status read_slices(cli_run *run, ridge_offer_kind *kinds, int *n)
                               RIDGE_OFFER_KIND_MAX);
         }
         RIDGE_TRY(ridge_slice_parse(run->cx, catalog, text, &kinds[*n].slice));
-        kinds[*n].is_open = is_bare(text);
+        kinds[*n].is_open = cli_slice_is_bare(run, text);
     }
     return RIDGE_OK;
 }

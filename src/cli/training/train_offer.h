@@ -7,7 +7,7 @@
 #include "ridge/plan_money.h"
 
 /** Whether slices are to be compared: an option of it was given, or several slices. */
-bool train_offer_is_asked(const cli_run *run);
+bool train_offer_is_asked(cli_run *run);
 
 /** The first of the slices, for what is read before they are compared. */
 RIDGE_NODISCARD ridge_status train_offer_slice(cli_run *run, const ridge_slice **out);

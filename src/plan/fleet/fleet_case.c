@@ -135,6 +135,8 @@ ridge_status fleet_case_check_pipeline(ridge_ctx *cx, const ridge_train_request 
                          "compute whole stages again: leave it out");
     if (k->offload > RIDGE_OFFLOAD_NONE)
         return fail_knob(cx, "offload", "offload nothing: leave it out");
+    if (k->placement != RIDGE_KNOB_FREE)
+        return fail_knob(cx, "placement", "lie in the usual orders: leave it out");
     return RIDGE_OK;
 }
 
