@@ -24,10 +24,13 @@ static float float_of(uint16_t h)
 
 void *comm_data_room(ridge_ctx *cx, ridge_element element, int64_t n)
 {
-    size_t bytes = (size_t)n * ridge_element_bytes(element);
-    void *p = ridge_arena_new(ridge_ctx_arena(cx), bytes, 1);
-    if (p != NULL && bytes > 0)
-        memset(p, 0x5a, bytes);
+    enum { LINE = 64 }; /* as a device's arrays begin: stores past the caches need it */
+    const size_t bytes = (size_t)n * ridge_element_bytes(element);
+    char *p = ridge_arena_new(ridge_ctx_arena(cx), bytes + LINE - 1, 1);
+    if (p == NULL)
+        return NULL;
+    p += -(uintptr_t)p & (LINE - 1);
+    memset(p, 0x5a, bytes);
     return p;
 }
 

@@ -4,13 +4,16 @@
 #include <string.h>
 
 enum {
-    TILE = 512,              /* small enough to share out, large for the library */
+    TILE = 2048, /* as large as evenness lets it be: the library packs a tile's operands
+                    once, by blocks of its own */
+    COPIED_TILE = 512,       /* of many products, which need not be alike */
     CONVERTED_TILE = 1024,   /* each element converted is used that many times */
     CONVERTED_STRETCH = 256, /* of k: converted operands stay in the L2 cache */
     FEW_ROWS = 16, /* of bf16: the library reads fp32 as fast as memory gives it */
     FEW_TILE = 256,
     FEW_STRETCH = 2048,
-    TILES_EACH = 4, /* of a worker: so many need not come out even */
+    FEW_TILES_EACH = 4,
+    TILES_EACH = 16, /* of a worker: so many need not come out even */
     TILE_GRAIN = 64,
     SMALL_FLOPS = 200000 /* less than a team takes to wake up */
 };
@@ -105,10 +108,12 @@ ridge__tiling ridge__tiling_of(const ridge__device_cpu *cpu, const ridge__produc
     int64_t workers = ridge__team_workers(cpu->team);
     ridge__tiling tiling = {.way = way_of(cpu, p)};
     if (tiling.way == RIDGE__TILE_FEW_ROWS) {
-        int64_t share = p->n / (workers * TILES_EACH);
+        int64_t share = p->n / (workers * FEW_TILES_EACH);
         cut(p, p->m, even_part(p->n, share > FEW_TILE ? share : FEW_TILE), &tiling);
     } else {
-        int64_t most = tiling.way == RIDGE__TILE_LIBRARY ? TILE : CONVERTED_TILE;
+        int64_t most = tiling.way != RIDGE__TILE_LIBRARY ? CONVERTED_TILE
+                       : copies > 1                      ? COPIED_TILE
+                                                         : TILE;
         cut(p, even_part(p->m, most), even_part(p->n, most), &tiling);
         cut_for(p, workers, copies, &tiling);
     }

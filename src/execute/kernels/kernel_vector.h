@@ -59,8 +59,19 @@ static inline void halves_store(uint16_t *p, halves x)
  * vec_scale(x, n): x 2^n for whole n, |n| <= 252, as exact as the result can be
  * vec_sum(x), vec_top(x): sum of the lanes in a fixed order; the greatest of them
  * vec_load_n, vec_store_n: the first n of the lanes, 0 <= n <= LANES; others are 0
+ * vec_stream, halves_stream: past the caches, to whole vectors' places; where
+ * CAN_STREAM is 0 they are plain stores
  */
 #if defined(RIDGE__VECTOR_512)
+enum { CAN_STREAM = 1 };
+static inline void vec_stream(float *p, vec x)
+{
+    _mm512_stream_ps(p, (__m512)x);
+}
+static inline void halves_stream(uint16_t *p, halves x)
+{
+    _mm256_stream_si256((__m256i *)(void *)p, (__m256i)x);
+}
 static inline vec vec_set(float x)
 {
     return (vec)_mm512_set1_ps(x);
@@ -107,6 +118,15 @@ static inline halves halves_of_bits(bits b)
 }
 #else
 #    if defined(RIDGE__VECTOR_256)
+enum { CAN_STREAM = 1 };
+static inline void vec_stream(float *p, vec x)
+{
+    _mm256_stream_ps(p, (__m256)x);
+}
+static inline void halves_stream(uint16_t *p, halves x)
+{
+    _mm_stream_si128((__m128i *)(void *)p, (__m128i)x);
+}
 static inline vec vec_set(float x)
 {
     return (vec)_mm256_set1_ps(x);
@@ -124,6 +144,15 @@ static inline vec vec_choose(vec a, vec b, vec x, vec y)
     return (vec)_mm256_blendv_ps(y, x, _mm256_cmp_ps(a, b, _CMP_LT_OQ));
 }
 #    else
+enum { CAN_STREAM = 0 };
+static inline void vec_stream(float *p, vec x)
+{
+    vec_store(p, x);
+}
+static inline void halves_stream(uint16_t *p, halves x)
+{
+    halves_store(p, x);
+}
 static inline vec vec_set(float x)
 {
     return (vec){x, x, x, x};

@@ -149,7 +149,8 @@ static void sum_f32(const ridge__combine *c, int64_t done)
     for (int p = 0; p < c->n_places; p++) {
         float *y = (float *)c->places[p] + c->to + done;
         for (int k = 0; k < 4; k++)
-            vec_store(y + k * LANES, x[k]);
+            c->is_streamed ? vec_stream(y + k * LANES, x[k])
+                           : vec_store(y + k * LANES, x[k]);
     }
 }
 
@@ -165,16 +166,29 @@ static void sum_bf16(const ridge__combine *c, int64_t done)
     }
     for (int p = 0; p < c->n_places; p++) {
         uint16_t *y = (uint16_t *)c->places[p] + c->to + done;
-        for (int k = 0; k < 4; k++)
-            halves_store(y + k * LANES, halves_of_vec(x[k]));
+        for (int k = 0; k < 4; k++) {
+            const halves h = halves_of_vec(x[k]);
+            c->is_streamed ? halves_stream(y + k * LANES, h)
+                           : halves_store(y + k * LANES, h);
+        }
     }
+}
+
+/** Whether all that is written lies on vectors' places, as streams want it. */
+static bool can_stream(const ridge__combine *c)
+{
+    const size_t each = ridge_element_bytes(c->element);
+    size_t off = 0;
+    for (int p = 0; p < c->n_places; p++)
+        off |= (size_t)((uintptr_t)c->places[p] + (uintptr_t)c->to * each);
+    return CAN_STREAM && off % (LANES * each) == 0;
 }
 
 /** @return elements done: the rest, or all, goes by blocks */
 static int64_t sum_direct(const ridge__combine *c)
 {
-    if (c->reduce != RIDGE_REDUCE_SUM || c->is_streamed ||
-        c->element == RIDGE_ELEMENT_I32)
+    if (c->reduce != RIDGE_REDUCE_SUM || c->element == RIDGE_ELEMENT_I32 ||
+        (c->is_streamed && !can_stream(c)))
         return 0;
     int64_t done = 0;
     for (; done + STRIDE <= c->n; done += STRIDE) {

@@ -7,7 +7,7 @@
 /* A rank that writes more than this in one collective writes past the caches: it would
  * otherwise read each line before it overwrites it, and drop what is of use. Not in
  * place, where it has just read the line. */
-enum { STREAMED_BYTES = 2 << 20 };
+enum { STREAMED_BYTES = 1 << 20 };
 
 enum { LINE_BYTES = 64 };
 
