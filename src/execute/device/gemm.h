@@ -41,6 +41,8 @@ typedef struct ridge__product {
 
 typedef enum ridge__tile_way {
     RIDGE__TILE_LIBRARY,   /* the library does it as it is */
+    RIDGE__TILE_GATHERED,  /* a's awkward lines first come together, a stretch of k at
+                              a time */
     RIDGE__TILE_CONVERTED, /* operands are first made fp32, a stretch of k at a time */
     RIDGE__TILE_FEW_ROWS   /* bf16 b is read as fast as memory gives it */
 } ridge__tile_way;

@@ -9,6 +9,10 @@ enum {
     COPIED_TILE = 512,       /* of many products, which need not be alike */
     CONVERTED_TILE = 1024,   /* each element converted is used that many times */
     CONVERTED_STRETCH = 256, /* of k: converted operands stay in the L2 cache */
+    GATHERED_STRETCH = 256,
+    GATHERED_LEAST = 128, /* of m and n: less work than the copy is worth */
+    LINE_BYTES = 64,
+    CONFLICT_BYTES = 4096, /* so far apart, lines fall on the same set of a cache */
     FEW_ROWS = 16, /* of bf16: the library reads fp32 as fast as memory gives it */
     FEW_TILE = 256,
     FEW_STRETCH = 2048,
@@ -34,13 +38,23 @@ static bool is_direct(const ridge__device_cpu *cpu, const ridge__product *p)
     return ridge_grid_rate(cpu->direct, at) > ridge_grid_rate(cpu->converted, at);
 }
 
+/** Lines of a transposed operand that begin within lines of the cache, or that drive
+ * each other out of it: the library's loads then wait, to a third of the rate. */
+static bool is_awkward(ridge__matrix x)
+{
+    const int64_t bytes = x.ld * (int64_t)sizeof(float);
+    return x.is_transposed && (bytes % LINE_BYTES != 0 || bytes % CONFLICT_BYTES == 0);
+}
+
 static ridge__tile_way way_of(const ridge__device_cpu *cpu, const ridge__product *p)
 {
     bool is_all_fp32 = !is_bf16(p->a) && !is_bf16(p->b) && !is_bf16(p->c);
     if (is_bf16(p->b) && p->m <= FEW_ROWS)
         return RIDGE__TILE_FEW_ROWS;
     if (is_all_fp32)
-        return RIDGE__TILE_LIBRARY;
+        return is_awkward(p->a) && p->m > GATHERED_LEAST && p->n > GATHERED_LEAST
+                   ? RIDGE__TILE_GATHERED
+                   : RIDGE__TILE_LIBRARY;
     return is_bf16(p->a) && is_bf16(p->b) && is_direct(cpu, p) ? RIDGE__TILE_LIBRARY
                                                                : RIDGE__TILE_CONVERTED;
 }
@@ -93,8 +107,20 @@ static void cut_for(const ridge__product *p, int64_t workers, int64_t copies,
     }
 }
 
+/** Floats from one gathered line to the next: whole lines of the cache, on sets of
+ * their own. */
+static int64_t gathered_ld(int64_t m)
+{
+    const int64_t line = LINE_BYTES / (int64_t)sizeof(float);
+    const int64_t ld = (m + line - 1) / line * line;
+    return ld * (int64_t)sizeof(float) % CONFLICT_BYTES == 0 ? ld + line : ld;
+}
+
 static size_t scratch_bytes(const ridge__product *p, const ridge__tiling *t)
 {
+    if (t->way == RIDGE__TILE_GATHERED)
+        return (size_t)(gathered_ld(t->m) * least(p->k, GATHERED_STRETCH)) *
+               sizeof(float);
     bool is_few = t->way == RIDGE__TILE_FEW_ROWS;
     int64_t stretch = least(p->k, is_few ? FEW_STRETCH : CONVERTED_STRETCH);
     int64_t operands = is_few ? t->m : t->m + t->n;
@@ -111,9 +137,9 @@ ridge__tiling ridge__tiling_of(const ridge__device_cpu *cpu, const ridge__produc
         int64_t share = p->n / (workers * FEW_TILES_EACH);
         cut(p, p->m, even_part(p->n, share > FEW_TILE ? share : FEW_TILE), &tiling);
     } else {
-        int64_t most = tiling.way != RIDGE__TILE_LIBRARY ? CONVERTED_TILE
-                       : copies > 1                      ? COPIED_TILE
-                                                         : TILE;
+        int64_t most = tiling.way == RIDGE__TILE_CONVERTED ? CONVERTED_TILE
+                       : copies > 1                        ? COPIED_TILE
+                                                           : TILE;
         cut(p, even_part(p->m, most), even_part(p->n, most), &tiling);
         cut_for(p, workers, copies, &tiling);
     }
@@ -170,6 +196,27 @@ static bool run_converted(ridge__device_cpu *cpu, int worker, const ridge__produ
     return true;
 }
 
+static bool run_gathered(ridge__device_cpu *cpu, int worker, const ridge__product *p)
+{
+    const ridge__array room = {ridge__team_scratch(cpu->team, worker),
+                               RIDGE_DTYPE_FP32};
+    const int64_t ld = gathered_ld(p->m);
+    for (int64_t at = 0; at < p->k; at += GATHERED_STRETCH) {
+        ridge__product part = *p;
+        part.k = least(GATHERED_STRETCH, p->k - at);
+        part.a = (ridge__matrix){room, ld, true};
+        part.b = ridge__matrix_at(p->b, at, 0);
+        part.is_added = at > 0 || p->is_added;
+        for (int64_t j = 0; j < part.k; j++)
+            memcpy(ridge__array_at(room, j * ld).p,
+                   ridge__array_at(p->a.array, (at + j) * p->a.ld).p,
+                   (size_t)p->m * sizeof(float));
+        if (!ridge__gemm_library_run(cpu->library, worker, &part))
+            return false;
+    }
+    return true;
+}
+
 /** a in fp32, row by row, whichever way it is stored. */
 static void gather_rows(const ridge__kernel_table *kernels, ridge__matrix a, int64_t m,
                         int64_t k, float *room)
@@ -222,6 +269,8 @@ static bool run_way(ridge__device_cpu *cpu, int worker, ridge__tile_way way,
     switch (way) {
     case RIDGE__TILE_LIBRARY:
         return ridge__gemm_library_run(cpu->library, worker, p);
+    case RIDGE__TILE_GATHERED:
+        return run_gathered(cpu, worker, p);
     case RIDGE__TILE_CONVERTED:
         return run_converted(cpu, worker, p);
     case RIDGE__TILE_FEW_ROWS:
