@@ -16,8 +16,9 @@ extern "C" {
  * What has been measured, with the 10th and 90th percentile of measured / expected and
  * the number of measurements behind them.
  * From the published rows that `ridge validate` predicts, all chips together (NVIDIA
- * chips mostly; v6e for matmuls and attention; TPU and AMD for steps): the table is in
- * docs/accuracy.md.
+ * chips mostly; v6e for matmuls and attention; TPU and AMD for steps); steps on
+ * calibrated machines from layouts that Ridge predicted there and ran: the tables are
+ * in docs/accuracy.md.
  */
 /* clang-format off */
 #define RIDGE_MEASURED_LIST(X)                                                         \
@@ -31,7 +32,8 @@ extern "C" {
     X(ALL_REDUCE, "all-reduces", 0.86, 1.70, 527)                                      \
     X(ALL_TO_ALL, "all-to-alls", 0.84, 1.42, 119)                                      \
     X(SEND_RECV, "sends", 0.80, 1.31, 34)                                              \
-    X(TRAINING_STEP, "training steps", 0.88, 1.80, 674)
+    X(TRAINING_STEP, "training steps", 0.88, 1.80, 674)                                \
+    X(CALIBRATED_STEP, "steps on calibrated machines", 0.96, 1.03, 24)
 /* clang-format on */
 
 #define RIDGE_MEASURED_ENUM(name, text, low, high, rows) RIDGE_MEASURED_##name,

@@ -147,6 +147,9 @@ typedef struct ridge_chip {
 
     ridge_achievable achievable;
     const ridge_measured_chip *measured; /* on the machine itself; NULL: nothing */
+    /* This chip with the facts that it had then: on a changed one, what was measured
+     * goes in proportion. NULL as measured is. */
+    const struct ridge_chip *as_measured;
 
     const char *default_system; /* name in data/systems */
     ridge_price prices[RIDGE_CHIP_PRICE_MAX];

@@ -78,6 +78,8 @@ typedef struct ridge_measured_chip {
 typedef struct ridge_measured_level {
     const char *source, *date;
     ridge_grid_list collective; /* "all-gather", ... */
+    /* The level's facts then: on a changed one, times go in proportion. */
+    double bytes_per_s, latency_s;
 } ridge_measured_level;
 
 #ifdef __cplusplus

@@ -54,6 +54,28 @@ static void a_rate_above_the_peak_stays_at_the_peak(void **state)
     assert_near(c.expected_s, c.bound_s, 1e-12);
 }
 
+/* What-if on a machine that was measured: by the fact that bound the product. */
+static void a_changed_chip_goes_in_proportion(void **state)
+{
+    ridge_chip then = plain_chip(RIDGE_DTYPE_BF16, 1e10, 1e12);
+    then.measured = &measured;
+    ridge_chip now = then;
+    now.as_measured = &then;
+    const ridge_matmul op = matmul_of(RIDGE_DTYPE_BF16);
+    const double usual_s = ridge_matmul_cost(&now, &op, RIDGE_MEMORY_HBM).expected_s;
+    (void)state;
+    now.hbm_bytes_per_s *= 2;
+    assert_near(ridge_matmul_cost(&now, &op, RIDGE_MEMORY_HBM).expected_s, usual_s,
+                1e-12);
+    now.peak_flops_per_s[RIDGE_DTYPE_BF16] *= 2;
+    assert_near(ridge_matmul_cost(&now, &op, RIDGE_MEMORY_HBM).expected_s, usual_s / 2,
+                1e-12);
+    then.hbm_bytes_per_s = 1e7; /* it was memory that bound it */
+    now.hbm_bytes_per_s = 4e7;
+    assert_near(ridge_matmul_cost(&now, &op, RIDGE_MEMORY_HBM).expected_s,
+                ridge_matmul_cost(&then, &op, RIDGE_MEMORY_HBM).expected_s / 4, 1e-12);
+}
+
 /* ---- collectives ----------------------------------------------------------------- */
 
 static const double ranks[] = {2, 4};
@@ -115,12 +137,39 @@ static void an_unmeasured_kind_is_computed(void **state)
     assert_true(c.algorithm != RIDGE_ALGORITHM_MEASURED);
 }
 
+static void a_changed_level_goes_in_proportion(void **state)
+{
+    const ridge_chip chip = plain_chip(RIDGE_DTYPE_BF16, 1e10, 1e12);
+    const ridge_group group = {.n_spans = 1, .spans = {{0, 4, 1}}, .ranks = 4};
+    ridge_measured_level then = level;
+    ridge_slice slice = four_ranks(&chip);
+    then.bytes_per_s = slice.axes[0].bytes_per_s;
+    then.latency_s = 1e-6;
+    slice.axes[0].measured = &then;
+    slice.axes[0].latency_s = then.latency_s;
+    const double start_s = 1e3 / 1e8; /* below the smallest size the time stays */
+    const double rest_s = 1e6 / 4e8 - start_s;
+    slice.axes[0].bytes_per_s *= 2;
+    const double faster_s =
+        ridge_collective_time(&slice, RIDGE_COLLECTIVE_ALL_GATHER, 1e6, &group)
+            .expected_s;
+    slice.axes[0].latency_s /= 10;
+    const double both_s =
+        ridge_collective_time(&slice, RIDGE_COLLECTIVE_ALL_GATHER, 1e6, &group)
+            .expected_s;
+    (void)state;
+    assert_near(faster_s, start_s + rest_s / 2, 1e-12);
+    assert_near(both_s, start_s / 10 + rest_s / 2, 1e-12);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_measured_product_has_its_rate_and_its_launch),
         cmocka_unit_test(other_formats_are_computed),
         cmocka_unit_test(a_rate_above_the_peak_stays_at_the_peak),
+        cmocka_unit_test(a_changed_chip_goes_in_proportion),
+        cmocka_unit_test(a_changed_level_goes_in_proportion),
         cmocka_unit_test(a_measured_collective_is_expected),
         cmocka_unit_test(a_part_of_the_ranks_has_its_own_rate),
         cmocka_unit_test(an_unmeasured_kind_is_computed),

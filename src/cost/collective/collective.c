@@ -106,6 +106,12 @@ static double measured_rate(const ridge__reach *reach, ridge_collective kind,
     return grid != NULL ? ridge_grid_rate(grid, at) : 0.0;
 }
 
+/* Then over now of a fact of the level: times go with it. */
+static double changed(double then, double now)
+{
+    return then > 0.0 && now > 0.0 ? then / now : 1.0;
+}
+
 /* What was measured stands first, and is what is expected; the bound stays that of the
  * best algorithm. */
 static void put_measured(const ridge__reach *reach, ridge_collective kind, double bytes,
@@ -114,10 +120,17 @@ static void put_measured(const ridge__reach *reach, ridge_collective kind, doubl
     const double rate = measured_rate(reach, kind, bytes);
     if (rate <= 0.0)
         return;
-    const double s = bytes / rate;
-    const double start_s = fmin(s, 1.0 / measured_rate(reach, kind, 1.0));
+    const ridge_axis *level = reach->level[0].facts;
+    const double then_s = bytes / rate;
+    const double then_start_s = fmin(then_s, 1.0 / measured_rate(reach, kind, 1.0));
+    const double start_s =
+        then_start_s / changed(level->measured->latency_s, level->latency_s);
+    const double bandwidth_s =
+        (then_s - then_start_s) *
+        changed(level->measured->bytes_per_s, level->bytes_per_s);
+    const double s = start_s + bandwidth_s;
     const ridge__terms terms = {.bound_bandwidth_s = s,
-                                .bandwidth_s = s - start_s,
+                                .bandwidth_s = bandwidth_s,
                                 .latency_s = start_s,
                                 .axis = reach->level[0].axis};
     for (int i = 0; i < offers->n; i++) {

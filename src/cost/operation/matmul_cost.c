@@ -99,7 +99,7 @@ ridge_op_cost ridge_matmul_cost(const ridge_chip *chip, const ridge_matmul *op,
     const double bytes =
         op->batch * (op->m * op->k * ridge_dtype_bytes(moved) + op->k * op->n * weight +
                      op->m * op->n * ridge_dtype_bytes(op->output));
-    const double rate = ridge__measured_matmul(chip, op, used);
+    const double rate = ridge__measured_matmul(chip, op, used, bytes);
     const double tiles_s = flops / (rate > 0 ? rate : peak * share * kernel);
     const op_load load = {
         .matmul_flops = flops,

@@ -134,7 +134,7 @@ ridge_status ridge__level_read(ridge_ctx *cx, ridge_node node, fact_list *facts,
     RIDGE_TRY(read_rows(&r, &node));
     const ridge_node measured = ridge_json_get(&node, "measured");
     if (!ridge_json_is_absent(measured))
-        RIDGE_TRY(ridge__measured_level_read(cx, measured, &level.measured));
+        RIDGE_TRY(ridge__measured_level_read(cx, measured, &level, &level.measured));
     *axis = level;
     return RIDGE_OK;
 }

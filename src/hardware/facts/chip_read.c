@@ -327,6 +327,19 @@ static ridge_status read_members(chip_reader *r, ridge_node root)
     return RIDGE_OK;
 }
 
+static ridge_status keep_as_measured(chip_reader *r, const ridge_chip *base)
+{
+    if (r->chip->measured == NULL ||
+        (base != NULL && r->chip->measured == base->measured))
+        return RIDGE_OK;
+    ridge_chip *kept = ridge_new(ridge_ctx_arena(r->cx), ridge_chip, 1);
+    if (kept == NULL)
+        return ridge_fail_nomem(r->cx);
+    *kept = *r->chip;
+    r->chip->as_measured = kept;
+    return RIDGE_OK;
+}
+
 ridge_status ridge__chip_read(ridge_ctx *cx, ridge_node root, const ridge_chip *base,
                               ridge_chip **out)
 {
@@ -346,6 +359,7 @@ ridge_status ridge__chip_read(ridge_ctx *cx, ridge_node root, const ridge_chip *
     RIDGE_TRY(read_members(&r, root));
     RIDGE_TRY(check_complete(&r, root));
     fill_matmul_shares(&r);
+    RIDGE_TRY(keep_as_measured(&r, base));
     r.chip->facts = r.facts.items;
     r.chip->n_facts = r.facts.n;
     *out = r.chip;

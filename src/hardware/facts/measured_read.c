@@ -150,12 +150,14 @@ ridge_status ridge__measured_chip_read(ridge_ctx *cx, ridge_node node,
 }
 
 ridge_status ridge__measured_level_read(ridge_ctx *cx, ridge_node node,
+                                        const ridge_axis *level,
                                         const ridge_measured_level **out)
 {
     static const char *const members[] = {"source", "date", "note",
                                           "collective_bytes_per_s"};
     static const char *const axes[] = {"ranks", "bytes", "rates"};
-    ridge_measured_level m = {.source = NULL};
+    ridge_measured_level m = {.bytes_per_s = level->bytes_per_s,
+                              .latency_s = level->latency_s};
     if (ridge_json_kind_of(node) != RIDGE_JSON_OBJECT)
         return ridge_json_fail(cx, node, "an object is wanted");
     RIDGE_TRY(ridge_json_only(cx, node, members, RIDGE_COUNT_OF(members)));
