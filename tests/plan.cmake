@@ -50,6 +50,7 @@ ridge_fuzz(sweep LAYER plan)
 
 ridge_test(unit measured_csv LAYER plan)
 ridge_test(unit measured_op LAYER plan)
+ridge_test(unit measured_words LAYER plan)
 ridge_test(unit error_summary LAYER plan)
 ridge_fuzz(measured LAYER plan)
 ridge_test(unit served_run LAYER plan SOURCES ${train_fixture})

@@ -1,54 +1,10 @@
 /* Plan of a measured row: the knobs that it states; the others are left to the search,
  * which then stands for the practice of whoever measured it. */
 #include "measured_row.h"
+#include "measured_words.h"
 
 #include <math.h>
 #include <string.h>
-
-typedef struct word_value {
-    const char *word; /* found in the row's text */
-    int value;
-} word_value;
-
-/* The first word that occurs decides. */
-static const word_value precisions[] = {
-    {"nvfp4", RIDGE_PRECISION_FP4},
-    {"fp4", RIDGE_PRECISION_FP4},
-    {"rowwise", RIDGE_PRECISION_FP8_ROWS},
-    {"float8 all-gather", RIDGE_PRECISION_FP8_WEIGHTS},
-    {"mxfp8", RIDGE_PRECISION_MXFP8},
-    {"fp8-mx", RIDGE_PRECISION_MXFP8},
-    {"fp8", RIDGE_PRECISION_FP8},
-    {"float8", RIDGE_PRECISION_FP8},
-    {"PURE", RIDGE_PRECISION_BF16_PURE},
-    {"fp16", RIDGE_PRECISION_FP16},
-    {"bf16", RIDGE_PRECISION_BF16},
-    {"tf32", RIDGE_PRECISION_TF32},
-    {"fp32", RIDGE_PRECISION_FP32},
-};
-
-static const word_value remats[] = {
-    {"full", RIDGE_REMAT_FULL},        {"none", RIDGE_REMAT_NONE},
-    {"minimal", RIDGE_REMAT_MATMULS},  {"rest recomputed", RIDGE_REMAT_FULL},
-    {"save_dot", RIDGE_REMAT_MATMULS}, {"selective", RIDGE_REMAT_SELECTIVE},
-};
-
-static const word_value zeros[] = {
-    {"zero-3", 3},   {"FULL_SHARD", 3}, {"SHARD_GRAD_OP", 2}, {"zero-2", 2},
-    {"zero-1/2", 2}, {"zero-1", 1},     {"zero-0", 0},        {"ddp", 0},
-    {"none", 0},     {"fsdp", 3},
-};
-
-static bool find_word(const char *text, const word_value *words, size_t n, int *out)
-{
-    for (size_t i = 0; text != NULL && i < n; i++) {
-        if (strstr(text, words[i].word) != NULL) {
-            *out = words[i].value;
-            return true;
-        }
-    }
-    return false;
-}
 
 bool measured_has_experts(const ridge_model *model)
 {
@@ -111,18 +67,21 @@ static void read_sharding(const measured_row *row, const ridge_slice *slice,
             measured_assume(gaps, "sharding");
         return;
     }
-    int zero = 3;
+    int zero;
     if (strstr(text, "no fsdp") != NULL) {
         /* Weights are whole, but optimizers of such frameworks are sharded as a rule.
          */
         measured_assume(gaps, "optimizer sharding");
         text = "zero-1";
     }
-    find_word(text, zeros, RIDGE_COUNT_OF(zeros), &zero);
+    if (!measured_zero_word(text, &zero)) {
+        measured_assume(gaps, "sharding");
+        return;
+    }
     int64_t shards = number_over(text);
     if (strstr(text, "cores") != NULL)
         shards /= 2;
-    if (strstr(text, "hybrid") != NULL)
+    if (measured_is_hybrid(text))
         shards = slice->system->chips_per_node;
     if (shards <= 0 || shards > data || data % shards != 0)
         shards = data;
@@ -136,23 +95,26 @@ static ridge_status read_policies(ridge_ctx *cx, const measured_row *row,
 {
     int value = 0;
     const char *text = measured_text(&row->plan, "remat");
-    if (find_word(text, remats, RIDGE_COUNT_OF(remats), &value))
+    if (measured_remat_word(text, &value))
         k->remat = value;
     if (text == NULL || strstr(text, "custom") != NULL ||
         strstr(text, "offload") != NULL || k->remat < 0)
         measured_assume(gaps, "remat");
     text = measured_text(&row->plan, "precision");
-    if (find_word(text, precisions, RIDGE_COUNT_OF(precisions), &value)) {
+    if (measured_precision_word(text, &value)) {
         k->precision = (ridge_precision)value;
     } else if (text != NULL) {
         return ridge_fail(cx, RIDGE_E_ARG, "its precision, %.60s, is not known", text);
     } else {
         measured_assume(gaps, "precision");
     }
-    /* The degree of SP; whether it was on is seldom said, and is then left free. */
+    /* The degree of SP, or whether it was on; seldom said, and then left free. */
     int64_t sp;
+    bool is_on;
     if (k->tp > 1 && measured_count(&row->plan, "sp", &sp))
         k->has_sp = sp > 1 ? 1 : 0;
+    else if (k->tp > 1 && ridge_json_bool(ridge_json_get(&row->plan, "sp"), &is_on))
+        k->has_sp = is_on ? 1 : 0;
     return RIDGE_OK;
 }
 
@@ -203,7 +165,7 @@ const char *measured_format(const measured_row *row)
     const char *text = measured_text(&row->plan, "precision");
     int value;
     if (text == NULL || strchr(text, ' ') != NULL ||
-        !find_word(text, precisions, RIDGE_COUNT_OF(precisions), &value))
+        !measured_precision_word(text, &value))
         return text == NULL ? "" : text;
     return ridge_precision_policy((ridge_precision)value)->text;
 }

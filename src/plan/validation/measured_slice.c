@@ -1,6 +1,7 @@
 /* Hardware of a measured row: its chip, the system that joins such chips, and the
  * network that the row names. */
 #include "measured_row.h"
+#include "measured_words.h"
 
 #include <string.h>
 
@@ -45,33 +46,6 @@ static const ridge_system *choose_system(const ridge_catalog *catalog,
     return chosen;
 }
 
-/* "8x HDR InfiniBand 200 Gbit/s per node", "RDMA 400 Gbit/s per GPU": the number before
- * "Gbit/s", times the one before "x". @return bytes/s of a node or of a chip; 0:
- * unknown */
-static double stated_bytes_per_s(const char *text, bool *is_per_node)
-{
-    const char *unit = text == NULL ? NULL : strstr(text, "Gbit/s");
-    if (unit == NULL)
-        return 0;
-    *is_per_node = strstr(unit, "per node") != NULL;
-    double rate = 0;
-    double times = 1;
-    ridge_str rest = {text, (size_t)(unit - text)};
-    while (rest.p != NULL) {
-        double v;
-        ridge_str word = ridge_str_cut(&rest, ' ');
-        while (word.n > 0 && (word.p[0] == '(' || word.p[0] == ','))
-            word = (ridge_str){word.p + 1, word.n - 1};
-        if (word.n > 1 && word.p[word.n - 1] == 'x' &&
-            ridge_parse_double((ridge_str){word.p, word.n - 1}, &v)) {
-            times = v;
-        } else if (ridge_parse_double(word, &v)) {
-            rate = v;
-        }
-    }
-    return rate * times * 1e9 / 8;
-}
-
 /* A copy of the slice whose scale-out network has the rate that the row states. */
 static ridge_status with_stated_network(ridge_ctx *cx, const measured_row *row,
                                         const ridge_slice *slice, measured_gaps *gaps,
@@ -83,10 +57,8 @@ static ridge_status with_stated_network(ridge_ctx *cx, const measured_row *row,
     *out = slice;
     if (!has_fabric)
         return RIDGE_OK;
-    bool is_per_node = false;
-    double rate =
-        stated_bytes_per_s(measured_text(&row->hardware, "inter_node"), &is_per_node);
-    if (rate <= 0) {
+    measured_rate rate;
+    if (!measured_rate_words(measured_text(&row->hardware, "inter_node"), &rate)) {
         measured_assume(gaps, "network between nodes");
         return RIDGE_OK;
     }
@@ -94,10 +66,10 @@ static ridge_status with_stated_network(ridge_ctx *cx, const measured_row *row,
     if (copy == NULL)
         return ridge_fail_nomem(cx);
     *copy = *slice;
-    double chips = is_per_node ? (double)slice->system->chips_per_node : 1;
+    const double chips = rate.is_of_node ? (double)slice->system->chips_per_node : 1;
     for (int i = 0; i < copy->n_axes; i++) {
         if (copy->axes[i].kind == RIDGE_AXIS_FABRIC)
-            copy->axes[i].bytes_per_s = rate / chips;
+            copy->axes[i].bytes_per_s = rate.bytes_per_s / chips;
     }
     *out = copy;
     return RIDGE_OK;
