@@ -129,6 +129,18 @@ typedef struct ridge_train_price {
     double usd;
 } ridge_train_price;
 
+/** Times of layers that requests share: of one model on one chip they do not depend on
+ *  the batch, nor on how many chips there are. */
+typedef struct ridge_layer_shelf ridge_layer_shelf;
+
+/**
+ * An empty one. Models, chips and software of the requests that name it must stay as
+ * they are until the ctx closes.
+ * @owner the ctx. @threads any number may search with it. @errors E_NOMEM
+ */
+RIDGE_NODISCARD ridge_status ridge_layer_shelf_open(ridge_ctx *cx,
+                                                    ridge_layer_shelf **out);
+
 /** What is asked. Borrowed pointers must outlive the result. */
 typedef struct ridge_train_request {
     const ridge_model *model;
@@ -152,6 +164,7 @@ typedef struct ridge_train_request {
     int workers;         /* threads of the search; 0: one a processor */
     double known_step_s; /* a layout of the space is known to take this long: a search
                             for one layout looks for faster ones; 0: none is known */
+    ridge_layer_shelf *shelf; /* shared with other requests, or NULL */
     ridge_progress *progress; /* or NULL */
 } ridge_train_request;
 

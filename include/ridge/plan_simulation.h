@@ -72,9 +72,12 @@ typedef struct ridge_train_step {
     const ridge_step_end *ends;     /* [p] */
     double send_s;                  /* an activation to the next stage */
     bool is_send_exposed;           /* a rank waits while it sends */
-    bool has_barrier;               /* all wait for all before they update */
-    bool is_overlapped;             /* collectives run beside compute */
-    double processor_share;         /* see ridge_chip_processor_share */
+    /* [p v] messages that are part of a stage's passes, where stages send over unlike
+     * networks; NULL: is_send_exposed says it of all */
+    const ridge_stage_time *sent_s;
+    bool has_barrier;       /* all wait for all before they update */
+    bool is_overlapped;     /* collectives run beside compute */
+    double processor_share; /* see ridge_chip_processor_share */
     /* chips of a stage that wait for each other in each pass, and such groups, which
      * meet at the end of a step alone; their product is dp x fsdp x tp x cp */
     int64_t group_chips, replicas;

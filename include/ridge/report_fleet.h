@@ -2,7 +2,7 @@
 #ifndef RIDGE_REPORT_FLEET_H
 #define RIDGE_REPORT_FLEET_H
 
-#include "ridge/plan_fleet.h"
+#include "ridge/plan_fleet_simulation.h"
 #include "ridge/report.h"
 
 #ifdef __cplusplus
@@ -25,6 +25,24 @@ void ridge_fleet_write_html(ridge_ctx *cx, const ridge_fleet_view *view,
 /** Set the keys "layouts", "alone" and others. */
 void ridge_fleet_write_json(ridge_ctx *cx, const ridge_fleet_view *view,
                             ridge_json *object);
+
+/** A fleet's plan played out. Borrowed pointers outlive the call. */
+typedef struct ridge_fleet_played_view {
+    const char *model_name;
+    const ridge_train_request *request; /* of the fleet */
+    const ridge_fleet_simulation *simulation;
+} ridge_fleet_played_view;
+
+/** Of a pipeline as ridge_simulation_write_text; of replicas the step and its pools,
+ *  then each pool's own report. */
+void ridge_fleet_played_write_text(ridge_ctx *cx, const ridge_fleet_played_view *view,
+                                   bool with_colour, ridge_buf *out);
+void ridge_fleet_played_write_html(ridge_ctx *cx, const ridge_fleet_played_view *view,
+                                   ridge_buf *out);
+/** Keys: kind ("fleet"), split, model, slice, chips, step{}, pools[] with the keys of
+ *  ridge_simulation_write_json each; of a pipeline these keys and ranks[].pool. */
+void ridge_fleet_played_write_json(ridge_ctx *cx, const ridge_fleet_played_view *view,
+                                   ridge_json *object);
 
 #ifdef __cplusplus
 }

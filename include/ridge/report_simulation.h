@@ -13,6 +13,7 @@ typedef struct ridge_simulation_view {
     const char *model_name;
     const ridge_train_request *request;
     const ridge_train_simulation *simulation;
+    const char *const *rank_pools; /* [stages] where they are of several, or NULL */
 } ridge_simulation_view;
 
 /** As tables for people. */

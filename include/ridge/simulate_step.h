@@ -77,7 +77,8 @@ typedef struct ridge_step_outcome {
      * steps it may lie beside them */
     double mean_s;
     double p50_s, p90_s, p99_s, least_s, most_s;
-    ridge_step_loss loss; /* sums to mean_s - calm_s */
+    const double *steps_s; /* [steps] as they were played */
+    ridge_step_loss loss;  /* sums to mean_s - calm_s */
     int n_places;
     const ridge_straggler_place *places; /* [n_places], ascending */
 } ridge_step_outcome;

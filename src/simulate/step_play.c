@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Which factors passes have. */
 typedef enum factor_kind {
@@ -329,6 +330,17 @@ static void set_reduced(const player *w, const ridge__order_times *t,
     }
 }
 
+static ridge_status keep_steps(ridge_ctx *cx, const player *w, ridge_step_outcome *out)
+{
+    const size_t n = (size_t)out->steps;
+    double *kept = ridge_new(ridge_ctx_arena(cx), double, n);
+    if (kept == NULL)
+        return ridge_fail_nomem(cx);
+    memcpy(kept, w->step_s, n * sizeof *kept);
+    out->steps_s = kept;
+    return RIDGE_OK;
+}
+
 /* The steps' distribution, and what each cause adds to the mean. */
 static void sum_up(const player *w, double slow_s, double mean_s,
                    ridge_step_outcome *out)
@@ -385,6 +397,7 @@ static ridge_status play_all(ridge_ctx *cx, player *w, ridge_step_outcome *out)
     out->step_s = w->step_s[0];
     RIDGE_TRY(ridge__order_timeline(cx, &w->order, &w->times[0], &out->timeline));
     set_reduced(w, &w->times[0], out);
+    RIDGE_TRY(keep_steps(cx, w, out));
     sum_up(w, slow_s, mean_s, out);
     return list_places(cx, w, out);
 }

@@ -134,7 +134,7 @@ static void other_readers_refuse_it(void **state)
     assert_ok(cx,
               ridge_json_parse(cx, ridge_str_of(written(cx, f)), "plan.json", &root));
     assert_int_equal(ridge_plan_from_json(cx, root, &plan), RIDGE_E_PARSE);
-    fixture_assert_message(cx, "ridge explain reads it");
+    fixture_assert_message(cx, "explain and simulate read it");
 }
 
 static void every_quantity_is_told(void **state)

@@ -44,7 +44,7 @@ static ridge_status write_trace(cli_run *run, const ridge_profile *profile,
     if (simulation == NULL)
         return ridge_fail_nomem(run->cx);
     RIDGE_TRY(ridge_train_simulate(run->cx, request, &plan->layout, &calm, simulation));
-    const ridge_simulation_view played = {plan->model_name, request, simulation};
+    const ridge_simulation_view played = {plan->model_name, request, simulation, NULL};
     ridge_buf_init(&step, ridge_ctx_arena(run->cx));
     ridge_buf_init(&text, ridge_ctx_arena(run->cx));
     RIDGE_TRY(ridge_step_trace_write(run->cx, &played, &step));

@@ -24,10 +24,9 @@ static const char *const of_service[] = {
     "host-cache",  "no-prefix-cache", "per-request", "charts",   "svg",
     "memory",      "find-rate",       "stepped",     NULL};
 
-/* A plan of a fleet is refused by the reader of training plans, with what to do. */
 static const plan_player players[] = {{"train", cli_simulate_training, of_service},
                                       {"serve", cli_simulate_service, of_training},
-                                      {"fleet", cli_simulate_training, of_service}};
+                                      {"fleet", cli_simulate_fleet, of_service}};
 
 /* @param others  options of other kinds */
 static ridge_status check_options(cli_run *run, const char *const *others,
@@ -167,7 +166,8 @@ const cli_verb cli_verb_simulate = {
         "checkpoints,\n"
         "failures, work that is lost, restarts. --timeline writes stages as processes\n"
         "with their passes, bubbles, collectives by network level, gradient reduction\n"
-        "and optimizer.\n"
+        "and optimizer. Of a fleet (`--on A+B`) the step is played: one pipeline over\n"
+        "its pools, or each pool's replicas, which meet once a step.\n"
         "\n"
         "A service is played iteration by iteration under the rules of its engine\n"
         "(data/engines): continuous batching, chunked prefill, a paged cache with\n"

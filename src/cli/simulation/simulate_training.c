@@ -5,76 +5,15 @@
 #include "money_options.h"
 #include "plan_request.h"
 #include "simulate_plan.h"
+#include "trouble_options.h"
 
 #include "ridge/plan_simulation.h"
 #include "ridge/report.h"
 #include "ridge/report_simulation.h"
 
-#include <math.h>
-
-enum { STEPS_WITH_JITTER = 200, RUNS_WITH_FAILURES = 200 };
+enum { RUNS_WITH_FAILURES = 200 };
 
 /* ---- options --------------------------------------------------------------------- */
-
-static ridge_status read_whole(cli_run *run, const char *name, double fallback,
-                               double most, double *out)
-{
-    RIDGE_TRY(cli_option_count(run, name, fallback, out));
-    if (floor(*out) != *out || *out > most)
-        return ridge_fail(run->cx, RIDGE_E_ARG,
-                          "--%s: expected a whole number up to %s", name,
-                          ridge_format_count(most).s);
-    return RIDGE_OK;
-}
-
-static ridge_status fail_stragglers(cli_run *run, const char *text)
-{
-    return ridge_fail(run->cx, RIDGE_E_ARG,
-                      "--stragglers '%s': write how many chips, and how many times as "
-                      "long they take: 4:1.3",
-                      text);
-}
-
-/* "4:1.3", "4:30%": four chips that take 1.3 times as long. */
-static ridge_status read_stragglers(cli_run *run, ridge_step_trouble *t)
-{
-    const char *text = cli_option_text(run, "stragglers");
-    double n;
-    t->slowdown = 1;
-    if (!text)
-        return RIDGE_OK;
-    ridge_str rest = ridge_str_of(text);
-    const ridge_str count = ridge_str_cut(&rest, ':');
-    if (!rest.p || rest.n == 0 || !ridge_parse_count(count, &n) || floor(n) != n ||
-        n > 1e9)
-        return fail_stragglers(run, text);
-    t->stragglers = (int64_t)n;
-    if (rest.p[rest.n - 1] == '%') {
-        if (!ridge_parse_fraction(rest, &t->slowdown))
-            return fail_stragglers(run, text);
-        t->slowdown += 1;
-        return RIDGE_OK;
-    }
-    return ridge_parse_double(rest, &t->slowdown) ? RIDGE_OK
-                                                  : fail_stragglers(run, text);
-}
-
-static ridge_status read_trouble(cli_run *run, ridge_step_trouble *t)
-{
-    const char *jitter = cli_option_text(run, "jitter");
-    double steps;
-    double seed;
-    if (jitter && !ridge_parse_fraction(ridge_str_of(jitter), &t->jitter))
-        return ridge_fail(run->cx, RIDGE_E_ARG,
-                          "--jitter '%s' is not a share: write 5%% or 0.05", jitter);
-    RIDGE_TRY(read_stragglers(run, t));
-    RIDGE_TRY(read_whole(run, "steps", STEPS_WITH_JITTER, 1e9, &steps));
-    RIDGE_TRY(read_whole(run, "seed", 1, 9e15, &seed));
-    t->steps = (int64_t)steps;
-    t->seed = (uint64_t)seed;
-    t->workers = ridge_processor_count();
-    return RIDGE_OK;
-}
 
 static ridge_status read_failures(cli_run *run, const ridge_train_request *request,
                                   ridge_money_request *money,
@@ -91,8 +30,8 @@ static ridge_status read_failures(cli_run *run, const ridge_train_request *reque
         RIDGE_TRY(ridge_failure_find(run->cx, catalog, record, &money->failures));
     }
     RIDGE_TRY(cli_option_count(run, "tokens", request->total_tokens, &r->run_tokens));
-    RIDGE_TRY(
-        read_whole(run, "runs", RUNS_WITH_FAILURES, RIDGE_FAILURE_RUNS_MAX, &runs));
+    RIDGE_TRY(cli_option_whole(run, "runs", RUNS_WITH_FAILURES, RIDGE_FAILURE_RUNS_MAX,
+                               &runs));
     r->runs = (int)runs;
     r->money = money;
     return RIDGE_OK;
@@ -140,7 +79,7 @@ static ridge_status play(cli_run *run, ridge_node root, ridge_plan *plan,
     ridge_money_request money;
     RIDGE_TRY(ridge_plan_from_json(run->cx, root, plan));
     RIDGE_TRY(cli_plan_request(run, plan, request));
-    RIDGE_TRY(read_trouble(run, &asked.trouble));
+    RIDGE_TRY(cli_step_trouble(run, &asked.trouble));
     RIDGE_TRY(read_failures(run, request, &money, &asked));
     return ridge_train_simulate(run->cx, request, &plan->layout, &asked, out);
 }
@@ -153,6 +92,6 @@ int cli_simulate_training(cli_run *run, ridge_node root)
         ridge_new(ridge_ctx_arena(run->cx), ridge_train_simulation, 1);
     if (!simulation || play(run, root, &plan, &request, simulation) != RIDGE_OK)
         return cli_fail(run);
-    const ridge_simulation_view view = {plan.model_name, &request, simulation};
+    const ridge_simulation_view view = {plan.model_name, &request, simulation, NULL};
     return show(run, &view);
 }

@@ -137,6 +137,7 @@ static ridge_status read_terms(cli_run *run, ridge_train_request *r,
         RIDGE_TRY(cli_money(run, r->slice->chip, money));
     r->usd_per_chip_hour = money->has_price ? money->price.usd_per_chip_hour : 0;
     RIDGE_TRY(read_numbers(run, r));
+    RIDGE_TRY(ridge_layer_shelf_open(run->cx, &r->shelf));
     RIDGE_TRY(cli_stack(run, cli_option_text(run, "stack"), &r->stack));
     return read_knobs(run, &r->knobs);
 }

@@ -21,7 +21,8 @@ static ridge_status write_step(cli_run *run, const ridge_train_view *view,
         return ridge_fail_nomem(run->cx);
     RIDGE_TRY(ridge_train_simulate(
         run->cx, view->request, &view->result->layouts[0].layout, &calm, simulation));
-    const ridge_simulation_view played = {view->model_name, view->request, simulation};
+    const ridge_simulation_view played = {view->model_name, view->request, simulation,
+                                          NULL};
     ridge_buf_init(&text, ridge_ctx_arena(run->cx));
     RIDGE_TRY(ridge_step_trace_write(run->cx, &played, &text));
     return write_file(run, path, &text);

@@ -6,8 +6,6 @@
  */
 #include "fleet_case.h"
 
-#include "layer_program.h"
-
 #include <math.h>
 
 /* ---- what joins pools -------------------------------------------------------------
@@ -153,7 +151,6 @@ static ridge_status open_pool(fleet_case *fc, const ridge_slice *slice)
     fc->requests[i].usd_per_chip_hour = 0;
     fc->requests[i].knobs.pp = 0; /* it is of all pools */
     RIDGE_TRY(train_case_open(fc->cx, &fc->requests[i], &fc->pools[i]));
-    RIDGE_TRY(train_programs_open(&fc->pools[i]));
     fc->chips += slice->chips;
     fc->peak_flops_per_s +=
         (double)slice->chips * ridge_chip_peak(slice->chip, RIDGE_DTYPE_BF16, NULL);

@@ -31,27 +31,49 @@ static double bound_of(const fleet_desk *d, const fleet_work *work,
                          !ridge_schedule_is_split(d->common.schedule));
 }
 
-/* Layers spread over all stages without a rest, on the quickest that a pool may do at
- * its placement, or at any. A pool is as quick as on the kind of layer that suits it
- * best. */
-static double least_of_order_s(const fleet_desk *d, const int *order, bool is_placed)
+/* What is known of a pool's stages when a bound is asked for. */
+typedef enum pace_of { PACE_OF_COMPUTE, PACE_OF_MESH, PACE_OF_PLACE } pace_of;
+
+static double *compute_of(const fleet_desk *d, int pool)
 {
-    const fleet_work work = {d->fc->request->model->n_layers, d->of_kind,
-                             fleet_desk_part(d, 0, 0, 0)->layer_s};
+    return &d->compute_s[pool * (d->fc->request->model->n_layers + 1)];
+}
+
+/* The quickest that a pool may do at its placement, or at any. */
+static void quicken(const fleet_desk *d, const fleet_work *work, int pool, pace_of what,
+                    fleet_pace *pace)
+{
+    const int first = what == PACE_OF_PLACE ? d->places[pool] : 0;
+    const int last = what == PACE_OF_PLACE ? first : d->pools[pool].at.n - 1;
+    for (int place = first; place <= last; place++) {
+        for (int r = 0; r < d->n_remats; r++) {
+            const fleet_part *p = fleet_desk_part(d, pool, place, r);
+            pace->speed = fmax(pace->speed, fleet_pace_speed(work, p->layer_s));
+            pace->head_s = fmin(pace->head_s, p->head_s);
+        }
+    }
+}
+
+/* Layers spread over all stages without a rest. A pool is as quick as on the kind of
+ * layer that suits it best. */
+static double least_of_order_s(const fleet_desk *d, const int *order, pace_of what)
+{
+    const int kinds = d->fc->request->model->n_layers;
+    const bool is_laid = what != PACE_OF_COMPUTE;
+    const fleet_work work = {kinds, d->of_kind,
+                             is_laid ? fleet_desk_part(d, 0, 0, 0)->layer_s
+                                     : compute_of(d, 0)};
     fleet_pace paces[RIDGE_FLEET_POOL_MAX];
     for (int i = 0; i < d->fc->n; i++) {
         const int pool = order[i];
-        const int first = is_placed ? d->places[pool] : 0;
-        const int last = is_placed ? first : d->pools[pool].at.n - 1;
-        fleet_pace *pace = &paces[i];
-        *pace = (fleet_pace){fleet_desk_part(d, pool, 0, 0)->part.stages, 0,
-                             (double)INFINITY, (double)INFINITY};
-        for (int place = first; place <= last; place++) {
-            for (int r = 0; r < d->n_remats; r++) {
-                const fleet_part *p = fleet_desk_part(d, pool, place, r);
-                pace->speed = fmax(pace->speed, fleet_pace_speed(&work, p->layer_s));
-                pace->head_s = fmin(pace->head_s, p->head_s);
-            }
+        const double *alone_s = compute_of(d, pool);
+        paces[i] =
+            (fleet_pace){d->pools[pool].stages, 0, (double)INFINITY, (double)INFINITY};
+        if (is_laid) {
+            quicken(d, &work, pool, what, &paces[i]);
+        } else {
+            paces[i].speed = fleet_pace_speed(&work, alone_s);
+            paces[i].head_s = alone_s[kinds];
         }
     }
     return bound_of(d, &work, paces);
@@ -197,15 +219,15 @@ static void try_remats(fleet_desk *d, const int *order)
     } while (next_choice(d, &c));
 }
 
-/* Of any order of the pools, from place @p at on, at any placement. */
-static double least_of_mesh_s(const fleet_desk *d, int *order, int at)
+/* Of any order of the pools, from place @p at on. */
+static double least_of_mesh_s(const fleet_desk *d, int *order, int at, pace_of what)
 {
     double least_s = (double)INFINITY;
     if (at == d->fc->n || at == RIDGE_FLEET_POOL_MAX)
-        return least_of_order_s(d, order, false);
+        return least_of_order_s(d, order, what);
     for (int i = at; i < d->fc->n; i++) {
         swap(order, i, at);
-        least_s = fmin(least_s, least_of_mesh_s(d, order, at + 1));
+        least_s = fmin(least_s, least_of_mesh_s(d, order, at + 1, what));
         swap(order, i, at);
     }
     return least_s;
@@ -215,7 +237,7 @@ static double least_of_mesh_s(const fleet_desk *d, int *order, int at)
 static void try_orders(fleet_desk *d, int *order, int at)
 {
     if (at == d->fc->n || at == RIDGE_FLEET_POOL_MAX) {
-        if (least_of_order_s(d, order, true) <= limit_s(d))
+        if (least_of_order_s(d, order, PACE_OF_PLACE) <= limit_s(d))
             try_remats(d, order);
         return;
     }
@@ -243,16 +265,35 @@ static void try_places(fleet_desk *d, int pool)
     }
 }
 
-/* Every combination, unless none can be quick enough. */
-void fleet_desk_combine(fleet_desk *d)
+void fleet_desk_cover(fleet_desk *d)
 {
-    int order[RIDGE_FLEET_POOL_MAX];
     int64_t all = count_choices(d);
     for (int i = 0; i < d->fc->n; i++)
         all *= (int64_t)(i + 1) * d->pools[i].placements;
     d->answer->covered += all;
-    d->mesh++;
+}
+
+static bool is_any_quick(const fleet_desk *d, pace_of what)
+{
+    int order[RIDGE_FLEET_POOL_MAX];
     memcpy(order, AS_WRITTEN, sizeof order);
-    if (least_of_mesh_s(d, order, 0) <= limit_s(d))
+    return least_of_mesh_s(d, order, 0, what) <= limit_s(d);
+}
+
+bool fleet_desk_may_be_quick(fleet_desk *d, const layer_time *const *layers)
+{
+    for (int i = 0; i < d->fc->n; i++) {
+        for (int k = 0; k <= d->fc->pools[i].n_kinds; k++)
+            compute_of(d, i)[k] =
+                layer_time_fwd_s(&layers[i][k]) + layer_time_bwd_s(&layers[i][k]);
+    }
+    return is_any_quick(d, PACE_OF_COMPUTE);
+}
+
+/* Every combination, unless none can be quick enough. */
+void fleet_desk_combine(fleet_desk *d)
+{
+    d->mesh++;
+    if (is_any_quick(d, PACE_OF_MESH))
         try_places(d, 0);
 }

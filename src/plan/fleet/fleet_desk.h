@@ -6,7 +6,11 @@
 #include "fleet_task.h"
 #include "layout_placements.h"
 
-enum { SHAPES_MOST = 64, OPTIONS_MOST = LAYOUT_PLACEMENT_MOST * RIDGE_REMAT_COUNT };
+enum {
+    ZERO_STAGES = 4,
+    SHAPES_MOST = 64,
+    OPTIONS_MOST = LAYOUT_PLACEMENT_MOST * RIDGE_REMAT_COUNT
+};
 
 /* What a pool may do for the present mesh, ZeRO stage and microbatch. */
 typedef struct pool_options {
@@ -14,6 +18,10 @@ typedef struct pool_options {
     int n_shapes; /* memo of layer times by microbatch */
     int64_t shape_seqs[SHAPES_MOST];
     const layer_time *shapes[SHAPES_MOST];
+    /* Placements of the mesh by ZeRO stage, and whether they are found. */
+    layout_placements laid[ZERO_STAGES];
+    bool is_laid[ZERO_STAGES];
+    int64_t stages;                 /* of the mesh */
     int placements;                 /* of the mesh, of which those that differ are */
     layout_placements at;           /* these */
     layer_exchange *exchanges;      /* [placements][kinds + 1] */
@@ -22,8 +30,9 @@ typedef struct pool_options {
     fleet_part parts[OPTIONS_MOST]; /* [placements][RIDGE_REMAT_COUNT] */
 } pool_options;
 
-typedef struct fleet_desk {
+struct fleet_desk {
     ridge_ctx *cx;
+    ridge_mark mark; /* what a task takes goes from here on */
     fleet_case *fc;
     fleet_sheet *sheet;
     const ridge_knobs *knobs;
@@ -32,18 +41,27 @@ typedef struct fleet_desk {
     fleet_answer *answer;
     pool_options *pools; /* [fc->n] */
     double *of_kind;     /* [kinds] layers of each kind in the model */
+    double *compute_s;   /* [pools][kinds + 1] both passes of a layer, nothing else */
     ridge_layout common;
     int n_remats;
     ridge_remat remats[RIDGE_REMAT_COUNT]; /* in question, cheapest first */
     int places[RIDGE_FLEET_POOL_MAX];      /* of the present combination */
-    int mesh;       /* number of the present mesh, ZeRO stage and microbatch, from 1 */
+    int mesh; /* number of the present mesh, ZeRO stage and microbatch, from 1; it goes
+                 on from task to task */
     int *full_at;   /* [choice_code] the mesh in which it was found not to fit */
     int *room_at;   /* [pool][last stage][RIDGE_REMAT_COUNT] the mesh of: */
     int64_t *rooms; /* [of those][kinds] layers that a stage holds */
-} fleet_desk;
+};
 
 /** A pool's part at one of its placements with one of the policies in question. */
 fleet_part *fleet_desk_part(const fleet_desk *desk, int pool, int place, int remat);
+
+/** Count the combinations of the present mesh, ZeRO stage and microbatch as covered. */
+void fleet_desk_cover(fleet_desk *desk);
+
+/** Whether its compute alone is within the limit, whatever its stages exchange.
+ *  @param layers  [pools] times of its layers */
+bool fleet_desk_may_be_quick(fleet_desk *desk, const layer_time *const *layers);
 
 /** Every combination of placements, orders and policies of the present mesh, ZeRO stage
  *  and microbatch, unless none can be quick enough. */

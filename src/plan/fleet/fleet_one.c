@@ -134,16 +134,18 @@ static ridge_status refuse(const ridge_fleet_layout *layout, ridge_fit fit,
     return RIDGE_OK;
 }
 
-static ridge_status price_one(fleet_case *fc, const ridge_fleet_layout *layout,
-                              ridge_fleet_price *out)
+ridge_status fleet_layout_price(fleet_case *fc, const ridge_fleet_layout *layout,
+                                fleet_sheet **on, ridge_fleet_price *out)
 {
+    ridge_arena *arena = ridge_ctx_arena(fc->cx);
     const ridge_layout *common = &layout->common;
-    fleet_part parts[RIDGE_FLEET_POOL_MAX];
-    fleet_part *order[RIDGE_FLEET_POOL_MAX];
+    fleet_part *parts = ridge_new(arena, fleet_part, RIDGE_FLEET_POOL_MAX);
+    fleet_part **order = ridge_arena_new(arena, RIDGE_FLEET_POOL_MAX, sizeof *order);
     bool is_roomy;
     fleet_sheet *sheet = fleet_sheet_open(fc);
-    if (sheet == NULL)
+    if (sheet == NULL || parts == NULL || order == NULL)
         return ridge_fail_nomem(fc->cx);
+    *on = sheet;
     RIDGE_TRY(check_parts(fc, layout));
     for (int i = 0; i < layout->n_parts; i++) {
         const ridge_fit fit = fleet_layout_check(fc, common, &layout->parts[i]);
@@ -167,9 +169,10 @@ ridge_status ridge_fleet_price_one(ridge_ctx *cx, const ridge_train_request *req
                                    ridge_fleet_price *out)
 {
     fleet_case *fc = NULL;
+    fleet_sheet *sheet = NULL;
     RIDGE_TRY(fleet_case_check_pipeline(cx, request));
     RIDGE_TRY(fleet_case_open(cx, request, &fc));
-    return price_one(fc, layout, out);
+    return fleet_layout_price(fc, layout, &sheet, out);
 }
 
 /* ---- sums of a run ----------------------------------------------------------------

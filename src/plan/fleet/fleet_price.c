@@ -3,28 +3,13 @@
  * pool, by the same functions as on one kind of chip; the pipeline, the wait for the
  * slowest stage and the longest reduction are of all.
  */
-#include "fleet_price.h"
-#include "usual_choice.h"
+#include "fleet_sheet.h"
 
 #include "fleet_deal.h"
+#include "usual_choice.h"
 
 #include <math.h>
 #include <string.h>
-
-struct fleet_sheet {
-    fleet_case *fc;
-    int n;
-    fleet_part *const *parts; /* in the order of the pipeline */
-    int pp;
-    int64_t microbatches;
-    train_stages stages;
-    step_sync *syncs;       /* [stages.n] */
-    double *layers;         /* [pp][kinds] */
-    const double **layer_s; /* [pp][kinds] */
-    double *fixed_s;        /* [pp] */
-    int *part_of;           /* [pp] */
-    int *from;              /* scratch of the deal */
-};
 
 fleet_sheet *fleet_sheet_open(fleet_case *fc)
 {
@@ -152,7 +137,7 @@ void fleet_part_room(fleet_case *fc, const fleet_part *p, int64_t last, int64_t 
 /* ---- messages ---------------------------------------------------------------------
  */
 
-static ridge_time message(const fleet_sheet *s, int from, int to)
+ridge_time fleet_sheet_message(const fleet_sheet *s, int from, int to)
 {
     const ridge_group pair = {
         .n_spans = 1, .spans = {{.axis = 0, .size = 2, .stride = 1}}, .ranks = 2};
@@ -211,9 +196,9 @@ static void lay_parts(fleet_sheet *s, fleet_part *const *parts, int n)
         const fleet_part *p = parts[s->part_of[r]];
         const train_stage stage = stage_at(s, r, NULL);
         const double sent_s = train_stage_sends(&p->layout, &stage, false) *
-                                  message(s, r, r + 1).expected_s +
+                                  fleet_sheet_message(s, r, r + 1).expected_s +
                               train_stage_sends(&p->layout, &stage, true) *
-                                  message(s, r, r - 1).expected_s;
+                                  fleet_sheet_message(s, r, r - 1).expected_s;
         s->layer_s[r] = p->layer_s;
         s->fixed_s[r] =
             (p->layout.has_pp_overlap ? 0 : sent_s) + (stage.has_head ? p->head_s : 0);
@@ -320,8 +305,8 @@ static stage_time time_stage(const fleet_sheet *s, int index, stage_pass *pass)
     const fleet_part *p = s->parts[s->part_of[stage->first]];
     const double down = train_stage_sends(&p->layout, stage, false);
     const double up = train_stage_sends(&p->layout, stage, true);
-    const ridge_time forward = message(s, stage->first, stage->first + 1);
-    const ridge_time backward = message(s, stage->first, stage->first - 1);
+    const ridge_time forward = fleet_sheet_message(s, stage->first, stage->first + 1);
+    const ridge_time backward = fleet_sheet_message(s, stage->first, stage->first - 1);
     const double n = fmax(down + up, 1);
     train_terms terms = p->terms;
     terms.send.expected_s = (down * forward.expected_s + up * backward.expected_s) / n;
@@ -362,7 +347,8 @@ static void add_stage(fleet_sheet *s, int index, fleet_walk *w, ridge_fleet_pric
     const ridge_step_end end = train_step_end(p->tc, &p->terms, &p->layout, index);
     const double bound_s = stage_time_bound_s(&t);
     const double total_s = stage_time_total_s(&t);
-    const double message_s = message(s, stage->first, stage->first + 1).expected_s;
+    const double message_s =
+        fleet_sheet_message(s, stage->first, stage->first + 1).expected_s;
     out->pools[at].stage_s = fmax(out->pools[at].stage_s, total_s);
     w->bound_sum_s += stage->count * bound_s;
     w->bound_most_s = fmax(w->bound_most_s, bound_s);

@@ -67,6 +67,13 @@ bool fleet_sheet_holds(fleet_sheet *sheet, fleet_part *const *parts, int n);
 void fleet_part_room(fleet_case *fc, const fleet_part *part, int64_t last,
                      int64_t *layers);
 
+/** As ridge_fleet_price_one. @param on  out: the sheet that it was priced on, which has
+ *  its stages where it fits. @owner the case's ctx */
+RIDGE_NODISCARD ridge_status fleet_layout_price(fleet_case *fc,
+                                                const ridge_fleet_layout *layout,
+                                                fleet_sheet **on,
+                                                ridge_fleet_price *out);
+
 /** Rates, utilisation, days from the step time. */
 void fleet_price_finish(const fleet_case *fc, ridge_fleet_price *price);
 

@@ -40,7 +40,44 @@ static ridge_train_request request_of(const share_desk *d, int pool, int64_t seq
 /* ---- a deal -----------------------------------------------------------------------
  */
 
-/* Every layout of every pool. What is found is kept if it is the best so far. */
+/* A pool by itself. @param is_out  out: no layout that fits is quicker than the best
+ * deal */
+static ridge_status search_quicker(const share_desk *d, int pool, int64_t seqs,
+                                   ridge_train_price *best, bool *is_out)
+{
+    ridge_train_result result;
+    ridge_train_request r = request_of(d, pool, seqs);
+    r.top = 1;
+    r.known_step_s = isinf(d->best_s) ? 0 : d->best_s;
+    RIDGE_TRY(ridge_train_search(d->fc->cx, &r, &result));
+    *is_out = result.n_layouts == 0 || !(result.layouts[0].step_time_s < d->best_s);
+    if (!*is_out)
+        *best = result.layouts[0];
+    return RIDGE_OK;
+}
+
+/* Keep a deal if it is better than the best so far: one pool that is not leaves the
+ * others out of question. */
+static ridge_status try_deal(share_desk *d, const fleet_deal_out *deal)
+{
+    ridge_train_price found[RIDGE_FLEET_POOL_MAX];
+    double slowest_s = 0;
+    for (int p = 0; p < d->fc->n; p++) {
+        bool is_out = false;
+        RIDGE_TRY(search_quicker(d, p, deal->seqs[p], &found[p], &is_out));
+        if (is_out)
+            return RIDGE_OK;
+        slowest_s = fmax(slowest_s, found[p].step_time_s);
+    }
+    d->best_s = slowest_s;
+    d->best_deal = *deal;
+    for (int p = 0; p < d->fc->n; p++)
+        d->best[p] = found[p];
+    return RIDGE_OK;
+}
+
+/* Every layout of every pool, the best of which are remembered. What is found is kept
+ * if it is the best so far. */
 static ridge_status search_deal(share_desk *d, const fleet_deal_out *deal)
 {
     ridge_train_price found[RIDGE_FLEET_POOL_MAX];
@@ -232,7 +269,7 @@ static ridge_status search_about(share_desk *d)
     for (int64_t more = -reach; more <= reach; more += stride) {
         const fleet_deal_out deal = {{centre.seqs[0] + more, centre.seqs[1] - more}};
         if (more != 0 && deal.seqs[0] > 0 && deal.seqs[1] > 0)
-            RIDGE_TRY(search_deal(d, &deal));
+            RIDGE_TRY(try_deal(d, &deal));
     }
     return RIDGE_OK;
 }
@@ -265,7 +302,7 @@ static ridge_status try_deals(share_desk *d, fleet_deal_out *deal, int pool,
 {
     if (pool == d->fc->n - 1 || pool == RIDGE_FLEET_POOL_MAX - 1) {
         deal->seqs[pool] = left;
-        return search_deal(d, deal);
+        return try_deal(d, deal);
     }
     const int64_t most = left - (d->fc->n - 1 - pool);
     for (deal->seqs[pool] = 1; deal->seqs[pool] <= most; deal->seqs[pool]++)

@@ -10,13 +10,12 @@
 #include <math.h>
 #include <string.h>
 
-enum { CP_CHUNK_LEAST_TOKENS = 1024, REASON_LENGTH = 300, WAVE_TASKS = 12 };
+enum { CP_CHUNK_LEAST_TOKENS = 1024, WAVE_TASKS = 12 };
 
 typedef struct fleet_item {
     fleet_task task;
     fleet_answer answer;
     ridge_status st;
-    char reason[REASON_LENGTH];
 } fleet_item;
 
 typedef struct fleet_hunt {
@@ -24,7 +23,10 @@ typedef struct fleet_hunt {
     const ridge_train_request *request;
     int n, cap;
     fleet_item *items;
-    int first; /* task of the present wave */
+    int workers;
+    ridge_ctx **contexts; /* [workers] */
+    fleet_desk **desks;   /* [workers] NULL until they are wanted */
+    int first;            /* task of the present wave */
     double bound_s;
     bool is_quick;
 } fleet_hunt;
@@ -130,23 +132,20 @@ static ridge_status find_tasks(fleet_hunt *h)
 /* ---- the passes -------------------------------------------------------------------
  */
 
+static ridge_status run_task(fleet_hunt *h, fleet_item *item, int worker)
+{
+    if (h->desks[worker] == NULL)
+        RIDGE_TRY(fleet_desk_open(h->contexts[worker], h->request, &h->desks[worker]));
+    return fleet_desk_run(h->desks[worker], &item->task, h->bound_s, h->is_quick,
+                          &item->answer);
+}
+
 static void run_item(void *payload, int64_t index, int worker)
 {
     fleet_hunt *h = payload;
     fleet_item *item = &h->items[h->first + index];
-    ridge_ctx *cx = ridge_ctx_open();
     item->answer = (fleet_answer){.ranking = {.top = h->request->top}};
-    item->st = RIDGE_E_NOMEM;
-    if (cx == NULL)
-        return;
-    item->st = fleet_task_run(cx, h->request, &item->task, h->bound_s, h->is_quick,
-                              &item->answer);
-    const char *message = ridge_ctx_message(cx);
-    const size_t length = strlen(message);
-    const size_t kept = length < REASON_LENGTH ? length : REASON_LENGTH - 1;
-    memcpy(item->reason, message, kept);
-    item->reason[kept] = '\0';
-    ridge_ctx_close(cx);
+    item->st = run_task(h, item, worker);
     if (worker == 0 && h->request->progress != NULL)
         ridge_progress_show(h->request->progress,
                             (h->is_quick ? 0 : 0.3) + (h->is_quick ? 0.3 : 0.7) *
@@ -155,19 +154,28 @@ static void run_item(void *payload, int64_t index, int worker)
                             "searching layouts of the fleet");
 }
 
-static ridge_status run_wave(fleet_hunt *h, int workers, fleet_ranking *all)
+static ridge_status fail_as_worker(fleet_hunt *h, ridge_status st)
+{
+    for (int w = 0; w < h->workers; w++) {
+        const char *message = ridge_ctx_message(h->contexts[w]);
+        if (message[0] != '\0')
+            return ridge_fail(h->cx, st, "%s", message);
+    }
+    return ridge_fail_nomem(h->cx);
+}
+
+static ridge_status run_wave(fleet_hunt *h, fleet_ranking *all)
 {
     const int left = h->n - h->first;
     const int tasks = left < WAVE_TASKS ? left : WAVE_TASKS;
     h->bound_s = fmin(h->bound_s, fleet_ranking_worst_s(all));
-    RIDGE_TRY(ridge_parallel(h->cx, workers, tasks, run_item, h));
+    RIDGE_TRY(ridge_parallel(h->cx, h->workers, tasks, run_item, h));
     if (ridge_ctx_is_cancelled(h->cx))
         return ridge_fail(h->cx, RIDGE_E_CANCELLED, "cancelled during the search");
     for (int i = h->first; i < h->first + tasks; i++) {
         const fleet_item *item = &h->items[i];
         if (item->st != RIDGE_OK)
-            return ridge_fail(h->cx, item->st, "%s",
-                              item->reason[0] != '\0' ? item->reason : "out of memory");
+            return fail_as_worker(h, item->st);
         for (int j = 0; j < item->answer.ranking.n; j++)
             fleet_ranking_insert(all, &item->answer.ranking.entries[j]);
     }
@@ -177,12 +185,46 @@ static ridge_status run_wave(fleet_hunt *h, int workers, fleet_ranking *all)
 /* What a wave finds bounds the next: waves are alike for any number of workers. */
 static ridge_status run_pass(fleet_hunt *h, bool is_quick, fleet_ranking *all)
 {
-    const int workers =
-        h->request->workers > 0 ? h->request->workers : ridge_processor_count();
     h->is_quick = is_quick;
     for (h->first = 0; h->first < h->n; h->first += WAVE_TASKS)
-        RIDGE_TRY(run_wave(h, workers, all));
+        RIDGE_TRY(run_wave(h, all));
     return RIDGE_OK;
+}
+
+static ridge_status open_workers(fleet_hunt *h)
+{
+    ridge_arena *arena = ridge_ctx_arena(h->cx);
+    h->workers =
+        h->request->workers > 0 ? h->request->workers : ridge_processor_count();
+    h->contexts = ridge_arena_new(arena, (size_t)h->workers, sizeof *h->contexts);
+    h->desks = ridge_arena_new(arena, (size_t)h->workers, sizeof *h->desks);
+    if (h->contexts == NULL || h->desks == NULL)
+        return ridge_fail_nomem(h->cx);
+    for (int i = 0; i < h->workers; i++) {
+        h->contexts[i] = ridge_ctx_open();
+        if (h->contexts[i] == NULL)
+            return ridge_fail_nomem(h->cx);
+    }
+    return RIDGE_OK;
+}
+
+static void close_workers(fleet_hunt *h)
+{
+    for (int i = 0; h->contexts != NULL && i < h->workers; i++) {
+        if (h->contexts[i] != NULL)
+            ridge_ctx_close(h->contexts[i]);
+    }
+}
+
+static ridge_status hunt(fleet_hunt *h, fleet_ranking *all)
+{
+    h->bound_s = (double)INFINITY;
+    RIDGE_TRY(find_tasks(h));
+    RIDGE_TRY(open_workers(h));
+    RIDGE_TRY(run_pass(h, true, all));
+    h->bound_s = fleet_ranking_worst_s(all);
+    all->n = 0;
+    return run_pass(h, false, all);
 }
 
 static ridge_status search(fleet_hunt *h, ridge_fleet_result *out)
@@ -191,12 +233,9 @@ static ridge_status search(fleet_hunt *h, ridge_fleet_result *out)
     if (all == NULL)
         return ridge_fail_nomem(h->cx);
     all->top = h->request->top;
-    h->bound_s = (double)INFINITY;
-    RIDGE_TRY(find_tasks(h));
-    RIDGE_TRY(run_pass(h, true, all));
-    h->bound_s = fleet_ranking_worst_s(all);
-    all->n = 0;
-    RIDGE_TRY(run_pass(h, false, all));
+    const ridge_status st = hunt(h, all);
+    close_workers(h);
+    RIDGE_TRY(st);
     for (int i = 0; i < h->n; i++) {
         out->covered += h->items[i].answer.covered;
         out->priced += h->items[i].answer.priced;
@@ -286,8 +325,10 @@ ridge_status ridge_fleet_search(ridge_ctx *cx, const ridge_train_request *reques
     RIDGE_TRY(fleet_case_check(cx, request));
     if (whole.top < 1 || whole.top > RIDGE_TRAIN_TOP_MAX)
         whole.top = whole.top < 1 ? 1 : RIDGE_TRAIN_TOP_MAX;
+    if (whole.shelf == NULL)
+        RIDGE_TRY(ridge_layer_shelf_open(cx, &whole.shelf));
     for (const ridge_slice *s = request->slice; s != NULL; s = s->next)
-        RIDGE_TRY(search_alone(cx, request, s, &result));
+        RIDGE_TRY(search_alone(cx, &whole, s, &result));
     result.batch_seqs =
         (int64_t)fmax(1, round(request->batch_tokens / floor(request->seq_tokens)));
     result.batch_tokens = (double)result.batch_seqs * floor(request->seq_tokens);

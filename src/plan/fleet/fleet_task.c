@@ -10,6 +10,8 @@
 #include "pipeline_choice.h"
 #include "usual_choice.h"
 
+#include <string.h>
+
 static bool is_free_or(int64_t knob, int64_t value)
 {
     return knob <= 0 || knob == value;
@@ -18,23 +20,31 @@ static bool is_free_or(int64_t knob, int64_t value)
 /* ---- options ----------------------------------------------------------------------
  */
 
-static ridge_status find_shape(fleet_desk *d, int pool, const ridge_layout *l,
-                               const layer_time **out)
+/* A pool's part of the present mesh, but for placement and policy. */
+static ridge_fleet_part part_of(const fleet_desk *d, int pool)
+{
+    const ridge_layout *l = &d->common;
+    return (ridge_fleet_part){.pool = pool,
+                              .stages = d->fc->slices[pool].chips /
+                                        (l->dp * l->fsdp * l->tp * l->cp)};
+}
+
+static ridge_status find_shape(fleet_desk *d, int pool, const layer_time **out)
 {
     pool_options *o = &d->pools[pool];
     train_case *tc = &d->fc->pools[pool];
+    const layer_shape shape = layer_shape_of(&d->common);
     for (int i = 0; i < o->n_shapes; i++) {
-        if (o->shape_seqs[i] == l->microbatch_seqs) {
+        if (o->shape_seqs[i] == shape.microbatch_seqs) {
             *out = o->shapes[i];
             return RIDGE_OK;
         }
     }
-    const layer_shape shape = layer_shape_of(l);
     *out = train_layer_times(tc, &shape);
     if (*out == NULL)
         return tc->status == RIDGE_OK ? ridge_fail_nomem(d->cx) : tc->status;
     if (o->n_shapes < SHAPES_MOST) {
-        o->shape_seqs[o->n_shapes] = l->microbatch_seqs;
+        o->shape_seqs[o->n_shapes] = shape.microbatch_seqs;
         o->shapes[o->n_shapes++] = *out;
     }
     return RIDGE_OK;
@@ -104,30 +114,35 @@ static bool is_new_place(const fleet_desk *d, int pool)
     return is_new;
 }
 
-/* @param at  out: whether the pool's network takes the mesh */
-static ridge_status find_options(fleet_desk *d, int pool, bool *at)
+/* Where the pool's part may lie: it does not depend on the microbatch. @return whether
+ * its network takes the mesh */
+static bool find_places(fleet_desk *d, int pool)
 {
     pool_options *o = &d->pools[pool];
-    train_case *tc = &d->fc->pools[pool];
-    ridge_fleet_part part = {
-        .pool = pool,
-        .stages = tc->slice->chips /
-                  (d->common.dp * d->common.fsdp * d->common.tp * d->common.cp)};
+    const ridge_fleet_part part = part_of(d, pool);
     const ridge_layout local = fleet_layout_local(d->fc, &d->common, &part);
-    const layer_time *layers = NULL;
-    RIDGE_TRY(find_shape(d, pool, &local, &layers));
-    layout_placements_find(tc->slice, &local, d->is_quick ? 1 : LAYOUT_PLACEMENT_MOST,
-                           &o->at);
-    *at = o->at.n > 0;
-    o->placements = o->at.n;
+    layout_placements *laid = &o->laid[local.zero_stage];
+    if (!o->is_laid[local.zero_stage])
+        layout_placements_find(d->fc->pools[pool].slice, &local,
+                               d->is_quick ? 1 : LAYOUT_PLACEMENT_MOST, laid);
+    o->is_laid[local.zero_stage] = true;
+    o->placements = laid->n;
+    o->stages = part.stages;
+    return laid->n > 0;
+}
+
+static void fill_options(fleet_desk *d, int pool, const layer_time *layers)
+{
+    pool_options *o = &d->pools[pool];
+    ridge_fleet_part part = part_of(d, pool);
+    const layout_placements *laid = &o->laid[d->common.zero_stage];
     o->at.n = 0;
-    for (int i = 0; i < o->placements; i++) {
-        o->at.groups[o->at.n] = o->at.groups[i];
-        o->at.index[o->at.n] = o->at.index[i];
+    for (int i = 0; i < laid->n; i++) {
+        o->at.groups[o->at.n] = laid->groups[i];
+        o->at.index[o->at.n] = laid->index[i];
         fill_place(d, pool, layers, &part);
         o->at.n += is_new_place(d, pool) ? 1 : 0;
     }
-    return RIDGE_OK;
 }
 
 /* ---- meshes -----------------------------------------------------------------------
@@ -137,9 +152,7 @@ static bool is_legal(const fleet_desk *d)
 {
     const ridge_layout *l = &d->common;
     for (int i = 0; i < d->fc->n; i++) {
-        const ridge_fleet_part part = {.pool = i,
-                                       .stages = d->fc->slices[i].chips /
-                                                 (l->dp * l->fsdp * l->tp * l->cp)};
+        const ridge_fleet_part part = part_of(d, i);
         if (fleet_layout_check(d->fc, l, &part) != RIDGE_FIT_OK)
             return false;
     }
@@ -149,14 +162,20 @@ static bool is_legal(const fleet_desk *d)
 
 static ridge_status search_microbatch(fleet_desk *d)
 {
+    const layer_time *layers[RIDGE_FLEET_POOL_MAX];
     if (!is_legal(d))
         return RIDGE_OK;
     for (int i = 0; i < d->fc->n; i++) {
-        bool is_laid = false;
-        RIDGE_TRY(find_options(d, i, &is_laid));
-        if (!is_laid)
+        if (!find_places(d, i))
             return RIDGE_OK;
     }
+    for (int i = 0; i < d->fc->n; i++)
+        RIDGE_TRY(find_shape(d, i, &layers[i]));
+    fleet_desk_cover(d);
+    if (!fleet_desk_may_be_quick(d, layers))
+        return RIDGE_OK;
+    for (int i = 0; i < d->fc->n; i++)
+        fill_options(d, i, layers[i]);
     fleet_desk_combine(d);
     return RIDGE_OK;
 }
@@ -168,6 +187,8 @@ static ridge_status search_data(fleet_desk *d)
     const int last = l->fsdp > 1 || l->cp > 1 ? 3 : 0;
     const int64_t replicas = l->dp * l->fsdp;
     divisors seqs;
+    for (int i = 0; i < d->fc->n; i++)
+        memset(d->pools[i].is_laid, 0, sizeof d->pools[i].is_laid);
     if (!divisors_of(ridge_ctx_arena(d->cx),
                      ridge_ceil_div(d->fc->pools[0].batch_seqs, replicas), &seqs))
         return ridge_fail_nomem(d->cx);
@@ -222,33 +243,32 @@ static ridge_status search_meshes(fleet_desk *d)
     return RIDGE_OK;
 }
 
-/* ---- tasks ------------------------------------------------------------------------
+/* ---- the desk ---------------------------------------------------------------------
  */
 
-static ridge_status open_pool(fleet_desk *d, int pool, const fleet_task *task)
+static ridge_status open_pool(fleet_desk *d, int pool)
 {
     pool_options *o = &d->pools[pool];
-    train_case *tc = &d->fc->pools[pool];
     ridge_arena *arena = ridge_ctx_arena(d->cx);
-    const size_t kinds = (size_t)tc->n_kinds;
+    const size_t kinds = (size_t)d->fc->pools[pool].n_kinds;
     const size_t places = LAYOUT_PLACEMENT_MOST;
     o->exchanges = ridge_new(arena, layer_exchange, places * (kinds + 1));
     o->shards = ridge_new(arena, shard_time, places * kinds);
     o->layer_s = ridge_new(arena, double, OPTIONS_MOST *kinds);
-    if (o->exchanges == NULL || o->shards == NULL || o->layer_s == NULL ||
-        !train_load_build(tc, task->tp, task->ep, task->has_sp, &o->load))
-        return ridge_fail_nomem(d->cx);
-    return RIDGE_OK;
+    const bool is_made =
+        o->exchanges != NULL && o->shards != NULL && o->layer_s != NULL;
+    return is_made ? RIDGE_OK : ridge_fail_nomem(d->cx);
 }
 
-static ridge_status open_desk(fleet_desk *d, const ridge_train_request *request,
-                              const fleet_task *task)
+static ridge_status open_desk(fleet_desk *d, const ridge_train_request *request)
 {
     ridge_arena *arena = ridge_ctx_arena(d->cx);
     RIDGE_TRY(fleet_case_open(d->cx, request, &d->fc));
     d->sheet = fleet_sheet_open(d->fc);
     d->pools = ridge_new(arena, pool_options, RIDGE_FLEET_POOL_MAX);
     d->of_kind = ridge_new(arena, double, (size_t)request->model->n_layers);
+    d->compute_s = ridge_new(arena, double,
+                             (size_t)d->fc->n *((size_t)request->model->n_layers + 1));
     size_t codes = 1;
     for (int i = 0; i < d->fc->n; i++)
         codes *= (size_t)(d->fc->n * RIDGE_REMAT_COUNT);
@@ -257,34 +277,66 @@ static ridge_status open_desk(fleet_desk *d, const ridge_train_request *request,
     d->room_at = ridge_new(arena, int, rooms);
     d->rooms = ridge_new(arena, int64_t, rooms * (size_t)request->model->n_layers);
     if (d->sheet == NULL || d->full_at == NULL || d->room_at == NULL ||
-        d->rooms == NULL || d->pools == NULL || d->of_kind == NULL)
+        d->rooms == NULL || d->pools == NULL || d->compute_s == NULL ||
+        d->of_kind == NULL)
         return ridge_fail_nomem(d->cx);
     for (int i = 0; i < d->fc->n_layers; i++)
         d->of_kind[d->fc->kinds[i]]++;
     for (int i = 0; i < d->fc->n; i++)
-        RIDGE_TRY(open_pool(d, i, task));
+        RIDGE_TRY(open_pool(d, i));
     return RIDGE_OK;
 }
 
-ridge_status fleet_task_run(ridge_ctx *cx, const ridge_train_request *request,
-                            const fleet_task *task, double bound_s, bool is_quick,
-                            fleet_answer *out)
+ridge_status fleet_desk_open(ridge_ctx *cx, const ridge_train_request *request,
+                             fleet_desk **out)
 {
-    const ridge_knobs *k = &request->knobs;
-    fleet_desk d = {
-        .cx = cx, .knobs = k, .bound_s = bound_s, .is_quick = is_quick, .answer = out};
-    d.common = (ridge_layout){.tp = task->tp,
-                              .cp = task->cp,
-                              .ep = task->ep,
-                              .has_sp = task->has_sp,
-                              .cp_exchange = task->cp_exchange,
-                              .ep_dispatch = train_usual_dispatch(request),
-                              .vpp = 1,
-                              .schedule = k->schedule >= 0 ? (ridge_schedule)k->schedule
-                                                           : RIDGE_SCHEDULE_1F1B,
-                              .precision = k->precision,
-                              .optimizer = k->optimizer};
-    RIDGE_TRY(open_desk(&d, request, task));
-    find_remats(&d);
-    return search_meshes(&d);
+    fleet_desk *d = ridge_new(ridge_ctx_arena(cx), fleet_desk, 1);
+    if (d == NULL)
+        return ridge_fail_nomem(cx);
+    d->cx = cx;
+    d->knobs = &request->knobs;
+    RIDGE_TRY(open_desk(d, request));
+    d->mark = ridge_arena_mark(ridge_ctx_arena(cx));
+    *out = d;
+    return RIDGE_OK;
+}
+
+static bool load_pool(fleet_desk *d, int pool, const fleet_task *task)
+{
+    pool_options *o = &d->pools[pool];
+    train_case *tc = &d->fc->pools[pool];
+    o->n_shapes = 0;
+    tc->programs = NULL;
+    return train_case_forget(tc) &&
+           train_load_build(tc, task->tp, task->ep, task->has_sp, &o->load);
+}
+
+ridge_status fleet_desk_run(fleet_desk *d, const fleet_task *task, double bound_s,
+                            bool is_quick, fleet_answer *out)
+{
+    const ridge_train_request *request = d->fc->request;
+    const ridge_knobs *k = d->knobs;
+    ridge_arena_rewind(ridge_ctx_arena(d->cx), d->mark);
+    d->bound_s = bound_s;
+    d->is_quick = is_quick;
+    d->answer = out;
+    d->n_remats = 0;
+    d->common =
+        (ridge_layout){.tp = task->tp,
+                       .cp = task->cp,
+                       .ep = task->ep,
+                       .has_sp = task->has_sp,
+                       .cp_exchange = task->cp_exchange,
+                       .ep_dispatch = train_usual_dispatch(request),
+                       .vpp = 1,
+                       .schedule = k->schedule >= 0 ? (ridge_schedule)k->schedule
+                                                    : RIDGE_SCHEDULE_1F1B,
+                       .precision = k->precision,
+                       .optimizer = k->optimizer};
+    for (int i = 0; i < d->fc->n; i++) {
+        if (!load_pool(d, i, task))
+            return ridge_fail_nomem(d->cx);
+    }
+    find_remats(d);
+    return search_meshes(d);
 }

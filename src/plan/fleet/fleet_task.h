@@ -31,15 +31,22 @@ typedef struct fleet_answer {
     int64_t covered, priced;
 } fleet_answer;
 
+/** What a worker keeps from task to task. */
+typedef struct fleet_desk fleet_desk;
+
+/** @errors as fleet_case_open. All that it takes stays in cx */
+RIDGE_NODISCARD ridge_status fleet_desk_open(ridge_ctx *cx,
+                                             const ridge_train_request *request,
+                                             fleet_desk **out);
+
 /**
- * Search a task.
+ * Search a task. What the desk's ctx took for the last one is given back.
  * @param bound_s   a layout that takes longer is not wanted; INFINITY
  * @param is_quick  only one placement and two remat policies, the same in every pool
- * @errors E_ARG, E_NOMEM. All that it takes stays in cx
+ * @errors E_ARG, E_NOMEM
  */
-RIDGE_NODISCARD ridge_status fleet_task_run(ridge_ctx *cx,
-                                            const ridge_train_request *request,
-                                            const fleet_task *task, double bound_s,
-                                            bool is_quick, fleet_answer *out);
+RIDGE_NODISCARD ridge_status fleet_desk_run(fleet_desk *desk, const fleet_task *task,
+                                            double bound_s, bool is_quick,
+                                            fleet_answer *out);
 
 #endif

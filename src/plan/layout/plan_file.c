@@ -483,8 +483,8 @@ ridge_status ridge_plan_from_json(ridge_ctx *cx, ridge_node root, ridge_plan *ou
     if (ridge_plan_is_fleet(root))
         return ridge_json_fail(
             cx, root,
-            "a plan of pools of unlike chips, which is not played, run or exported: "
-            "ridge explain reads it; plan one of its pools alone for the others");
+            "a plan of pools of unlike chips, which is not run or exported: ridge "
+            "explain and simulate read it; plan one of its pools alone for others");
     RIDGE_TRY(check_keys(cx, &root));
     RIDGE_TRY(plan_file_read_head(cx, &root, &plan));
     RIDGE_TRY(plan_file_read_layout(cx, &root, &plan.layout));

@@ -6,6 +6,7 @@
  */
 #include "layer_program.h"
 
+#include "kind_runs.h"
 #include "named_remat.h"
 #include "stack_time.h"
 
@@ -36,6 +37,9 @@ struct train_programs {
 
 static ridge_status lower(train_case *tc, const ridge_program **out)
 {
+    const ridge_model *model = kind_runs_gather(tc->cx, tc->model);
+    if (model == NULL)
+        return ridge_fail_nomem(tc->cx);
     ridge_dtype stored =
         tc->policy->weight_bytes > 2 ? RIDGE_DTYPE_FP32 : RIDGE_DTYPE_BF16;
     int64_t tokens = (int64_t)tc->seq_tokens;
@@ -46,7 +50,7 @@ static ridge_status lower(train_case *tc, const ridge_program **out)
                           .weight = stored,
                           .activation = stored,
                           .cache = stored};
-    return ridge_program_lower(tc->cx, tc->model, &how, out);
+    return ridge_program_lower(tc->cx, model, &how, out);
 }
 
 /* The axis of whole experts is what ep has beyond tp. */

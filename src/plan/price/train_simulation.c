@@ -2,7 +2,7 @@
  * A layout's step handed to src/simulate: which part of a pass is compute, which is
  * network, and how a step with trouble becomes a run with failures.
  */
-#include "ridge/plan_simulation.h"
+#include "train_simulation.h"
 
 #include <math.h>
 
@@ -14,6 +14,10 @@ static double waited_s(const ridge_pass_work *work)
 /* How long a pass waits for its message to another rank. */
 static double message_s(const ridge_train_step *step, int stage, ridge_pass pass)
 {
+    if (step->sent_s != NULL && pass == RIDGE_PASS_FORWARD)
+        return step->sent_s[stage].forward_s;
+    if (step->sent_s != NULL)
+        return step->sent_s[stage].backward_input_s;
     const int target = ridge_pipeline_target_of(&step->pipeline, stage, pass);
     const bool is_sent = step->is_send_exposed && target >= 0 &&
                          ridge_pipeline_is_remote(&step->pipeline, stage, target);
@@ -118,15 +122,22 @@ static ridge_status play_run(ridge_ctx *cx, const ridge_train_request *request,
     return RIDGE_OK;
 }
 
+ridge_status train_simulation_play(ridge_ctx *cx, const ridge_step_trouble *trouble,
+                                   ridge_train_simulation *sim)
+{
+    sim->trouble = *trouble;
+    RIDGE_TRY(ridge_pipeline_schedule_make(cx, &sim->step.pipeline, &sim->schedule));
+    RIDGE_TRY(write_script(cx, sim));
+    return ridge_step_play(cx, &sim->script, trouble, &sim->outcome);
+}
+
 ridge_status ridge_train_simulate(ridge_ctx *cx, const ridge_train_request *request,
                                   const ridge_layout *layout,
                                   const ridge_simulation_request *asked,
                                   ridge_train_simulation *out)
 {
-    *out = (ridge_train_simulation){.trouble = asked->trouble};
+    *out = (ridge_train_simulation){.has_failures = false};
     RIDGE_TRY(ridge_train_step_of(cx, request, layout, &out->step));
-    RIDGE_TRY(ridge_pipeline_schedule_make(cx, &out->step.pipeline, &out->schedule));
-    RIDGE_TRY(write_script(cx, out));
-    RIDGE_TRY(ridge_step_play(cx, &out->script, &asked->trouble, &out->outcome));
+    RIDGE_TRY(train_simulation_play(cx, &asked->trouble, out));
     return asked->has_failures ? play_run(cx, request, asked, out) : RIDGE_OK;
 }

@@ -2,6 +2,8 @@
  * A step of one layout as passes of a pipeline, from the terms of its price: so that a
  * run played out and the closed form start from the same numbers.
  */
+#include "train_simulation.h"
+
 #include "step_program.h"
 #include "train_terms.h"
 
@@ -158,22 +160,16 @@ static int64_t common_multiple(int64_t a, int64_t b)
     return a / x * b;
 }
 
-/* Chips that exchange within a pass wait for each other in it: tp, cp, experts, and
- * shards of weights or of gradients. The mesh nests, from tp out to dp. */
-static void count_groups(reading *r)
+int64_t train_group_chips(const ridge_layout *l)
 {
-    const ridge_layout *l = r->layout;
     const int64_t chips = l->dp * l->fsdp * l->tp * l->cp;
     const int64_t dense = l->tp * l->cp * (l->zero_stage >= 2 ? l->fsdp : 1);
     const int64_t experts = l->ep * train_layout_ways(l).expert_width;
     const int64_t group = l->ep > 1 ? common_multiple(dense, experts) : dense;
-    r->step.group_chips = chips % group == 0 ? group : chips;
-    r->step.replicas = chips / r->step.group_chips;
+    return chips % group == 0 ? group : chips;
 }
 
-/* Zero-bubble schedules are for optimizers that wait for nobody, and check the global
- * norm afterwards (qi2023-zero-bubble, section 4). */
-static bool is_barrier_free(const ridge_pipeline *p)
+bool train_is_barrier_free(const ridge_pipeline *p)
 {
     return p->ranks > 1 && ridge_schedule_is_split(p->kind) &&
            p->kind != RIDGE_SCHEDULE_DUALPIPE;
@@ -192,11 +188,13 @@ static ridge_status read_layout(reading *r)
     if (layers == NULL)
         return r->tc.status == RIDGE_OK ? ridge_fail_nomem(r->tc.cx) : r->tc.status;
     RIDGE_TRY(train_terms_of(&r->tc, layers, r->layout, &r->groups, &r->terms));
-    count_groups(r);
+    s->group_chips = train_group_chips(r->layout);
+    s->replicas = r->layout->dp * r->layout->fsdp * r->layout->tp * r->layout->cp /
+                  s->group_chips;
     s->slice = r->tc.slice;
     s->send_s = r->terms.send.expected_s;
     s->is_send_exposed = !r->layout->has_pp_overlap;
-    s->has_barrier = !is_barrier_free(&s->pipeline);
+    s->has_barrier = !train_is_barrier_free(&s->pipeline);
     s->is_overlapped = ridge_chip_is_overlapped(r->tc.chip);
     s->processor_share = ridge_chip_processor_share(r->tc.chip);
     s->traffic[RIDGE_TRAFFIC_TP] = r->groups.tp;

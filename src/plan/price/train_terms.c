@@ -1,15 +1,22 @@
 #include "train_terms.h"
 
 #include "layer_program.h"
+#include "layer_shelf.h"
 
 const layer_time *train_layer_times(train_case *tc, const layer_shape *shape)
 {
-    size_t n = (size_t)tc->n_kinds + 1;
+    const size_t n = (size_t)tc->n_kinds + 1;
+    const layer_time *found = layer_shelf_find(tc, shape);
+    if (found != NULL)
+        return found;
     layer_time *times = ridge_new(ridge_ctx_arena(tc->cx), layer_time, n);
     if (times == NULL)
         return NULL;
     tc->status = train_program_times(tc, shape, times);
-    return tc->status == RIDGE_OK ? times : NULL;
+    if (tc->status != RIDGE_OK)
+        return NULL;
+    layer_shelf_keep(tc, shape, times);
+    return times;
 }
 
 void train_layer_exchanges(const train_case *tc, const train_groups *g,

@@ -140,6 +140,7 @@ static ridge_status open_copies(ridge_ctx *cx, const ridge_train_request *reques
     c->slice.chip = &c->chip;
     c->request.slice = &c->slice;
     c->request.model = &c->model;
+    c->request.shelf = NULL; /* they change in place */
     return RIDGE_OK;
 }
 

@@ -115,6 +115,8 @@ ridge_status ridge_slice_change(ridge_ctx *cx, const ridge_slice *slice,
             lever_pull_axes(changed, what->changes[i].name, what->changes[i].factor);
         }
     }
+    if (memcmp(chip, slice->chip, sizeof *chip) == 0)
+        changed->chip = slice->chip; /* whose layers' times may be known */
     *out = changed;
     return RIDGE_OK;
 }

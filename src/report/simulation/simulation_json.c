@@ -34,15 +34,17 @@ static void set_step(ridge_ctx *cx, const ridge_train_simulation *sim,
     ridge_json_set_bool(o, "has_barrier", sim->script.has_barrier);
 }
 
-static void set_ranks(ridge_ctx *cx, const ridge_train_simulation *sim,
-                      ridge_json *object)
+static void set_ranks(ridge_ctx *cx, const ridge_simulation_view *v, ridge_json *object)
 {
+    const ridge_train_simulation *sim = v->simulation;
     ridge_json *all = ridge_json_set_array(cx, object, "ranks");
     for (int i = 0; i < sim->step.pipeline.ranks; i++) {
         const ridge_rank_time *r = &sim->outcome.timeline.ranks[i];
         const ridge_step_close *close = &sim->script.closes[i];
         ridge_json *o = ridge_json_push_object(cx, all);
         ridge_json_set_i64(o, "rank", i);
+        if (v->rank_pools != NULL)
+            ridge_json_set_text(o, "pool", v->rank_pools[i]);
         ridge_json_set_double(o, "busy_s", r->busy_s);
         ridge_json_set_double(o, "bubble_s", r->bubble_s);
         ridge_json_set_double(o, "start_s", r->start_s);
@@ -113,13 +115,13 @@ void ridge_simulation_write_json(ridge_ctx *cx, const ridge_simulation_view *v,
                                  ridge_json *object)
 {
     const ridge_train_simulation *sim = v->simulation;
-    ridge_json_set_text(object, "kind", "train");
+    ridge_json_set_text(object, "kind", v->rank_pools == NULL ? "train" : "fleet");
     ridge_json_set_text(object, "model", v->model_name);
     ridge_json_set_text(object, "slice", v->request->slice->text);
     ridge_json_set_i64(object, "chips", v->request->slice->chips);
     set_schedule(cx, &sim->step, object);
     set_step(cx, sim, object);
-    set_ranks(cx, sim, object);
+    set_ranks(cx, v, object);
     set_trouble(cx, sim, object);
     if (sim->has_failures)
         set_run(cx, &sim->run, object);

@@ -1,9 +1,7 @@
 /* A training step played out, for people: the step beside its closed form, the ranks of
  * the pipeline, what trouble costs and why, and the run over days. */
 #include "pipeline_chart.h"
-#include "section.h"
-
-#include "ridge/report_simulation.h"
+#include "simulation_sections.h"
 
 #include <math.h>
 
@@ -99,6 +97,16 @@ static double layers_of(const ridge_train_step *step, int rank)
     return layers;
 }
 
+static const char *rank_note(ridge_ctx *cx, const ridge_simulation_view *v, int rank,
+                             bool is_slowest)
+{
+    const char *slowest = is_slowest ? "slowest" : "";
+    if (v->rank_pools == NULL)
+        return slowest;
+    return ridge_sprintf(ridge_ctx_arena(cx), "%s%s%s", v->rank_pools[rank],
+                         is_slowest ? ", " : "", slowest);
+}
+
 static void add_rank(ridge_ctx *cx, const ridge_simulation_view *v, int rank,
                      bool is_slowest, ridge_table *t)
 {
@@ -113,7 +121,7 @@ static void add_rank(ridge_ctx *cx, const ridge_simulation_view *v, int rank,
     ridge_table_cell(t, ridge_format_seconds(r->start_s).s);
     ridge_table_cell(t, ridge_format_seconds(r->end_s).s);
     ridge_table_cell(t, bar_text(cx, share));
-    ridge_table_cell(t, is_slowest ? "slowest" : "");
+    ridge_table_cell(t, rank_note(cx, v, rank, is_slowest));
 }
 
 static void add_ranks(ridge_ctx *cx, const ridge_simulation_view *v, ridge_sections *s)
@@ -262,7 +270,8 @@ static void add_run(ridge_ctx *cx, const ridge_simulation_view *v, ridge_section
 
 /* ---- pages ----------------------------------------------------------------------- */
 
-static void build(ridge_ctx *cx, const ridge_simulation_view *v, ridge_sections *s)
+void ridge__simulation_sections(ridge_ctx *cx, const ridge_simulation_view *v,
+                                ridge_sections *s)
 {
     const ridge_train_simulation *sim = v->simulation;
     s->title = ridge_sprintf(ridge_ctx_arena(cx), "%s on %s, played out", v->model_name,
@@ -280,7 +289,7 @@ void ridge_simulation_write_text(ridge_ctx *cx, const ridge_simulation_view *vie
                                  bool with_colour, ridge_buf *out)
 {
     ridge_sections s = {0};
-    build(cx, view, &s);
+    ridge__simulation_sections(cx, view, &s);
     ridge__sections_write_text(&s, with_colour, out);
 }
 
@@ -288,7 +297,7 @@ void ridge_simulation_write_html(ridge_ctx *cx, const ridge_simulation_view *vie
                                  ridge_buf *out)
 {
     ridge_sections s = {0};
-    build(cx, view, &s);
+    ridge__simulation_sections(cx, view, &s);
     ridge_html_begin(out, s.title == NULL ? "" : s.title, s.subtitle);
     ridge_html_heading(out, "The pipeline");
     ridge__pipeline_chart_write(view->simulation, out);

@@ -1,0 +1,67 @@
+/* A plan of pools of unlike chips played out. */
+#include "plan_request.h"
+#include "simulate_plan.h"
+#include "trouble_options.h"
+
+#include "ridge/report_fleet.h"
+
+/* What is of one kind of chip alone. */
+static ridge_status check_options(cli_run *run)
+{
+    static const char *const single[] = {"failures",   "mtbf",    "record",  "site",
+                                         "checkpoint", "storage", "restart", "timeline",
+                                         "tokens",     "runs"};
+    for (size_t i = 0; i < RIDGE_COUNT_OF(single); i++) {
+        if (cli_option_text(run, single[i]) != NULL)
+            return ridge_fail(run->cx, RIDGE_E_ARG,
+                              "--%s: of a fleet a step is played, not a run with "
+                              "failures nor a trace: leave it out, or play the plan of "
+                              "one pool (ridge train --tokens says a fleet's goodput)",
+                              single[i]);
+    }
+    return RIDGE_OK;
+}
+
+static ridge_status play(cli_run *run, ridge_node root, ridge_fleet_plan *plan,
+                         ridge_train_request *request, ridge_fleet_simulation *out)
+{
+    ridge_step_trouble trouble = {.jitter = 0};
+    RIDGE_TRY(check_options(run));
+    RIDGE_TRY(ridge_fleet_plan_from_json(run->cx, root, plan));
+    RIDGE_TRY(cli_plan_request(run, &plan->head, request));
+    RIDGE_TRY(cli_step_trouble(run, &trouble));
+    return ridge_fleet_simulate(run->cx, request, plan, &trouble, out);
+}
+
+static int show(cli_run *run, const ridge_fleet_played_view *view)
+{
+    ridge_buf text;
+    ridge_buf_init(&text, ridge_ctx_arena(run->cx));
+    if (run->html_path) {
+        ridge_fleet_played_write_html(run->cx, view, &text);
+        const int code = cli_emit_html(run, &text);
+        if (code)
+            return code;
+        ridge_buf_init(&text, ridge_ctx_arena(run->cx));
+    }
+    if (run->is_json) {
+        ridge_json *object = cli_json_begin(run);
+        ridge_fleet_played_write_json(run->cx, view, object);
+        return cli_emit_json(run, object);
+    }
+    ridge_fleet_played_write_text(run->cx, view, run->has_colour, &text);
+    return cli_emit_text(run, &text);
+}
+
+int cli_simulate_fleet(cli_run *run, ridge_node root)
+{
+    ridge_arena *arena = ridge_ctx_arena(run->cx);
+    ridge_fleet_plan *plan = ridge_new(arena, ridge_fleet_plan, 1);
+    ridge_train_request *request = ridge_new(arena, ridge_train_request, 1);
+    ridge_fleet_simulation *simulation = ridge_new(arena, ridge_fleet_simulation, 1);
+    if (!plan || !request || !simulation ||
+        play(run, root, plan, request, simulation) != RIDGE_OK)
+        return cli_fail(run);
+    const ridge_fleet_played_view view = {plan->head.model_name, request, simulation};
+    return show(run, &view);
+}

@@ -1,0 +1,17 @@
+/* What goes wrong in a step that is played. */
+#ifndef RIDGE_CLI_TROUBLE_OPTIONS_H
+#define RIDGE_CLI_TROUBLE_OPTIONS_H
+
+#include "cli.h"
+
+#include "ridge/simulate_step.h"
+
+/** A whole number. @errors E_ARG: it is none, or above @p most */
+RIDGE_NODISCARD ridge_status cli_option_whole(cli_run *run, const char *name,
+                                              double fallback, double most,
+                                              double *out);
+
+/** --jitter, --stragglers, --steps, --seed. @errors E_ARG */
+RIDGE_NODISCARD ridge_status cli_step_trouble(cli_run *run, ridge_step_trouble *out);
+
+#endif
