@@ -209,6 +209,36 @@ static void short_memory_is_a_status(void **state)
 }
 
 /* What every chip of data/ must allow for. */
+/* As nvidia-smi, clouds and papers write them. */
+static void chips_are_found_by_the_names_that_drivers_give(void **state)
+{
+    static const struct {
+        const char *text, *chip;
+    } cases[] = {
+        {"NVIDIA H100 80GB HBM3", "h100"},
+        {"NVIDIA A100-SXM4-40GB", "a100-40gb"},
+        {"Tesla V100-SXM2-16GB", "v100-16gb"},
+        {"AMD Instinct MI300X OAM", "mi300x"},
+        {"NVIDIA A100 80GB PCIe", "a100-pcie"},
+        {"NVIDIA GeForce RTX 4090", "rtx-4090"},
+        {"TPU v6e (Trillium)", "v6e"},
+        {"H20 96GB", "h20"},
+        {"NVIDIA GB200 NVL72 (186GB)", "gb200"},
+        {"Intel Gaudi 3 128GB", "gaudi3"},
+    };
+    static const char *const unknown[] = {"H100 64GB", "h100-foo", "NVIDIA", "80GB",
+                                          ""};
+    const ridge_catalog *c = NULL;
+    const ridge_chip *chip;
+    if (ridge_catalog_open(*state, NULL, &c) != RIDGE_OK)
+        fail_msg("%s", ridge_ctx_message(*state));
+    for (size_t i = 0; i < RIDGE_COUNT_OF(cases); i++)
+        assert_string_equal(chip_of(state, c, cases[i].text)->name, cases[i].chip);
+    for (size_t i = 0; i < RIDGE_COUNT_OF(unknown); i++)
+        assert_int_equal(ridge_chip_find(*state, c, unknown[i], &chip),
+                         RIDGE_E_NOTFOUND);
+}
+
 static void the_built_in_data_is_whole(void **state)
 {
     const ridge_catalog *c = NULL;
@@ -315,6 +345,7 @@ int main(void)
         cmocka_unit_test(a_folder_that_is_not_there_is_refused),
         cmocka_unit_test(broken_files_are_refused),
         cmocka_unit_test(short_memory_is_a_status),
+        cmocka_unit_test(chips_are_found_by_the_names_that_drivers_give),
         cmocka_unit_test(the_built_in_data_is_whole),
         cmocka_unit_test(threads_share_the_catalogue),
         cmocka_unit_test(names_are_read_ahead_of_the_rest),

@@ -1,5 +1,6 @@
 /* Rows of measured serving: what CSV and JSON say, which degrees, engines and formats
  * follow, which practice stands behind them. */
+#include "plain_chip.h"
 #include "served_bench.h"
 #include "served_price.h"
 #include "train_fixture.h"
@@ -90,6 +91,52 @@ static void modes_are_told_by_their_words(void **state)
     }
 }
 
+static void an_unknown_mode_is_told_by_its_load(void **state)
+{
+    ridge_ctx *cx = *state;
+    static const struct {
+        const char *config;
+        served_mode mode;
+    } cases[] = {
+        {"\"mode\": \"online\", \"concurrency\": 8", SERVED_CLOSED},
+        {"\"mode\": null, \"request_rate_per_s\": 2.5", SERVED_OPEN},
+        {"\"mode\": \"benchmark\", \"batch\": 4", SERVED_BATCH},
+        {"\"mode\": \"does the run fit in memory\", \"batch\": 4", SERVED_OTHER},
+    };
+    for (size_t i = 0; i < RIDGE_COUNT_OF(cases); i++)
+        assert_int_equal(read_json(cx, cases[i].config, "").mode, cases[i].mode);
+}
+
+/* Spellings of vLLM, of Hugging Face's repositories and of papers. */
+static void formats_are_known_however_they_are_written(void **state)
+{
+    ridge_ctx *cx = *state;
+    static const struct {
+        const char *words;
+        ridge_dtype weight, compute;
+    } cases[] = {
+        {"bfloat16", RIDGE_DTYPE_BF16, RIDGE_DTYPE_BF16},
+        {"half", RIDGE_DTYPE_FP16, RIDGE_DTYPE_FP16},
+        {"AWQ INT4", RIDGE_DTYPE_INT4, RIDGE_DTYPE_BF16},
+        {"GPTQ-Int8", RIDGE_DTYPE_INT8, RIDGE_DTYPE_BF16},
+        {"W4A16 (AWQ)", RIDGE_DTYPE_INT4, RIDGE_DTYPE_BF16},
+        {"W8A8 INT8", RIDGE_DTYPE_INT8, RIDGE_DTYPE_INT8},
+        {"W8A8 (FP8)", RIDGE_DTYPE_FP8, RIDGE_DTYPE_FP8},
+    };
+    const ridge_chip chip = plain_chip(RIDGE_DTYPE_BF16, 1e12, 1e12);
+    for (size_t i = 0; i < RIDGE_COUNT_OF(cases); i++) {
+        ridge_serving_formats f;
+        const served_run run = {.dtype = cases[i].words,
+                                .expert_dtype = "",
+                                .cache_dtype = "",
+                                .framework = "vllm",
+                                .model = "m"};
+        assert_ok(cx, served_formats(cx, &run, train_dense_model(cx), &chip, &f));
+        assert_int_equal(f.weight, cases[i].weight);
+        assert_int_equal(f.compute, cases[i].compute);
+    }
+}
+
 static void rates_are_those_of_all_chips(void **state)
 {
     ridge_ctx *cx = *state;
@@ -146,10 +193,11 @@ static void engines_are_found_by_version(void **state)
     static const struct {
         const char *framework, *engine;
     } cases[] = {
-        {"vllm", "vllm-v1"},        {"vllm 0.12.0", "vllm-v1"},
-        {"vLLM 0.6.3", "vllm-v0"},  {"vllm 0.19.0", "vllm-v1-async"},
-        {"vLLM TPU", "vllm-tpu"},   {"TensorRT-LLM 0.14 / Triton", "trtllm-v0"},
-        {"sglang 0.5.9", "sglang"}, {"llama.cpp CUDA", "llama-cpp"},
+        {"vllm", "vllm-v1"},           {"vllm 0.12.0", "vllm-v1"},
+        {"vLLM 0.6.3", "vllm-v0"},     {"vllm 0.19.0", "vllm-v1-async"},
+        {"vLLM TPU", "vllm-tpu"},      {"TensorRT-LLM 0.14 / Triton", "trtllm-v0"},
+        {"sglang 0.5.9", "sglang"},    {"llama.cpp CUDA", "llama-cpp"},
+        {"Dynamo + SGLang", "sglang"},
     };
     const ridge_catalog *catalog;
     assert_ok(cx, ridge_catalog_open(cx, NULL, &catalog));
@@ -355,6 +403,8 @@ int main(void)
         SERVED_TEST(csv_has_degrees_and_times),
         SERVED_TEST(workers_of_prompts_and_of_generation_stand_apart),
         SERVED_TEST(modes_are_told_by_their_words),
+        SERVED_TEST(an_unknown_mode_is_told_by_its_load),
+        SERVED_TEST(formats_are_known_however_they_are_written),
         SERVED_TEST(rates_are_those_of_all_chips),
         SERVED_TEST(degrees_multiplied_with_themselves_count_once),
         SERVED_TEST(chips_follow_from_degrees),

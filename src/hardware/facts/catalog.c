@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "chip_read.h"
+#include "chip_spelling.h"
 #include "engine_read.h"
 #include "failure_read.h"
 #include "price_read.h"
@@ -345,6 +346,8 @@ ridge_status ridge_chip_find(ridge_ctx *cx, const ridge_catalog *catalog,
 {
     const ridge_chip *chip = NULL;
     RIDGE_TRY(ridge__chip_lookup(cx, catalog, name, &chip));
+    if (chip == NULL)
+        RIDGE_TRY(ridge__chip_of_spelling(cx, catalog, name, &chip));
     if (chip == NULL) {
         return ridge_fail(cx, RIDGE_E_NOTFOUND, "unknown chip '%.40s': %s", name,
                           ridge__index_suggest(cx, &catalog->chips.names, NULL, name,
@@ -363,6 +366,8 @@ ridge_status ridge_system_find(ridge_ctx *cx, const ridge_catalog *catalog,
     RIDGE_TRY(ridge__system_lookup(cx, catalog, name, &system));
     if (system == NULL) {
         RIDGE_TRY(ridge__chip_lookup(cx, catalog, name, &chip));
+        if (chip == NULL)
+            RIDGE_TRY(ridge__chip_of_spelling(cx, catalog, name, &chip));
         if (chip != NULL)
             RIDGE_TRY(ridge__system_lookup(cx, catalog, chip->default_system, &system));
     }

@@ -153,6 +153,8 @@ static ridge_status find_hardware(ridge_ctx *cx, const ridge_catalog *catalog,
     if (chip == NULL && system == NULL)
         RIDGE_TRY(check_notation(cx, catalog, name));
     RIDGE_TRY(ridge_system_find(cx, catalog, z, &q->system));
+    if (chip == NULL && system == NULL) /* found by a spelling of the chip's */
+        chip = q->system->chip;
     q->chip = system != NULL ? system->chip : chip;
     /* A name of both, such as a chip and its rack, is written as the chip's. */
     q->name = chip == q->chip && chip != NULL ? chip->name : q->system->name;

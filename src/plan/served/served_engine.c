@@ -108,6 +108,28 @@ static bool find_word(ridge_ctx *cx, const ridge_catalog *catalog, const char *t
     return false;
 }
 
+/* The engine that the longest beginning of a text names; NULL: none. */
+static ridge_status find_from(ridge_ctx *cx, const ridge_catalog *catalog,
+                              const char *framework, ridge_str name,
+                              const ridge_engine **out)
+{
+    *out = NULL;
+    while (name.n > 0) {
+        const ridge_engine *family;
+        const char *text = ridge_str_dup(ridge_ctx_arena(cx), name);
+        if (text == NULL)
+            return ridge_fail_nomem(cx);
+        if (ridge_engine_find(cx, catalog, text, &family) == RIDGE_OK) {
+            *out = find_version(catalog, family, name, version_in(framework));
+            return RIDGE_OK;
+        }
+        while (name.n > 0 && name.p[name.n - 1] != ' ')
+            name.n--;
+        name = ridge_str_trim(name);
+    }
+    return RIDGE_OK;
+}
+
 ridge_status served_engine_find(ridge_ctx *cx, const ridge_catalog *catalog,
                                 const served_run *run, const ridge_engine **out)
 {
@@ -116,17 +138,11 @@ ridge_status served_engine_find(ridge_ctx *cx, const ridge_catalog *catalog,
         return ridge_fail(cx, RIDGE_E_ARG, "the engine is not named");
     if (find_word(cx, catalog, run->framework, out))
         return RIDGE_OK;
-    while (name.n > 0) {
-        const char *text = ridge_str_dup(ridge_ctx_arena(cx), name);
-        if (text == NULL)
-            return ridge_fail_nomem(cx);
-        if (ridge_engine_find(cx, catalog, text, out) == RIDGE_OK) {
-            *out = find_version(catalog, *out, name, version_in(run->framework));
+    for (ridge_str rest = name; rest.n > 0;) { /* "Dynamo + SGLang" */
+        RIDGE_TRY(find_from(cx, catalog, run->framework, rest, out));
+        if (*out != NULL)
             return RIDGE_OK;
-        }
-        while (name.n > 0 && name.p[name.n - 1] != ' ')
-            name.n--;
-        name = ridge_str_trim(name);
+        ridge_str_cut(&rest, ' ');
     }
     return ridge_fail(cx, RIDGE_E_NOTFOUND, "the catalogue has no engine '%s'",
                       run->framework);

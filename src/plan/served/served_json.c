@@ -71,7 +71,9 @@ static const mode_words modes[] = {
     {"closed loop", SERVED_CLOSED},
     {"min latency", SERVED_CLOSED},
     {"open loop", SERVED_OPEN},
+    {"Poisson", SERVED_OPEN},
     {"static batch", SERVED_BATCH},
+    {"fixed batch", SERVED_BATCH},
     {"single request", SERVED_BATCH},
     {"chat turn", SERVED_BATCH},
     {"offline", SERVED_QUEUE},
@@ -80,13 +82,18 @@ static const mode_words modes[] = {
     {"prefill", SERVED_PREFILL},
 };
 
-static served_mode mode_of(const char *text)
+/* By its words; where they say nothing that is known ("online", "benchmark_serving"),
+ * by the load that the row states. */
+static served_mode mode_of(const char *text, const ridge_node *config)
 {
     for (size_t i = 0; i < RIDGE_COUNT_OF(modes); i++) {
         if (has(text, modes[i].words))
             return modes[i].mode;
     }
-    return SERVED_OTHER;
+    return number_of(config, "request_rate_per_s") > 0 ? SERVED_OPEN
+           : number_of(config, "concurrency") > 0      ? SERVED_CLOSED
+           : number_of(config, "batch") > 0            ? SERVED_BATCH
+                                                       : SERVED_OTHER;
 }
 
 /* "min latency, MTP 3" */
@@ -216,7 +223,7 @@ static void fill_measured(const ridge_node *m, served_run *out)
 static void fill_load(const ridge_node *config, served_run *out)
 {
     out->mode_words = text_of(config, "mode");
-    out->mode = mode_of(out->mode_words);
+    out->mode = mode_of(out->mode_words, config);
     out->drafted = drafted_of(out->mode_words);
     out->concurrency = larger(number_of(config, "concurrency"), 0);
     out->requests = number_of(config, "batch");
