@@ -7,3 +7,4 @@ ridge_test(property serving_layouts LAYER plan SOURCES ${serving_fixture} TIMEOU
 ridge_test(unit serving_step LAYER plan SOURCES ${serving_fixture})
 ridge_test(unit serving_kernels LAYER plan SOURCES ${serving_fixture})
 ridge_test(unit serving_overlap LAYER plan SOURCES ${serving_fixture})
+ridge_test(unit serving_copies LAYER plan SOURCES ${serving_fixture})

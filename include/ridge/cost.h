@@ -63,11 +63,16 @@ typedef struct ridge_matmul {
 
 /** Feed-forward of a mixture of experts as one call on one of the chips that share the
  *  experts: rows sorted by expert, two grouped products, rows weighted and summed. */
+enum { RIDGE_EXPERT_SLOTS_MAX = 1024 };
+
 typedef struct ridge_experts {
     double tokens;            /* of all the chips that share the experts */
     double experts_per_token; /* k */
     double experts, ways;     /* E experts over that many chips (EP) */
     double d_model, d_ff;     /* d_ff: this chip's part of it (TP) */
+    double redundant;         /* copies of hot experts, placed by load; experts and
+                                 these fill equally many slots of each chip, at most
+                                 RIDGE_EXPERT_SLOTS_MAX in all; 0: experts once */
     double skew;              /* exponent of the power law of expert loads; 0: equal */
     bool is_gated;
     ridge_dtype activation, weight, compute;

@@ -69,28 +69,29 @@ typedef struct ridge_engine {
     ridge_engine_batching batching;
     ridge_engine_preemption preemption;
     ridge_engine_victim victim;
-    bool is_chunked;        /* prompts are cut into chunks of the budget */
-    bool has_prefix_cache;  /* on unless switched off */
-    bool keeps_order;       /* freed pages are taken again in the order in which they
-                               were freed, cached or not: vLLM; else cached ones last */
-    bool pads_prompts;      /* to powers of two, 16 and more: JetStream */
-    bool is_slotted;        /* a sequence takes room for the longest: JetStream */
-    bool cuts_sequences;    /* sequences of a cache over ranks beyond the KV heads */
-    bool cuts_tokens;       /* tokens of a sequence over them: context parallelism */
-    bool gathers_weights;   /* weights cut over ranks that keep their tokens: FSDP */
-    bool lacks_stages;      /* no pipeline: JetStream */
-    bool deals_over_all;    /* experts are dealt over all ranks of a stage, or cut over
-                               them: vLLM */
-    bool splits_batches;    /* iterations of attention ranks in halves that hide each
-                               other's exchange with experts, where that is asked */
-    bool is_hybrid;         /* layers with windows give pages back; else all keep as
-                               much as those without */
-    bool captures_decoding; /* graphs hold decoding alone: with a prompt in it every
-                               kernel of an iteration is launched */
-    bool ignores_windows;   /* layers with a window keep and read the whole context */
-    bool splits_layers;     /* chips hold layers one after another, whatever degree is
-                               asked for: llama.cpp */
-    bool overlaps_shared;   /* shared experts run beside the routed ones */
+    bool is_chunked;         /* prompts are cut into chunks of the budget */
+    bool has_prefix_cache;   /* on unless switched off */
+    bool keeps_order;        /* freed pages are taken again in the order in which they
+                                were freed, cached or not: vLLM; else cached ones last */
+    bool pads_prompts;       /* to powers of two, 16 and more: JetStream */
+    bool is_slotted;         /* a sequence takes room for the longest: JetStream */
+    bool cuts_sequences;     /* sequences of a cache over ranks beyond the KV heads */
+    bool cuts_tokens;        /* tokens of a sequence over them: context parallelism */
+    bool gathers_weights;    /* weights cut over ranks that keep their tokens: FSDP */
+    bool lacks_stages;       /* no pipeline: JetStream */
+    bool deals_over_all;     /* experts are dealt over all ranks of a stage, or cut over
+                                them: vLLM */
+    bool replicates_experts; /* hot experts have copies, placed by load: EPLB */
+    bool splits_batches;     /* iterations of attention ranks in halves that hide each
+                                other's exchange with experts, where that is asked */
+    bool is_hybrid;          /* layers with windows give pages back; else all keep as
+                                much as those without */
+    bool captures_decoding;  /* graphs hold decoding alone: with a prompt in it every
+                                kernel of an iteration is launched */
+    bool ignores_windows;    /* layers with a window keep and read the whole context */
+    bool splits_layers;      /* chips hold layers one after another, whatever degree is
+                                asked for: llama.cpp */
+    bool overlaps_shared;    /* shared experts run beside the routed ones */
     /* Prompts of attention ranks enter together: they wait until each rank has one, or
      * for so many iterations of decoding, counted since the last that were let in.
      * 0: they do not wait. Then so many more, for those that come meanwhile. */

@@ -115,6 +115,7 @@ typedef struct ridge_service_pool_knobs {
     int kv_cut;        /* of ridge_kv_cut, or RIDGE_SERVICE_FREE */
     int is_gathered;
     int has_two_batches;
+    int64_t redundant; /* copies of hot experts, plus one */
     int64_t servers;
 } ridge_service_pool_knobs;
 

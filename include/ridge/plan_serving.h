@@ -92,11 +92,13 @@ typedef struct ridge_draft {
 /**
  * One replica: tp x attention_dp x pp chips. Dense layers and attention are cut tp ways
  * for each of the attention_dp groups, which have sequences and caches of their own;
- * experts are dealt ep ways over all tp x attention_dp chips, and what ep leaves cuts
- * their width. Feed-forwards without experts are cut tp ways.
+ * experts, and copies of hot ones, are dealt ep ways over all tp x attention_dp chips,
+ * and what ep leaves cuts their width. Feed-forwards without experts are cut tp ways.
  */
 typedef struct ridge_serving_layout {
     int64_t tp, pp, ep, attention_dp; /* each >= 1; ep divides tp x attention_dp */
+    int64_t redundant_experts; /* of a layer, beside its experts: copies of hot ones,
+                                  placed by load; ep divides experts and these */
     ridge_kv_cut kv_cut;
     bool is_weight_gathered; /* weights cut over tp are gathered, tokens stay */
     int64_t tp_d; /* of tp, the ranks that cut D of dense feed-forwards while the others

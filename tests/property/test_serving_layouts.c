@@ -63,6 +63,7 @@ static ridge_serving_layout draw_layout(dice *d, const ridge_model *model,
     l.ep = dice_roll(d, 0, 1) == 0 ? 1 : l.tp * l.attention_dp;
     if (dice_roll(d, 0, 3) == 0)
         l.ep = power(d, 3);
+    l.redundant_experts = dice_roll(d, 0, 3) == 0 ? l.ep * dice_roll(d, 0, 2) : 0;
     l.kv_cut = (ridge_kv_cut)dice_roll(d, 0, 2);
     l.is_weight_gathered = dice_roll(d, 0, 7) == 0;
     l.tp_d = dice_roll(d, 0, 3) == 0 ? power(d, 3) : 0;

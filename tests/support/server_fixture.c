@@ -43,6 +43,7 @@ static ridge_serving_layout layout_of(ridge_ctx *cx, const server_case *c,
                               .ep = or_one(c->ep),
                               .attention_dp = or_one(c->attention_dp),
                               .has_two_batches = c->has_two_batches,
+                              .redundant_experts = c->redundant_experts,
                               .kv_cut = c->kv_cut,
                               .formats = server_formats_of(d->model, d->slice),
                               .sequences = c->sequences,
@@ -98,6 +99,7 @@ static void assert_pool(const ridge_service_pool *got, const ridge_service_pool 
     assert_int_equal(a->ep, b->ep);
     assert_int_equal(a->attention_dp, b->attention_dp);
     assert_int_equal(a->has_two_batches, b->has_two_batches);
+    assert_int_equal(a->redundant_experts, b->redundant_experts);
     assert_int_equal(a->kv_cut, b->kv_cut);
     assert_int_equal(a->is_weight_gathered, b->is_weight_gathered);
     assert_int_equal(a->sequences, b->sequences);

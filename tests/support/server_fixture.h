@@ -20,6 +20,7 @@ typedef struct server_case {
     int64_t tp, pp, ep, attention_dp;
     ridge_kv_cut kv_cut;
     bool has_two_batches;
+    int64_t redundant_experts;
     int64_t sequences, budget_tokens;
     double longest_tokens, prompt_tokens;
     const char *weight, *cache; /* NULL: as the checkpoint has them */

@@ -176,6 +176,26 @@ static void many_short_sequences_pay_for_every_block(void **state)
     assert_true(ten_rounds_s - one_round_s >= 9 * 2e-6);
 }
 
+/* A step of the kernel's grid is a KV head of a sequence: a chip that has one of eight
+ * starts an eighth of them. */
+static void a_systolic_array_starts_a_block_for_each_kv_head(void **state)
+{
+    (void)state;
+    ridge_chip chip = plain_tpu();
+    ridge_attention op = attention_of(64, 1, 16);
+    op.is_engine_call = true;
+    const double all_s = ridge_attention_cost(&chip, &op).expected_s;
+    chip.achievable.decode_block_s = 1e-6;
+    assert_near(ridge_attention_cost(&chip, &op).expected_s - all_s, 64 * 8 * 1e-6,
+                1e-6);
+    chip.achievable.decode_block_s = 0;
+    op.heads = 4;
+    op.kv_heads = 1;
+    const double one_s = ridge_attention_cost(&chip, &op).expected_s;
+    chip.achievable.decode_block_s = 1e-6;
+    assert_near(ridge_attention_cost(&chip, &op).expected_s - one_s, 64 * 1e-6, 1e-6);
+}
+
 static void long_caches_stream_at_the_engines_share(void **state)
 {
     (void)state;
@@ -228,6 +248,7 @@ int main(void)
         cmocka_unit_test(one_long_sequence_is_split_over_the_sms),
         cmocka_unit_test(an_engines_call_costs_its_floor),
         cmocka_unit_test(many_short_sequences_pay_for_every_block),
+        cmocka_unit_test(a_systolic_array_starts_a_block_for_each_kv_head),
         cmocka_unit_test(long_caches_stream_at_the_engines_share),
         cmocka_unit_test(an_engines_prefill_stores_keys_and_rotates),
         cmocka_unit_test(a_latent_is_read_once),

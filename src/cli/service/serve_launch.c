@@ -16,6 +16,7 @@ static void fix_pool(const ridge_service_pool *pool, ridge_service_knobs *k)
     to->kv_cut = (int)pool->layout.kv_cut;
     to->is_gathered = pool->layout.is_weight_gathered ? 1 : 0;
     to->has_two_batches = pool->layout.has_two_batches ? 1 : 0;
+    to->redundant = pool->layout.redundant_experts + 1;
     to->servers = pool->servers;
 }
 

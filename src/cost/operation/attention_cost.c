@@ -153,7 +153,11 @@ static attention_grid attention_grid_find(const ridge_chip *chip,
 {
     attention_grid g = {.blocks = op->batch * op->heads, .splits = 1, .busy_share = 1};
     if (chip->kind != RIDGE_CHIP_GPU || chip->cores <= 0) {
+        /* a step of the grid: a sequence's block of queries, a KV head of a new token.
+         * @source jax-paged-attention-2025 */
         g.blocks = op->batch * ceil(op->query_tokens / attention_block(chip));
+        if (op->query_tokens <= 1)
+            g.blocks = op->batch * op->kv_heads;
         return g;
     }
     const double sms = chip->cores;

@@ -1,6 +1,7 @@
 /* Time of a mixture of experts' feed-forward on one chip: which experts are hit, the
  * rows of each, the two grouped products, and the streams around them. */
 #include "bound.h"
+#include "expert_slots.h"
 
 #include <math.h>
 
@@ -43,7 +44,7 @@ static double skewed_hits(const ridge_experts *op, double *sum)
  * The largest part of P equal parts of a power law, in the mean: the first expert, and
  * the mean of the others.
  */
-static expert_load expert_load_find(const ridge_experts *op)
+static expert_load dealt_load(const ridge_experts *op)
 {
     const double k = op->experts_per_token;
     const double local = op->experts / op->ways;
@@ -60,6 +61,22 @@ static expert_load expert_load_find(const ridge_experts *op)
     };
 }
 
+/* Copies are read as well, each by the rows that are sent to it. */
+static expert_load slots_load(const ridge_experts *op)
+{
+    const expert_slots slots = ridge__expert_slots_find(op);
+    const double rows = op->tokens * op->experts_per_token / op->ways;
+    return (expert_load){.active = fmax(slots.hit / op->ways, fmin(1, rows)),
+                         .rows = rows,
+                         .most = slots.most};
+}
+
+/* Slots of a chip. */
+static double slots_held(const ridge_experts *op)
+{
+    return (op->experts + op->redundant) / op->ways;
+}
+
 /* Mean of the largest of n standard normal draws, n = 1, 2, 4, ... 512.
  * @source david2003, order statistics */
 static const double largest_of[] = {0,    0.56, 1.03, 1.42, 1.77,
@@ -69,7 +86,7 @@ static const double largest_of[] = {0,    0.56, 1.03, 1.42, 1.77,
  * mean with the variance of draws without repeats. */
 static double fullest(const ridge_experts *op, double active)
 {
-    const double local = op->experts / op->ways;
+    const double local = slots_held(op);
     const double at = fmin(log2(op->ways), (double)RIDGE_COUNT_OF(largest_of) - 1);
     const double variance = active * (1 - fmin(1, active / local));
     const double more = largest_of[(int)(at + 0.5)] * sqrt(fmax(0, variance));
@@ -126,14 +143,15 @@ static double least_bytes(const ridge_experts *op, const expert_load *load,
  *     bytes = hit experts' weights + rows of activations
  *
  * t tokens to k of E experts on P chips, D the model's width, F this chip's part of the
- * experts'. Left out: the router itself, and kernels tuned to each shape.
+ * experts'. Left out: the router itself, and kernels tuned to each shape. Of copies the
+ * bound has none: it is that of experts once.
  */
 ridge_op_cost ridge_experts_cost(const ridge_chip *chip, const ridge_experts *op)
 {
-    const expert_load least = expert_load_find(op);
-    expert_load load = least;
+    const expert_load least = dealt_load(op);
+    expert_load load = op->redundant > 0 ? slots_load(op) : least;
     if (op->waits_for_fullest && op->ways > 1)
-        load.active = fmax(least.active, fullest(op, least.active));
+        load.active = fmax(load.active, fullest(op, load.active));
     const double gates = op->is_gated ? 2 : 1;
     const ridge_op_cost up =
         grouped_cost(chip, op, &load, op->d_model, gates * op->d_ff);

@@ -26,6 +26,7 @@ static ridge_service_pool_knobs pool_knobs(const ridge_service_knobs *k,
     own.is_gathered = own.is_gathered >= 0 ? own.is_gathered : all->is_gathered;
     own.has_two_batches =
         own.has_two_batches >= 0 ? own.has_two_batches : all->has_two_batches;
+    own.redundant = own.redundant > 0 ? own.redundant : all->redundant;
     return own;
 }
 
@@ -35,16 +36,17 @@ static void find_pool(const ridge_service_request *r, ridge_service_role role,
     const ridge_service_knobs *k = &r->knobs;
     const ridge_service_pool_knobs own = pool_knobs(k, role);
     const ridge_engine_room room = ridge_engine_room_on(r->engine, r->slice->chip);
-    ridge_serving_layout l = {.tp = own.tp,
-                              .pp = or_one(own.pp),
-                              .attention_dp = or_one(own.attention_dp),
-                              .ep = or_one(own.ep),
-                              .kv_cut = own.kv_cut >= 0 ? (ridge_kv_cut)own.kv_cut
-                                                        : RIDGE_KV_CUT_HEADS,
-                              .is_weight_gathered = own.is_gathered > 0,
-                              .has_two_batches = own.has_two_batches > 0,
-                              .formats = k->formats[0],
-                              .draft = k->draft};
+    ridge_serving_layout l = {
+        .tp = own.tp,
+        .pp = or_one(own.pp),
+        .attention_dp = or_one(own.attention_dp),
+        .ep = or_one(own.ep),
+        .kv_cut = own.kv_cut >= 0 ? (ridge_kv_cut)own.kv_cut : RIDGE_KV_CUT_HEADS,
+        .is_weight_gathered = own.is_gathered > 0,
+        .has_two_batches = own.has_two_batches > 0,
+        .redundant_experts = own.redundant > 0 ? own.redundant - 1 : 0,
+        .formats = k->formats[0],
+        .draft = k->draft};
     const int64_t other = l.pp * l.attention_dp;
     if (l.tp <= 0)
         l.tp = or_one(chips / or_one(own.servers) / other);

@@ -297,6 +297,7 @@ static bool is_same_cut(const ridge_serving_layout *a, const ridge_serving_layou
            a->attention_dp == b->attention_dp && a->tp_d == b->tp_d &&
            a->kv_cut == b->kv_cut && a->is_weight_gathered == b->is_weight_gathered &&
            a->has_two_batches == b->has_two_batches &&
+           a->redundant_experts == b->redundant_experts &&
            a->formats.weight == b->formats.weight &&
            a->formats.cache == b->formats.cache && a->draft.kind == b->draft.kind &&
            a->draft.depth == b->draft.depth;
@@ -344,14 +345,32 @@ static int compare_pools(const ridge_service_pool *a, const ridge_service_pool *
 {
     const ridge_serving_layout *x = &a->layout;
     const ridge_serving_layout *y = &b->layout;
-    const int64_t left[] = {x->tp,          x->pp,          x->ep,
-                            x->draft.depth, (int)x->kv_cut, x->is_weight_gathered,
-                            a->servers,     x->sequences,   x->budget_tokens,
-                            x->placement,   x->tp_d,        x->has_two_batches};
-    const int64_t right[] = {y->tp,          y->pp,          y->ep,
-                             y->draft.depth, (int)y->kv_cut, y->is_weight_gathered,
-                             b->servers,     y->sequences,   y->budget_tokens,
-                             y->placement,   y->tp_d,        y->has_two_batches};
+    const int64_t left[] = {x->tp,
+                            x->pp,
+                            x->ep,
+                            x->draft.depth,
+                            (int)x->kv_cut,
+                            x->is_weight_gathered,
+                            a->servers,
+                            x->sequences,
+                            x->budget_tokens,
+                            x->placement,
+                            x->tp_d,
+                            x->has_two_batches,
+                            x->redundant_experts};
+    const int64_t right[] = {y->tp,
+                             y->pp,
+                             y->ep,
+                             y->draft.depth,
+                             (int)y->kv_cut,
+                             y->is_weight_gathered,
+                             b->servers,
+                             y->sequences,
+                             y->budget_tokens,
+                             y->placement,
+                             y->tp_d,
+                             y->has_two_batches,
+                             y->redundant_experts};
     for (size_t i = 0; i < RIDGE_COUNT_OF(left); i++) {
         if (left[i] != right[i])
             return left[i] < right[i] ? -1 : 1;

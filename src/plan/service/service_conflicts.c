@@ -15,6 +15,7 @@
     X("kv_cut", kv_cut)             \
     X("gathered", is_gathered)      \
     X("overlap", has_two_batches)   \
+    X("redundant", redundant)       \
     X("servers", servers)
 /* clang-format on */
 

@@ -101,6 +101,7 @@ static const char *const names[] = {"tp",
                                     "mode",
                                     "gathered",
                                     "overlap",
+                                    "redundant",
                                     "batch",
                                     "budget",
                                     "depth",
@@ -126,6 +127,8 @@ static const char *const names[] = {"tp",
                                     "decode_gathered",
                                     "prefill_overlap",
                                     "decode_overlap",
+                                    "prefill_redundant",
+                                    "decode_redundant",
                                     "prefill_placement",
                                     "decode_placement",
                                     "prefill_tp_d",
@@ -142,9 +145,12 @@ static bool set_pool(ridge_ctx *cx, ridge_service_pool_knobs *k, const char *key
         *st = read_count(cx, key, value, 1, DEGREE_MOST, field);
         return true;
     }
-    if (strcmp(name, "placement") == 0) { /* 0 is not fixed: kept plus one */
-        *st = read_count(cx, key, value, 0, PLACEMENT_MOST, &k->placement);
-        k->placement += *st == RIDGE_OK;
+    const bool is_redundant = strcmp(name, "redundant") == 0;
+    if (is_redundant || strcmp(name, "placement") == 0) { /* kept plus one */
+        int64_t *field = is_redundant ? &k->redundant : &k->placement;
+        *st = read_count(cx, key, value, 0,
+                         is_redundant ? RIDGE_EXPERT_SLOTS_MAX : PLACEMENT_MOST, field);
+        *field += *st == RIDGE_OK;
         return true;
     }
     if (strcmp(name, "kv_cut") == 0) {
@@ -188,8 +194,8 @@ static ridge_status fail_key(ridge_ctx *cx, const char *key)
         cx, RIDGE_E_ARG, "unknown knob '%.40s': %s", key,
         hint != NULL && hint[0] != '\0'
             ? hint
-            : "use tp, pp, ep, attention_dp, servers, kv_cut, gathered, "
-              "mode, batch, budget, depth, nodes, weights, experts, compute, "
+            : "use tp, pp, ep, attention_dp, redundant, servers, kv_cut, "
+              "gathered, mode, batch, budget, depth, nodes, weights, experts, compute, "
               "cache or activations");
 }
 

@@ -103,6 +103,8 @@ static void set_pools(ridge_ctx *cx, ridge_json *o, const ridge_service_choice *
         ridge_json_set_bool(p, "weight_gathered", l->is_weight_gathered);
         if (l->has_two_batches)
             ridge_json_set_bool(p, "two_batches", true);
+        if (l->redundant_experts > 0)
+            ridge_json_set_i64(p, "redundant_experts", l->redundant_experts);
         ridge_json_set_i64(p, "placement_index", l->placement);
         ridge_json_set_i64(p, "sequences", l->sequences);
         ridge_json_set_i64(p, "budget_tokens", l->budget_tokens);

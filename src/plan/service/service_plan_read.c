@@ -226,6 +226,10 @@ static ridge_status read_layout(ridge_ctx *cx, const ridge_node *pool,
     const ridge_node halves = ridge_json_get(pool, "two_batches");
     if (!ridge_json_is_absent(halves) && !ridge_json_bool(halves, &l->has_two_batches))
         return ridge_json_fail(cx, halves, "expected true or false");
+    const ridge_node redundant = ridge_json_get(pool, "redundant_experts");
+    if (!ridge_json_is_absent(redundant))
+        RIDGE_TRY(ridge_json_want_i64(cx, redundant, 0, RIDGE_EXPERT_SLOTS_MAX,
+                                      &l->redundant_experts));
     RIDGE_TRY(ridge_json_want_i64(cx, ridge_json_get(pool, "placement_index"), 0, 11,
                                   &placement));
     l->placement = (int)placement;

@@ -137,7 +137,7 @@ static bool is_any_fixed(const ridge_service_pool_knobs *k)
     return k->tp_d > 0 || k->placement > 0 || k->tp > 0 || k->pp > 0 || k->ep > 0 ||
            k->attention_dp > 0 || k->servers > 0 || k->kv_cut != RIDGE_SERVICE_FREE ||
            k->is_gathered != RIDGE_SERVICE_FREE ||
-           k->has_two_batches != RIDGE_SERVICE_FREE;
+           k->has_two_batches != RIDGE_SERVICE_FREE || k->redundant > 0;
 }
 
 static void add_knobs(relaxer *r)

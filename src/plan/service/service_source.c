@@ -46,7 +46,9 @@ double service_speed_iteration_s(const ridge_serving_speed *speed,
         device_s += ridge_curve_table_at(&speed->head, sampled);
     if (load->decode_sequences > 0 && verified > 1)
         device_s += ridge_curve_table_at(&speed->draft.draft, load->decode_sequences);
+    const double eager_s = load->chunks > 0 ? speed->eager_s : 0;
+    device_s = fmax(device_s, eager_s);
     const double host_s = speed->host_s + speed->host_sequence_s * ranks *
                                               (load->decode_sequences + load->chunks);
-    return speed->is_host_hidden ? fmax(device_s, host_s) : device_s + host_s;
+    return speed->is_host_hidden ? fmax(device_s, eager_s + host_s) : device_s + host_s;
 }

@@ -11,7 +11,7 @@ enum { BATCH_MOST_PLACES = 8 * 21 };
 typedef struct builder {
     ridge_ctx *cx;
     const ridge_service_request *request;
-    bool has_experts;
+    int64_t experts;  /* most of any layer; 0: none */
     int64_t kv_heads; /* least of any layer */
     service_space *space;
 } builder;
@@ -143,6 +143,15 @@ static bool is_splitting_wanted(const builder *b, const ridge_service_pool_knobs
            (l->attention_dp > 1 && b->request->engine->splits_batches);
 }
 
+/* Copies of hot experts, where the engine makes them or knobs ask for them. */
+static bool is_replicating_wanted(const builder *b, const ridge_service_pool_knobs *k,
+                                  const ridge_serving_layout *l)
+{
+    if (k->redundant > 0)
+        return k->redundant == l->redundant_experts + 1;
+    return l->redundant_experts == 0 || b->request->engine->replicates_experts;
+}
+
 /* What the engine does not do is searched where knobs ask for it. */
 static bool is_engine_able(const builder *b, const ridge_service_pool_knobs *k,
                            const ridge_serving_layout *l)
@@ -162,13 +171,14 @@ static bool is_wanted(const builder *b, ridge_service_role role,
     if (!is_free_or(k->tp, l->tp) || !is_free_or(k->pp, l->pp) ||
         !is_free_or(k->ep, l->ep) || !is_free_or(k->attention_dp, l->attention_dp))
         return false;
-    if (k->attention_dp == 0 && l->attention_dp > 1 && !b->has_experts)
+    if (k->attention_dp == 0 && l->attention_dp > 1 && b->experts == 0)
         return false;
     if (l->tp_d != (k->tp_d > 1 ? k->tp_d : 0) ||
         (k->placement > 0 && k->placement != l->placement + 1))
         return false;
     return is_engine_able(b, k, l) && is_cut_wanted(b, k, role, l) &&
-           is_gathering_wanted(b, k, role, l) && is_splitting_wanted(b, k, l);
+           is_gathering_wanted(b, k, role, l) && is_splitting_wanted(b, k, l) &&
+           is_replicating_wanted(b, k, l);
 }
 
 /* A server takes part of the slice; of two pools each leaves room for the other. */
@@ -303,14 +313,45 @@ static bool add_variants(builder *b, service_layout *l)
     return true;
 }
 
+enum { COPIES_MAX = 2 + RIDGE_SERVICE_ROLE_COUNT };
+
+/* Copies of hot experts that are tried: none; as many as ep is short of, or one on each
+ * chip where loads are unequal; what knobs say. */
+static int copies_tried(const builder *b, int64_t ep, int64_t out[COPIES_MAX])
+{
+    const int64_t missing = ridge_ceil_div(b->experts, ep) * ep - b->experts;
+    int n = 0;
+    out[n++] = 0;
+    if (ep <= 1)
+        return n;
+    if (missing > 0)
+        out[n++] = missing;
+    else if (b->request->expert_skew > 0)
+        out[n++] = ep;
+    for (int role = 0; role < RIDGE_SERVICE_ROLE_COUNT; role++) {
+        const int64_t asked = b->request->knobs.pools[role].redundant - 1;
+        bool is_new = asked > 0;
+        for (int i = 0; i < n; i++)
+            is_new = is_new && out[i] != asked;
+        if (is_new)
+            out[n++] = asked;
+    }
+    return n;
+}
+
 static bool add_experts(builder *b, service_layout *l, const divisors *ways)
 {
     for (int i = 0; i < ways->n; i++) {
+        int64_t copies[COPIES_MAX];
         l->layout.ep = ways->values[i];
-        if (l->layout.ep > 1 && !b->has_experts)
+        if (l->layout.ep > 1 && b->experts == 0)
             break;
-        if (!add_variants(b, l))
-            return false;
+        const int n = copies_tried(b, l->layout.ep, copies);
+        for (int c = 0; c < n; c++) {
+            l->layout.redundant_experts = copies[c];
+            if (!add_variants(b, l))
+                return false;
+        }
     }
     return true;
 }
@@ -344,7 +385,9 @@ static void read_model(builder *b)
     b->kv_heads = INT64_MAX;
     for (int i = 0; i < m->n_layers; i++) {
         const ridge_mixer *x = &m->layers[i].mixer;
-        b->has_experts = b->has_experts || m->layers[i].ffn.kind == RIDGE_FFN_MOE;
+        const ridge_ffn *ffn = &m->layers[i].ffn;
+        if (ffn->kind == RIDGE_FFN_MOE && ffn->experts > b->experts)
+            b->experts = ffn->experts;
         const int64_t heads = x->kind == RIDGE_MIXER_MLA ? 1 : x->kv_heads;
         if ((x->kind == RIDGE_MIXER_MLA || x->kind == RIDGE_MIXER_ATTENTION) &&
             heads < b->kv_heads)

@@ -82,6 +82,7 @@ void service_variant_fix(ridge_service_request *r, const ridge_service_choice *c
                                        .kv_cut = (int)l->kv_cut,
                                        .is_gathered = l->is_weight_gathered,
                                        .has_two_batches = l->has_two_batches,
+                                       .redundant = l->redundant_experts + 1,
                                        .servers = choice->pools[i].servers};
     }
     if (r->requests_per_s > 0) { /* the rate chooses how many */

@@ -81,6 +81,7 @@ ridge_op_cost serving_experts_cost(const serving_bench *b, const ridge_ffn *ffn,
         .experts_per_token = (double)ffn->experts_per_token,
         .experts = (double)ffn->experts,
         .ways = (double)b->layout->ep,
+        .redundant = (double)b->layout->redundant_experts,
         .d_model = serving_expert_input(b, ffn),
         .d_ff = local_width(b, ffn),
         .skew = b->desk->about.expert_skew,
@@ -160,7 +161,8 @@ double serving_experts_price(const serving_bench *b, double rows, double *ep_s,
                              double *kernels)
 {
     serving_memo *memo = &b->desk->memo;
-    const serving_key key = {.of = {SERVING_KEY_EXPERTS, b->formats_key, b->layout->ep,
+    const serving_key key = {.of = {SERVING_KEY_EXPERTS, b->formats_key,
+                                    b->layout->redundant_experts << 32 | b->layout->ep,
                                     (int64_t)b->expert_width, b->ranks > 1},
                              .at = {rows}};
     *ep_s = *kernels = 0;

@@ -67,13 +67,44 @@ static const char *tp_fault(ridge_serving_desk *desk, const ridge_serving_layout
 
 /* ---- experts --------------------------------------------------------------------- */
 
-static const char *expert_count_fault(ridge_serving_desk *desk, int64_t ep)
+/* Copies fill what is left of the last slots of each chip. */
+static const char *slots_fault(ridge_serving_desk *desk, const ridge_serving_layout *l,
+                               int64_t experts)
+{
+    const int64_t copies = l->redundant_experts;
+    const int64_t missing = ridge_ceil_div(experts, l->ep) * l->ep - experts;
+    const int64_t distinct = experts * (l->ep - 1); /* no chip has an expert twice */
+    const int64_t priced = RIDGE_EXPERT_SLOTS_MAX - experts;
+    const int64_t most = distinct < priced ? distinct : priced;
+    if (copies == 0 && missing > 0)
+        return FAULT(desk,
+                     "ep=%lld does not divide %lld experts: choose a divisor, or "
+                     "redundant=%lld copies of hot experts",
+                     (long long)l->ep, (long long)experts, (long long)missing);
+    if ((experts + copies) % l->ep != 0)
+        return FAULT(desk,
+                     "ep=%lld does not divide %lld experts and %lld copies: use "
+                     "redundant=%lld, or multiples of ep more",
+                     (long long)l->ep, (long long)experts, (long long)copies,
+                     (long long)missing);
+    if (copies > 0 && copies > most)
+        return FAULT(desk,
+                     "redundant=%lld: %lld experts on ep=%lld chips have at most %lld "
+                     "copies",
+                     (long long)copies, (long long)experts, (long long)l->ep,
+                     (long long)(most > 0 ? most : 0));
+    return NULL;
+}
+
+static const char *expert_count_fault(ridge_serving_desk *desk,
+                                      const ridge_serving_layout *l)
 {
     for (int i = 0; i < desk->model->n_layers; i++) {
         const ridge_ffn *f = &desk->model->layers[i].ffn;
-        if (f->kind == RIDGE_FFN_MOE && f->experts % ep != 0)
-            return FAULT(desk, "ep=%lld does not divide %lld experts: choose a divisor",
-                         (long long)ep, (long long)f->experts);
+        const char *fault =
+            f->kind == RIDGE_FFN_MOE ? slots_fault(desk, l, f->experts) : NULL;
+        if (fault != NULL)
+            return fault;
     }
     return NULL;
 }
@@ -101,6 +132,9 @@ static const char *expert_fault(ridge_serving_desk *desk, const ridge_serving_la
     if (!has_experts && l->ep > 1)
         return FAULT(desk, "ep=%lld: %s has no experts, use ep=1", (long long)l->ep,
                      desk->model->name);
+    if (!has_experts && l->redundant_experts > 0)
+        return FAULT(desk, "redundant=%lld: %s has no experts, use redundant=0",
+                     (long long)l->redundant_experts, desk->model->name);
     if (!has_experts && l->attention_dp > 1)
         return FAULT(desk,
                      "attention_dp=%lld: without experts every rank would be a whole "
@@ -113,7 +147,7 @@ static const char *expert_fault(ridge_serving_desk *desk, const ridge_serving_la
     if (chips % l->ep != 0)
         return FAULT(desk, "ep=%lld does not divide tp x attention_dp = %lld",
                      (long long)l->ep, (long long)chips);
-    const char *fault = expert_count_fault(desk, l->ep);
+    const char *fault = expert_count_fault(desk, l);
     const int64_t width = chips / l->ep;
     if (fault == NULL && !is_width_legal(desk, width))
         fault = FAULT(desk,

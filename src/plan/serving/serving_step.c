@@ -69,25 +69,28 @@ static double sum_of(const double *parts)
     return s;
 }
 
-/* What the host takes for an iteration, as far as the chip does not hide it. */
+/* What the host takes for an iteration, as far as the chip does not hide it. Attention
+ * ranks are processes with sequences of their own: each sequence costs its rank alone.
+ */
 serving_host serving_host_of(const serving_bench *b)
 {
     const ridge_engine *e = b->desk->about.engine;
     const double stages = (double)b->layout->pp;
     if (stages > 1 && e->stage_host_s > 0)
         return (serving_host){.iteration_s = stages * e->stage_host_s,
-                              .sequence_s = stages * e->stage_sequence_s,
+                              .sequence_s = stages * e->stage_sequence_s / b->ranks,
                               .is_hidden = true};
-    return (serving_host){e->host_s, e->host_sequence_s, e->is_host_hidden};
+    return (serving_host){e->host_s, e->host_sequence_s / b->ranks, e->is_host_hidden};
 }
 
+/* A host that launches one kernel after another prepares nothing meanwhile. */
 static double host_s(const serving_bench *b, const ridge_serving_load *load,
-                     double device_s)
+                     double device_s, double eager_s)
 {
     const serving_host host = serving_host_of(b);
     const double sequences = (load->decode_sequences + load->chunks) * b->ranks;
     const double s = host.iteration_s + host.sequence_s * sequences;
-    return host.is_hidden ? fmax(0, s - device_s) : s;
+    return host.is_hidden ? fmax(0, eager_s + s - device_s) : s;
 }
 
 ridge_status ridge_serving_step_price(ridge_serving_desk *desk,
@@ -106,10 +109,9 @@ ridge_status ridge_serving_step_price(ridge_serving_desk *desk,
     parts[RIDGE_SERVING_PART_HEAD] = serving_head_price(&b, sampled * b.ranks);
     RIDGE_TRY(serving_draft_price(&b, load->decode_sequences, load->decode_context,
                                   &parts[RIDGE_SERVING_PART_DRAFT]));
-    if (load->chunk_tokens > 0)
-        parts[RIDGE_SERVING_PART_LAUNCH] +=
-            fmax(0, serving_eager_s(&b) - sum_of(parts));
-    parts[RIDGE_SERVING_PART_HOST] = host_s(&b, load, sum_of(parts));
+    const double eager_s = load->chunk_tokens > 0 ? serving_eager_s(&b) : 0;
+    parts[RIDGE_SERVING_PART_LAUNCH] += fmax(0, eager_s - sum_of(parts));
+    parts[RIDGE_SERVING_PART_HOST] = host_s(&b, load, sum_of(parts), eager_s);
     step.expected_s = sum_of(parts);
     serving_bound_find(&b, load, &step);
     *out = step;

@@ -55,11 +55,19 @@ static double kv_ways(const serving_bench *b, const ridge_layer *layer)
     return heads > 0 ? fmin(tp, (double)heads) : tp;
 }
 
+/* Copies are as large as what they copy. */
+static double experts_ways(const serving_bench *b, const ridge_ffn *ffn)
+{
+    const double experts = (double)ffn->experts;
+    return (double)b->layout->ep * b->expert_width * experts /
+           (experts + (double)b->layout->redundant_experts);
+}
+
 static double ways_of(const serving_bench *b, const ridge_layer *layer,
                       const ridge_weight *w)
 {
     if (w->part == RIDGE_PART_EXPERTS)
-        return (double)b->layout->ep * b->expert_width;
+        return experts_ways(b, &layer->ffn);
     switch (w->split) {
     case RIDGE_SPLIT_NONE:
         return 1;

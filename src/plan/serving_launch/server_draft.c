@@ -110,6 +110,10 @@ ridge_status server_draft_open(server_draft *draft, ridge_serving_launcher launc
                                    "does not split iterations in halves: plan with "
                                    "overlap=0");
     }
+    if (p->layout.redundant_experts > 0 && !draft->engine->replicates_experts) {
+        return launch_draft_refuse(&draft->sheet,
+                                   "has no copies of experts: plan with redundant=0");
+    }
     if (p->layout.placement != 0) {
         launch_draft_note(&draft->sheet,
                           "which chips hold which shard is %s's choice; the plan is "

@@ -59,13 +59,20 @@ bool server_has_latent(const ridge_model *model)
     return false;
 }
 
+int64_t server_experts(const ridge_model *model)
+{
+    int64_t most = 0;
+    for (int i = 0; i < model->n_layers; i++) {
+        const ridge_ffn *f = &model->layers[i].ffn;
+        if (f->kind == RIDGE_FFN_MOE && f->experts > most)
+            most = f->experts;
+    }
+    return most;
+}
+
 bool server_has_experts(const ridge_model *model)
 {
-    for (int i = 0; i < model->n_layers; i++) {
-        if (model->layers[i].ffn.kind == RIDGE_FFN_MOE)
-            return true;
-    }
-    return false;
+    return server_experts(model) > 0;
 }
 
 int64_t server_kv_heads(const ridge_model *model)

@@ -65,6 +65,9 @@ int64_t server_tpu_ranks(const ridge_model *model, ridge_dtype cache, int64_t de
 bool server_has_latent(const ridge_model *model);
 /** Whether some layers have experts. */
 bool server_has_experts(const ridge_model *model);
+
+/** Of the layer that has most; 0: none */
+int64_t server_experts(const ridge_model *model);
 /** KV heads that tensor parallelism can cut: the fewest of the layers that have a
  * cache; 1 for a latent, 0 without a cache. */
 int64_t server_kv_heads(const ridge_model *model);

@@ -193,6 +193,32 @@ ridge_status server_read_split(server_reader *r)
     return RIDGE_OK;
 }
 
+/* TensorRT-LLM states all slots, the others those beyond the experts. vLLM and SGLang
+ * have copies, placed by load, where their balancer is on. */
+ridge_status server_read_copies(server_reader *r)
+{
+    const bool states_slots = r->server->launcher == RIDGE_SERVING_LAUNCHER_TRTLLM;
+    const int64_t experts = server_experts(r->model);
+    bool is_on = states_slots && launch_sheet_has(&r->sheet, LAUNCH_REPLICAS);
+    int64_t stated = states_slots ? experts : 0;
+    RIDGE_TRY(launch_sheet_i64(&r->sheet, LAUNCH_REPLICAS, 0, MOST, &stated));
+    if (!states_slots)
+        RIDGE_TRY(launch_sheet_flag(&r->sheet, LAUNCH_HAS_REPLICAS, &is_on));
+    const int64_t copies = states_slots ? stated - experts : stated;
+    if (experts == 0 || r->layout->ep == 1)
+        return RIDGE_OK;
+    if (is_on && copies == 0 && !states_slots)
+        server_read_note(r, LAUNCH_HAS_REPLICAS,
+                         "experts move to where loads are even; priced as they are "
+                         "dealt");
+    if (copies < 0)
+        return launch_sheet_fail(&r->sheet, RIDGE_E_ARG, LAUNCH_REPLICAS,
+                                 "%" PRId64 " slots are fewer than %" PRId64 " experts",
+                                 stated, experts);
+    r->layout->redundant_experts = is_on ? copies : 0;
+    return RIDGE_OK;
+}
+
 ridge_status server_read_draft_model(server_reader *r)
 {
     const char *name = NULL;

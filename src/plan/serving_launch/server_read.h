@@ -43,6 +43,8 @@ RIDGE_NODISCARD ridge_status server_read_share(server_reader *r);
 RIDGE_NODISCARD ridge_status server_read_draft_model(server_reader *r);
 /** KV_SPLIT: tokens over the ranks beyond the KV heads. @errors E_ARG, E_PARSE */
 RIDGE_NODISCARD ridge_status server_read_split(server_reader *r);
+/** REPLICAS, of a pool whose degrees are read. @errors E_ARG, E_PARSE */
+RIDGE_NODISCARD ridge_status server_read_copies(server_reader *r);
 /** "file:line: name value: effect" among what is not priced. */
 void server_read_note(server_reader *r, launch_field field, const char *effect);
 

@@ -40,7 +40,8 @@ bool server_option_is_flag(const launch_option *options, const char *name)
         LAUNCH_EXPERT_PARALLEL, LAUNCH_PREFIX_CACHE,     LAUNCH_NO_PREFIX_CACHE,
         LAUNCH_CHUNKED,         LAUNCH_NO_CHUNKED,       LAUNCH_NO_GRAPHS,
         LAUNCH_QUANT_LOADED,    LAUNCH_HAS_ATTENTION_DP, LAUNCH_SCAN,
-        LAUNCH_OVERLAP,         LAUNCH_NO_OVERLAP,       LAUNCH_TWO_BATCHES};
+        LAUNCH_OVERLAP,         LAUNCH_NO_OVERLAP,       LAUNCH_TWO_BATCHES,
+        LAUNCH_HAS_REPLICAS};
     const launch_option *o = find_option(options, name);
     if (o == NULL)
         return strncmp(name, "enable-", 7) == 0 || strncmp(name, "disable-", 8) == 0 ||

@@ -52,6 +52,7 @@ static ridge_status read_degrees(server_reader *r)
                                  "%" PRId64 " does not divide tp-size %" PRId64, l->ep,
                                  chips);
     }
+    RIDGE_TRY(server_read_copies(r));
     return server_read_split(r);
 }
 

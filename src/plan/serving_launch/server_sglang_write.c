@@ -24,6 +24,10 @@ static ridge_status draft_degrees(server_draft *d)
         launch_draft_text(&d->sheet, LAUNCH_TWO_BATCHES, "");
     if (server_has_experts(d->model) && l->ep > 1)
         launch_draft_i64(&d->sheet, LAUNCH_EP, l->ep);
+    if (l->redundant_experts > 0) {
+        launch_draft_text(&d->sheet, LAUNCH_HAS_REPLICAS, "");
+        launch_draft_i64(&d->sheet, LAUNCH_REPLICAS, l->redundant_experts);
+    }
     const int64_t heads = server_kv_heads(d->model);
     if (heads == 0 || l->tp <= heads || l->kv_cut == RIDGE_KV_CUT_HEADS)
         return RIDGE_OK;

@@ -26,7 +26,7 @@ static ridge_status read_degrees(server_reader *r)
                                  " chips of a stage",
                                  l->ep, chips);
     }
-    return RIDGE_OK;
+    return server_read_copies(r);
 }
 
 static ridge_status read_speculation(server_reader *r)

@@ -18,6 +18,11 @@ static ridge_status draft_degrees(server_draft *d)
         launch_draft_i64(&d->sheet, LAUNCH_PP, l->pp);
     if (server_has_experts(d->model) && l->ep > 1)
         launch_draft_i64(&d->sheet, LAUNCH_EP, l->ep);
+    if (l->redundant_experts > 0) {
+        launch_draft_i64(&d->sheet, LAUNCH_REPLICAS,
+                         server_experts(d->model) + l->redundant_experts);
+        launch_draft_i64(&d->sheet, LAUNCH_REPLICAS_JSON, 1);
+    }
     if (l->attention_dp > 1) {
         if (l->tp > 1) {
             return launch_draft_refuse(

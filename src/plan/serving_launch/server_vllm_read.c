@@ -76,6 +76,7 @@ static ridge_status read_degrees(server_reader *r)
     if (has_ep && has_experts)
         l->ep = l->tp * l->attention_dp;
     l->has_two_batches = l->has_two_batches && l->attention_dp > 1;
+    RIDGE_TRY(server_read_copies(r));
     return server_read_split(r);
 }
 

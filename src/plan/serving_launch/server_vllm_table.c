@@ -54,6 +54,10 @@
     {"kv-transfer-config.kv_connector", LAUNCH_KV_CONNECTOR, NULL, NULL},                \
     {"kv-transfer-config.kv_role", LAUNCH_KV_ROLE, NULL, NULL},                          \
     {"enable-dbo", LAUNCH_TWO_BATCHES, "false", NULL},                                   \
+    {"enable-eplb", LAUNCH_HAS_REPLICAS, "false", NULL},                                 \
+    {"eplb-config", LAUNCH_REPLICAS_JSON, NULL, NULL},                                   \
+    {"eplb-config.num_redundant_experts", LAUNCH_REPLICAS, NULL, NULL},                  \
+    {"num-redundant-experts", LAUNCH_REPLICAS, NULL, NULL},                              \
     {"async-scheduling", LAUNCH_OVERLAP, "false", NULL},                                 \
     {"port", LAUNCH_PORT, NULL, NULL},                                                   \
     UNPRICED("speculative-config.speculative_token_tree", NULL, "a tree of drafts; priced as a chain"), \
@@ -71,8 +75,6 @@
     UNPRICED("num-gpu-blocks-override", NULL, "a stated count of pages; priced as what fits"), \
     UNPRICED("kv-cache-memory-bytes", NULL, "a stated size of the cache; priced as what fits"), \
     UNPRICED("enable-lora", "false", "adapters add work to each product; not priced"),   \
-    UNPRICED("enable-eplb", "false", "experts moved to where they are asked for; see expert_skew"), \
-    UNPRICED("num-redundant-experts", "0", "experts held twice; not priced"),            \
     UNPRICED("all2all-backend", "naive|allgather_reducescatter|pplx|deepep_low_latency|deepep_high_throughput|flashinfer_all2allv", "an exchange of experts that Ridge does not know; priced as an all-to-all"), \
     UNPRICED("long-prefill-token-threshold", "0", "long prompts in smaller chunks; not priced"), \
     UNPRICED("max-num-partial-prefills", "1", "chunks of several prompts at once; not priced"), \

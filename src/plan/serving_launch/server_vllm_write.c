@@ -33,6 +33,13 @@ static ridge_status draft_experts(server_draft *d)
             ranks, ranks);
     }
     launch_draft_text(&d->sheet, LAUNCH_EXPERT_PARALLEL, "");
+    if (l->redundant_experts == 0)
+        return RIDGE_OK;
+    launch_draft_text(&d->sheet, LAUNCH_HAS_REPLICAS, "");
+    launch_draft_text(&d->sheet, LAUNCH_REPLICAS_JSON,
+                      ridge_sprintf(ridge_ctx_arena(d->sheet.cx),
+                                    "{\"num_redundant_experts\": %" PRId64 "}",
+                                    l->redundant_experts));
     return RIDGE_OK;
 }
 

@@ -18,6 +18,9 @@ static const char *layout_text(ridge_ctx *cx, const ridge_serving_layout *l,
     put_degree(&b, is_knob ? "tp_d" : "D", l->tp_d, is_knob);
     put_degree(&b, is_knob ? "attention_dp" : "dp", l->attention_dp, is_knob);
     put_degree(&b, "ep", l->ep, is_knob);
+    if (l->redundant_experts > 0)
+        ridge_buf_printf(&b, is_knob ? " redundant=%lld" : " +%lld",
+                         (long long)l->redundant_experts);
     put_degree(&b, "pp", l->pp, is_knob);
     if (l->kv_cut != RIDGE_KV_CUT_HEADS)
         ridge_buf_printf(&b, is_knob ? "%skv_cut=%s" : "%skv by %s",

@@ -101,10 +101,12 @@ double ridge__iteration_price(play_unit *unit, play_lane *lane)
         lane->device_s += ridge_curve_table_at(&s->draft.draft, (double)rows.decoding);
     lane->device_s += lane->n_chunks > 0 ? s->chunk_call_s : 0;
     lane->device_s += uneven_s(unit, lane, rows.tokens);
-    if (lane->n_chunks > 0)
-        lane->device_s = fmax(lane->device_s, s->eager_s);
+    const double eager = lane->n_chunks > 0 ? s->eager_s : 0;
+    lane->device_s = fmax(lane->device_s, eager);
     const double host = ridge__host_time(unit, rows.decoding + lane->n_chunks);
     for (int i = 0; i < lane->n_chunks; i++)
         lane->chunks[i].own_s = fmin(lane->chunks[i].own_s, lane->device_s);
-    return s->is_host_hidden ? fmax(lane->device_s, host) : lane->device_s + host;
+    /* what launches one kernel after another prepares nothing meanwhile */
+    return s->is_host_hidden ? fmax(lane->device_s, eager + host)
+                             : lane->device_s + host;
 }
