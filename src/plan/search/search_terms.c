@@ -1,6 +1,7 @@
 /* Terms that many layouts of a task share, each worked out once. */
 #include "search_desk.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- memo of layer times --------------------------------------------------------- */
@@ -118,11 +119,54 @@ static const layer_exchange *least_exchanges(search_desk *d, const train_groups 
     return make_exchanges(d, &least, layers, ridge_ctx_arena(d->cx));
 }
 
+static void take_least(search_desk *d, const double *least_s, memo_entry *e)
+{
+    for (int k = 0; k <= d->tc.n_kinds; k++)
+        e->least_s[k] = least_s[k];
+    sum_model(&d->tc, e);
+}
+
+/* On a torus tp and cp lie innermost in some order of its axes. Where experts lie may
+ * depend on the stages too: their exchanges are left out. */
+static void learn_orders(search_desk *d, const train_terms *x, const ridge_layout *l,
+                         memo_entry *e)
+{
+    const int kinds = d->tc.n_kinds;
+    ridge_arena *arena = ridge_ctx_scratch(d->cx);
+    double *least_s = ridge_new(arena, double, (size_t)kinds + 1);
+    layer_exchange *made = ridge_new(arena, layer_exchange, (size_t)kinds + 1);
+    const int64_t sizes[] = {l->tp, l->cp, d->tc.slice->chips / (l->tp * l->cp)};
+    train_terms own = *x;
+    own.exchanges = made;
+    if (least_s == NULL || made == NULL)
+        return;
+    for (int p = 0; p < train_placement_count(d->tc.slice); p += 2) {
+        int order[RIDGE_AXIS_MAX];
+        ridge_group laid[3];
+        train_placement_order(d->tc.slice, p, order);
+        if (!ridge_placement_fill(d->tc.slice, order, sizes, 3, laid))
+            continue; /* nor does any layout with these degrees lie so */
+        const train_groups g = {.tp = laid[0], .cp = laid[1], .ep = {.ranks = 1}};
+        train_layer_exchanges(&d->tc, &g, x->layers, made);
+        for (int k = 0; k <= kinds; k++) {
+            const double one_s = train_layer_least_s(&d->tc, &own, l, k);
+            least_s[k] = least_s[k] > 0 ? fmin(least_s[k], one_s) : one_s;
+        }
+    }
+    take_least(d, least_s, e);
+}
+
 void search_learn_exchanges(search_desk *d, const train_terms *x, const train_groups *g,
                             const ridge_layout *l, memo_entry *e)
 {
+    const bool is_torus = train_placement_count(d->tc.slice) > 2;
     train_terms least = *x;
-    if (e->has_exchanges || train_placement_count(d->tc.slice) > 2)
+    if (e->has_exchanges)
+        return;
+    e->has_exchanges = true;
+    if (is_torus && d->knobs->placement == RIDGE_KNOB_FREE)
+        learn_orders(d, x, l, e);
+    if (is_torus)
         return;
     if (d->knobs->placement != RIDGE_KNOB_FREE)
         least.exchanges = least_exchanges(d, g, x->layers);
@@ -131,7 +175,6 @@ void search_learn_exchanges(search_desk *d, const train_terms *x, const train_gr
     for (int k = 0; k <= d->tc.n_kinds; k++)
         e->least_s[k] = train_layer_least_s(&d->tc, &least, l, k);
     sum_model(&d->tc, e);
-    e->has_exchanges = true;
 }
 
 /* ---- placements ------------------------------------------------------------------ */

@@ -288,7 +288,7 @@ static void build(ridge_ctx *cx, const ridge_fleet_view *v, ridge_sections *s)
         ridge_buf_printf(&names, "%s%s", i > 0 ? "+" : "", r->requests[i].slice->text);
     s->title = ridge_sprintf(arena, "%s on %s", v->model_name, ridge_buf_text(&names));
     s->subtitle =
-        ridge_sprintf(arena, "%s chips of %d kinds, %s tokens a step: %s sequences",
+        ridge_sprintf(arena, "%s chips in %d pools, %s tokens a step: %s sequences",
                       ridge_format_exact(r->chips).s, r->n_pools,
                       ridge_format_exact((int64_t)r->batch_tokens).s,
                       ridge_format_exact(r->batch_seqs).s);
