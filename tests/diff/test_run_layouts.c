@@ -52,7 +52,8 @@ typedef struct way {
 static const double ROUNDED = 100.0;
 
 static const int64_t UNEVEN[] = {1, 3, 2}, ENDS_ALONE[] = {0, 3, 3, 0},
-                     HEAD_ALONE[] = {2, 2, 0}, CHUNKS[] = {2, 1, 2, 1};
+                     HEAD_ALONE[] = {2, 2, 0}, CHUNKS[] = {2, 1, 2, 1},
+                     MIDDLE[] = {1, 2, 2, 1};
 
 /* clang-format off */
 static const way DOCUMENT_WAYS[] = {
@@ -97,6 +98,9 @@ static const way DENSE_WAYS[] = {
     {.name = "zb-h1", .pp = 4, .schedule = RIDGE_SCHEDULE_ZB_H1, .microbatch = 2},
     {.name = "zb-h2", .pp = 2, .schedule = RIDGE_SCHEDULE_ZB_H2, .microbatch = 2, .remat = RIDGE_REMAT_FULL},
     {.name = "zb-v", .pp = 2, .vpp = 2, .schedule = RIDGE_SCHEDULE_ZB_V, .microbatch = 2},
+    {.name = "dualpipe", .pp = 2, .vpp = 2, .schedule = RIDGE_SCHEDULE_DUALPIPE, .microbatch = 2},
+    {.name = "dualpipe, uneven stages", .pp = 4, .vpp = 2, .stage_layers = MIDDLE, .schedule = RIDGE_SCHEDULE_DUALPIPE, .microbatch = 2, .remat = RIDGE_REMAT_FULL},
+    {.name = "dualpipe, zero 2, tp", .pp = 2, .vpp = 2, .fsdp = 2, .zero = 2, .tp = 2, .schedule = RIDGE_SCHEDULE_DUALPIPE, .microbatch = 1},
     {.name = "pp, tp, fsdp", .pp = 2, .tp = 2, .fsdp = 2, .zero = 3, .schedule = RIDGE_SCHEDULE_1F1B, .microbatch = 2},
     {.name = "pp, cp, tp, sp", .pp = 2, .cp = 2, .tp = 2, .is_sp = true, .schedule = RIDGE_SCHEDULE_ZB_H1, .microbatch = 4},
     {.name = "dp, zero 1, tp, pp", .dp = 2, .fsdp = 2, .zero = 1, .tp = 2, .pp = 2, .schedule = RIDGE_SCHEDULE_1F1B, .microbatch = 1},
@@ -106,6 +110,8 @@ static const way DENSE_WAYS[] = {
 static const way TIED_WAYS[] = {
     {.name = "pp", .pp = 2, .schedule = RIDGE_SCHEDULE_1F1B, .microbatch = 4},
     {.name = "zb-v: both ends on one rank", .pp = 2, .vpp = 2, .schedule = RIDGE_SCHEDULE_ZB_V, .microbatch = 4},
+    {.name = "dualpipe: both ends on two ranks", .pp = 2, .vpp = 2, .schedule = RIDGE_SCHEDULE_DUALPIPE, .microbatch = 4},
+    {.name = "dualpipe, zero 1", .pp = 4, .vpp = 2, .fsdp = 2, .zero = 1, .schedule = RIDGE_SCHEDULE_DUALPIPE, .microbatch = 1},
     {.name = "pp, tp, zero 1", .pp = 2, .tp = 2, .fsdp = 2, .zero = 1, .schedule = RIDGE_SCHEDULE_1F1B, .microbatch = 4},
     {.name = "the head alone", .pp = 3, .stage_layers = HEAD_ALONE, .schedule = RIDGE_SCHEDULE_1F1B, .microbatch = 4},
     {.name = "fsdp, tp", .fsdp = 2, .tp = 2, .zero = 3, .microbatch = 4},
@@ -134,6 +140,7 @@ static const way EXPERT_WAYS[] = {
     {.name = "ep, tp, sp", .ep = 2, .tp = 2, .is_sp = true, .microbatch = 4, .remat = RIDGE_REMAT_FULL},
     {.name = "ep, cp", .ep = 2, .cp = 2, .microbatch = 4},
     {.name = "pp, ep, tp", .pp = 2, .ep = 2, .tp = 2, .schedule = RIDGE_SCHEDULE_ZB_H1, .microbatch = 2},
+    {.name = "dualpipe, ep", .pp = 2, .vpp = 2, .ep = 2, .schedule = RIDGE_SCHEDULE_DUALPIPE, .microbatch = 2},
     {.name = "pp, ep, interleaved", .pp = 2, .vpp = 2, .ep = 2, .schedule = RIDGE_SCHEDULE_INTERLEAVED, .microbatch = 2},
 };
 /* clang-format on */

@@ -51,7 +51,9 @@ static const cli_option options[] = {
     {"engine", "NAME", "threads (default), mpi (default under mpirun), cuda"},
     {"threads", "N", "that compute for each rank (processors / ranks)"},
     {"timeout", "S", "seconds that a rank waits for another (60)"},
-    {"schedule", "NAME", "of a pipeline: gpipe, 1f1b, interleaved, zb-h1, zb-h2, zb-v"},
+    {"schedule", "NAME",
+     "of a pipeline: gpipe, 1f1b, interleaved, zb-h1, zb-h2, zb-v, "
+     "dualpipe"},
     {"context-exchange", "HOW", "of cp: ring (default) or all-to-all"},
     {NULL, NULL, NULL}};
 

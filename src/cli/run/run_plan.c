@@ -68,6 +68,12 @@ static int64_t at_least_one(int64_t n)
     return n < 1 ? 1 : n;
 }
 
+static ridge_schedule stored_schedule(int schedule)
+{
+    return schedule == RIDGE_SCHEDULE_INTERLEAVED ? RIDGE_SCHEDULE_1F1B
+                                                  : (ridge_schedule)schedule;
+}
+
 /* What knobs leave free is 1, off, nothing kept back. */
 static void layout_of_knobs(const ridge_knobs *k, ridge_layout *l)
 {
@@ -84,9 +90,7 @@ static void layout_of_knobs(const ridge_knobs *k, ridge_layout *l)
                     : l->fsdp > 1                    ? 3
                                                      : 0;
     l->has_sp = k->has_sp == 1;
-    l->schedule = k->schedule > 0 && k->schedule != RIDGE_SCHEDULE_INTERLEAVED
-                      ? (ridge_schedule)k->schedule
-                      : RIDGE_SCHEDULE_1F1B;
+    l->schedule = k->schedule >= 0 ? stored_schedule(k->schedule) : RIDGE_SCHEDULE_1F1B;
     l->cp_exchange =
         k->cp_exchange > 0 ? (ridge_cp_exchange)k->cp_exchange : RIDGE_CP_RING;
     l->first_layers = k->first_layers;
@@ -167,15 +171,25 @@ static void change_layout(const cli_run *run, const ridge_knobs *k, ridge_layout
     if (is_given(run, "optimizer"))
         l->optimizer = k->optimizer;
     if (k->schedule >= 0)
-        l->schedule = k->schedule == RIDGE_SCHEDULE_INTERLEAVED
-                          ? RIDGE_SCHEDULE_1F1B
-                          : (ridge_schedule)k->schedule;
+        l->schedule = stored_schedule(k->schedule);
     if (k->cp_exchange >= 0)
         l->cp_exchange = (ridge_cp_exchange)k->cp_exchange;
     if (k->is_first_fixed)
         l->first_layers = k->first_layers;
     if (k->is_last_fixed)
         l->last_layers = k->last_layers;
+}
+
+/* An option in place of the knob. */
+static ridge_status take_schedule(cli_run *run, ridge_layout *l)
+{
+    const char *text = cli_option_text(run, "schedule");
+    ridge_schedule schedule;
+    if (!text)
+        return RIDGE_OK;
+    RIDGE_TRY(ridge_schedule_parse(run->cx, text, &schedule));
+    l->schedule = stored_schedule((int)schedule);
+    return RIDGE_OK;
 }
 
 static ridge_status read_knobs(cli_run *run, ridge_knobs *knobs)
@@ -244,13 +258,11 @@ static ridge_status read_optimizer(cli_run *run, ridge_optimizer optimizer,
 static ridge_status read_schedule(cli_run *run, const ridge_layout *l,
                                   ridge_run_layout *out)
 {
-    const char *schedule = cli_option_text(run, "schedule");
     const char *context = cli_option_text(run, "context-exchange");
     out->schedule = ridge_layout_schedule(l);
-    if (out->schedule == RIDGE_SCHEDULE_ZB_V)
-        out->vpp = 2; /* the chunk down and the chunk back up */
-    if (schedule)
-        RIDGE_TRY(ridge_schedule_parse(run->cx, schedule, &out->schedule));
+    if (out->schedule == RIDGE_SCHEDULE_ZB_V ||
+        out->schedule == RIDGE_SCHEDULE_DUALPIPE)
+        out->vpp = 2; /* a chunk down and one up */
     if (!context)
         return RIDGE_OK;
     if (strcmp(context, "all-to-all") == 0)
@@ -265,7 +277,8 @@ static ridge_status read_schedule(cli_run *run, const ridge_layout *l,
 /* Layers of each stage as they are priced. */
 static ridge_status deal_layers(cli_run *run, run_plan *p)
 {
-    const int64_t stages = (int64_t)p->layout.pp * p->layout.vpp;
+    const bool is_dual = p->layout.schedule == RIDGE_SCHEDULE_DUALPIPE;
+    const int64_t stages = (int64_t)p->layout.pp * (is_dual ? 1 : p->layout.vpp);
     int64_t *layers = ridge_new(ridge_ctx_arena(run->cx), int64_t, (size_t)stages);
     if (layers == NULL)
         return ridge_fail_nomem(run->cx);
@@ -360,6 +373,7 @@ ridge_status cli_run_plan(cli_run *run, run_plan *out)
     RIDGE_TRY(load_model(run, &p));
     if (!p.is_file)
         RIDGE_TRY(check_given(run, &knobs, p.model));
+    RIDGE_TRY(take_schedule(run, &p.plan.layout));
     finish_ends(&knobs, p.model, &p.plan.layout);
     RIDGE_TRY(make_layout(run, &p));
     RIDGE_TRY(read_ranks(run, &p));

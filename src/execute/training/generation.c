@@ -295,6 +295,10 @@ ridge_status ridge_run_generate(ridge_ctx *cx, const ridge_generate_run *run,
     RIDGE_TRY(check(cx, run));
     g.layout.degrees.is_sequence_parallel = false; /* one token cannot be cut */
     g.layout.microbatch_seqs = 1;
+    if (ridge__layout_copies(&g.layout) > 1) { /* one goes one way alone */
+        g.layout.schedule = RIDGE_SCHEDULE_1F1B;
+        g.layout.vpp = 1;
+    }
     g.report.tokens = ridge_new(ridge_ctx_arena(cx), int32_t, (size_t)run->n_new);
     if (g.report.tokens == NULL)
         return ridge_fail_nomem(cx);

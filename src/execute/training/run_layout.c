@@ -1,5 +1,5 @@
 /* Layouts of a run: their size, their text, the words of rates. */
-#include "ridge/execute.h"
+#include "runner.h"
 
 ridge_run_layout ridge_run_layout_single(void)
 {
@@ -35,12 +35,13 @@ static void add_degree(ridge_buf *b, const char *name, int64_t n)
 /* Layers of each stage where they differ. */
 static void add_stages(ridge_buf *b, const ridge_run_layout *l)
 {
+    const int stages = ridge__layout_stages(l);
     bool is_even = true;
-    for (int s = 1; l->stage_layers && s < l->pp * l->vpp; s++)
+    for (int s = 1; l->stage_layers && s < stages; s++)
         is_even = is_even && l->stage_layers[s] == l->stage_layers[0];
     if (is_even)
         return;
-    for (int s = 0; s < l->pp * l->vpp; s++)
+    for (int s = 0; s < stages; s++)
         ridge_buf_printf(b, "%s%lld",
                          s ? "+" : "stages=", (long long)l->stage_layers[s]);
     ridge_buf_puts(b, " ");

@@ -20,18 +20,13 @@ typedef struct opening {
     ridge__numbers numbers;
 } opening;
 
-static int stage_count(const ridge_run_layout *layout)
-{
-    return layout->pp * layout->vpp;
-}
-
 static ridge_status open_full(opening *x)
 {
     RIDGE_TRY(ridge_program_lower(x->r->cx, x->o->model, &x->o->lowering, &x->full));
-    if (stage_count(x->o->layout) == 1)
+    if (ridge__layout_stages(x->o->layout) == 1)
         return RIDGE_OK;
     const int64_t *layers = x->o->layout->stage_layers;
-    const int stages = stage_count(x->o->layout);
+    const int stages = ridge__layout_stages(x->o->layout);
     return layers
                ? ridge_pipeline_rows_of(x->r->cx, x->full, layers, stages, &x->rows,
                                         &x->n_rows)
@@ -109,10 +104,6 @@ static ridge_status open_schedule(opening *x)
                                      .ranks = l->pp,
                                      .chunks = l->vpp,
                                      .microbatches = x->o->microbatches};
-    if (l->schedule == RIDGE_SCHEDULE_DUALPIPE)
-        return ridge_fail(r->cx, RIDGE_E_ARG,
-                          "schedule dualpipe is planned and simulated, not run: its "
-                          "stages lie twice; take zb-v");
     RIDGE_TRY(ridge_pipeline_schedule_make(r->cx, &pipeline, &r->schedule));
     r->sent_most = 2 * x->o->microbatches * l->vpp + 2;
     r->sent = ridge_new(ridge_ctx_arena(r->cx), ridge__sent, (size_t)r->sent_most);
@@ -200,7 +191,11 @@ static ridge_status open_chunk(opening *x, int chunk, const ridge_partition *par
     ridge__machine_options options = machine_options(x);
     limit_remat(x, chunk, &options.unrolling);
     const size_t n = (size_t)x->o->microbatches;
-    *c = (ridge__chunk){.stage = ridge_pipeline_stage_of(&r->schedule.pipeline, place),
+    const int at = ridge_pipeline_stage_of(&r->schedule.pipeline, place);
+    const int stages = ridge__layout_stages(x->o->layout);
+    *c = (ridge__chunk){.stage = at % stages,
+                        .place = at,
+                        .is_copy = at >= stages,
                         .full = x->full,
                         .rows = x->rows,
                         .n_rows = x->n_rows};
@@ -329,8 +324,7 @@ static ridge_status forward(ridge__runner *r, const ridge__step_hooks *hooks,
     if (c->stream >= 0)
         RIDGE_TRY(ridge__runner_receive(r, c, microbatch, false, f));
     RIDGE_TRY(ridge__machine_run(c->m, f, RIDGE__LIST_FORWARD));
-    const bool is_last = c->stage + 1 == r->layout->pp * r->layout->vpp;
-    if (is_last)
+    if (c->stage + 1 == ridge__layout_stages(r->layout))
         RIDGE_TRY(hooks->result(hooks->payload, r, c, microbatch, f));
     if (hooks->is_forward_only)
         ridge__flight_close(c->m, f);

@@ -11,7 +11,9 @@
 
 /** One chunk of layers on this rank: a virtual stage. */
 typedef struct ridge__chunk {
-    int stage;                   /* virtual, 0 .. pp vpp - 1 */
+    int stage;                   /* of the model: which of its layers there are */
+    int place;                   /* virtual stage of the schedule, 0 .. pp vpp - 1 */
+    bool is_copy;                /* of a stage that another rank has too (dualpipe) */
     const ridge_program *full;   /* the whole model's */
     const ridge_stage_row *rows; /* of all stages; NULL: one stage */
     int n_rows;
@@ -113,6 +115,11 @@ typedef struct ridge__step_hooks {
     bool is_forward_only;
 } ridge__step_hooks;
 
+/** Stages of one copy of the model. */
+int ridge__layout_stages(const ridge_run_layout *layout);
+/** How many copies of the stages the ranks of a pipeline hold: 1, or 2 (dualpipe). */
+int ridge__layout_copies(const ridge_run_layout *layout);
+
 RIDGE_NODISCARD ridge_status ridge__runner_passes(ridge__runner *r,
                                                   const ridge__step_hooks *hooks);
 /**
@@ -124,6 +131,23 @@ RIDGE_NODISCARD ridge_status ridge__runner_passes(ridge__runner *r,
 RIDGE_NODISCARD ridge_status ridge__runner_update(ridge__runner *r,
                                                   const ridge__optimizer *optimizer,
                                                   double clip, double *norm);
+
+/** An update of the step: its weight and the gradient that it reads. */
+typedef struct ridge__updated {
+    ridge__chunk *chunk;
+    int weight, gradient; /* tensors */
+    ridge__value *value;  /* of the gradient */
+} ridge__updated;
+
+typedef ridge_status ridge__update_visit(ridge__runner *r, const ridge__updated *u,
+                                         void *payload);
+/** Each update of a chunk, in the order of its list. */
+RIDGE_NODISCARD ridge_status ridge__chunk_each_update(ridge__runner *r,
+                                                      ridge__chunk *chunk,
+                                                      ridge__update_visit *visit,
+                                                      void *payload);
+/** Gradients of stages that two ranks hold, added up: both then have the sum. */
+RIDGE_NODISCARD ridge_status ridge__runner_sum_copies(ridge__runner *r);
 
 /* ---- messages of the pipeline ------------------------------------------------------
  */
@@ -138,8 +162,7 @@ RIDGE_NODISCARD ridge_status ridge__runner_receive(ridge__runner *r,
                                                    ridge__flight *flight);
 RIDGE_NODISCARD ridge_status ridge__runner_settle(ridge__runner *r);
 /** The last stage's gradient of a tied embedding, added to the first one's. */
-RIDGE_NODISCARD ridge_status ridge__runner_tie_gradients(ridge__runner *r,
-                                                         ridge__flight *steps);
+RIDGE_NODISCARD ridge_status ridge__runner_tie_gradients(ridge__runner *r);
 /** The first stage's tied embedding, to the last one. */
 RIDGE_NODISCARD ridge_status ridge__runner_tie_weights(ridge__runner *r);
 

@@ -4,11 +4,6 @@
  */
 #include "runner.h"
 
-static int stage_count(const ridge__runner *r)
-{
-    return r->layout->pp * r->layout->vpp;
-}
-
 /* Messages into a stage: of activations, of gradients. */
 static int tag_of(int stage, bool is_gradient)
 {
@@ -82,9 +77,12 @@ ridge_status ridge__runner_send(void *payload, ridge__machine *m,
 {
     ridge__runner *r = payload;
     const ridge__chunk *c = chunk_of(r, m);
-    const int stage = c->stage + (message->is_gradient ? -1 : 1);
-    if (stage < 0 || stage >= stage_count(r))
-        return ridge_fail(r->cx, RIDGE_E_INTERNAL, "no stage %d to send to", stage);
+    const int stage = ridge_pipeline_target_of(
+        &r->schedule.pipeline, c->place,
+        message->is_gradient ? RIDGE_PASS_BACKWARD_INPUT : RIDGE_PASS_FORWARD);
+    if (stage < 0)
+        return ridge_fail(r->cx, RIDGE_E_INTERNAL, "stage %d has nobody to send to",
+                          c->place);
     const int peer = ridge_pipeline_place_of(&r->schedule.pipeline, stage).rank;
     const int tag = tag_of(stage, message->is_gradient);
     ridge__sent s = {.array = message->array, .peer = peer};
@@ -121,11 +119,11 @@ ridge_status ridge__runner_receive(ridge__runner *r, ridge__chunk *chunk,
                                    int microbatch, bool is_gradient,
                                    ridge__flight *flight)
 {
-    const int from = chunk->stage + (is_gradient ? 1 : -1);
+    const int from = chunk->place + (is_gradient ? 1 : -1);
     const int peer = ridge_pipeline_place_of(&r->schedule.pipeline, from).rank;
     const int tensor = is_gradient ? chunk->stream_gradient : chunk->stream;
     ridge__value *v = &flight->values[chunk->m->unrolled.first_value[tensor]];
-    const int tag = tag_of(chunk->stage, is_gradient);
+    const int tag = tag_of(chunk->place, is_gradient);
     ridge_pending pending;
     if (peer == r->pipe_rank)
         return receive_local(r, tag, v);

@@ -1,7 +1,8 @@
 /*
  * An embedding that also makes the logits is on the first stage of a pipeline and on
  * the last. The first updates it: the last sends its gradient there once a step, and
- * gets the new weight back.
+ * gets the new weight back. Where a pipeline has two copies of its stages, each copy
+ * does so for itself.
  * @source narayanan2021 section 4 (embeddings of the first and last stage)
  */
 #include "runner.h"
@@ -14,28 +15,37 @@ typedef struct parcel {
     int rank; /* of the pipeline, on the other side */
 } parcel;
 
-static int last_stage(const ridge__runner *r)
+/* The ends of one copy of the stages. */
+typedef struct ends {
+    int first_rank, last_rank;  /* of the pipeline */
+    ridge__chunk *first, *last; /* NULL: not on this rank */
+} ends;
+
+static int rank_of(const ridge__runner *r, int place)
 {
-    return r->layout->pp * r->layout->vpp - 1;
+    return ridge_pipeline_place_of(&r->schedule.pipeline, place).rank;
 }
 
-static int rank_of(const ridge__runner *r, int stage)
-{
-    return ridge_pipeline_place_of(&r->schedule.pipeline, stage).rank;
-}
-
-static ridge__chunk *chunk_of_stage(ridge__runner *r, int stage)
+static ridge__chunk *chunk_at(ridge__runner *r, int place)
 {
     for (int i = 0; i < r->n_chunks; i++) {
-        if (r->chunks[i].stage == stage)
+        if (r->chunks[i].place == place)
             return &r->chunks[i];
     }
     return NULL;
 }
 
+static ends ends_of(ridge__runner *r, int copy)
+{
+    const int stages = ridge__layout_stages(r->layout);
+    const int first = copy * stages, last = first + stages - 1;
+    return (ends){rank_of(r, first), rank_of(r, last), chunk_at(r, first),
+                  chunk_at(r, last)};
+}
+
 static bool is_tied(const ridge__runner *r)
 {
-    return last_stage(r) > 0 && ridge__runner_is_tied(r);
+    return ridge__layout_stages(r->layout) > 1 && ridge__runner_is_tied(r);
 }
 
 static ridge_status copy_value(ridge__runner *r, const ridge__value *from,
@@ -100,31 +110,41 @@ static ridge__value *updated_gradient(ridge__chunk *c, ridge__flight *step)
     return NULL;
 }
 
-ridge_status ridge__runner_tie_gradients(ridge__runner *r, ridge__flight *steps)
+static ridge_status tie_gradients(ridge__runner *r, const ends *e)
 {
-    ridge__chunk *first = chunk_of_stage(r, 0),
-                 *last = chunk_of_stage(r, last_stage(r));
-    parcel from = {.rank = rank_of(r, 0)}, to = {.rank = rank_of(r, last_stage(r))};
-    if (!is_tied(r))
-        return RIDGE_OK;
-    if (last && last->tied_to >= 0)
-        from.value = ridge__machine_value(last->m, &steps[last - r->chunks],
-                                          last->m->unrolled.first_value[last->tied_to]);
-    if (first && first->tied_from >= 0)
-        to.value = updated_gradient(first, &steps[first - r->chunks]);
+    parcel from = {.rank = e->first_rank}, to = {.rank = e->last_rank};
+    if (e->last && e->last->tied_to >= 0)
+        from.value =
+            ridge__machine_value(e->last->m, &r->steps[e->last - r->chunks],
+                                 e->last->m->unrolled.first_value[e->last->tied_to]);
+    if (e->first && e->first->tied_from >= 0)
+        to.value = updated_gradient(e->first, &r->steps[e->first - r->chunks]);
     return carry(r, &from, &to, true);
+}
+
+static ridge__value *tied_weight(ridge__chunk *c)
+{
+    return c && c->tied >= 0 ? &c->m->fixed[c->m->unrolled.first_value[c->tied]] : NULL;
+}
+
+ridge_status ridge__runner_tie_gradients(ridge__runner *r)
+{
+    const int copies = is_tied(r) ? ridge__layout_copies(r->layout) : 0;
+    for (int i = 0; i < copies; i++) {
+        const ends e = ends_of(r, i);
+        RIDGE_TRY(tie_gradients(r, &e));
+    }
+    return RIDGE_OK;
 }
 
 ridge_status ridge__runner_tie_weights(ridge__runner *r)
 {
-    ridge__chunk *first = chunk_of_stage(r, 0),
-                 *last = chunk_of_stage(r, last_stage(r));
-    parcel from = {.rank = rank_of(r, last_stage(r))}, to = {.rank = rank_of(r, 0)};
-    if (!is_tied(r))
-        return RIDGE_OK;
-    if (first && first->tied >= 0)
-        from.value = &first->m->fixed[first->m->unrolled.first_value[first->tied]];
-    if (last && last->tied >= 0)
-        to.value = &last->m->fixed[last->m->unrolled.first_value[last->tied]];
-    return carry(r, &from, &to, false);
+    const int copies = is_tied(r) ? ridge__layout_copies(r->layout) : 0;
+    for (int i = 0; i < copies; i++) {
+        const ends e = ends_of(r, i);
+        const parcel from = {tied_weight(e.first), e.last_rank};
+        const parcel to = {tied_weight(e.last), e.first_rank};
+        RIDGE_TRY(carry(r, &from, &to, false));
+    }
+    return RIDGE_OK;
 }

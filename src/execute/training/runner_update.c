@@ -47,41 +47,42 @@ ridge_status ridge__share_sum(ridge__runner *r, double in, double *out)
 /* ---- gradients ---------------------------------------------------------------------
  */
 
-/* Each update of the step: its weight and the gradient that it reads. */
-typedef struct gradient {
-    ridge__chunk *chunk;
-    int weight, tensor; /* tensors */
-    ridge__value *value;
-} gradient;
-
-typedef ridge_status visit_fn(ridge__runner *r, const gradient *g, void *payload);
-
-static ridge_status each_gradient(ridge__runner *r, ridge__flight *steps,
-                                  visit_fn *visit, void *payload)
+ridge_status ridge__chunk_each_update(ridge__runner *r, ridge__chunk *chunk,
+                                      ridge__update_visit *visit, void *payload)
 {
-    for (int i = 0; i < r->n_chunks; i++) {
-        ridge__machine *m = r->chunks[i].m;
-        const ridge__list *list = &m->unrolled.lists[RIDGE__LIST_UPDATE];
-        for (int k = 0; k < list->n; k++) {
-            const ridge__instruction *at = &list->at[k];
-            const ridge_operation *op = &m->program->ops[at->op];
-            if (op->code != RIDGE_OPCODE_UPDATE)
-                continue;
-            const gradient g = {&r->chunks[i], op->inputs[0], op->inputs[1],
-                                ridge__machine_value(m, &steps[i], at->in[1])};
-            RIDGE_TRY(visit(r, &g, payload));
-        }
+    ridge__machine *m = chunk->m;
+    const ridge__list *list = &m->unrolled.lists[RIDGE__LIST_UPDATE];
+    for (int k = 0; k < list->n; k++) {
+        const ridge__instruction *at = &list->at[k];
+        const ridge_operation *op = &m->program->ops[at->op];
+        if (op->code != RIDGE_OPCODE_UPDATE)
+            continue;
+        const ridge__updated u = {
+            chunk, op->inputs[0], op->inputs[1],
+            ridge__machine_value(m, &r->steps[chunk - r->chunks], at->in[1])};
+        RIDGE_TRY(visit(r, &u, payload));
     }
     return RIDGE_OK;
 }
 
-static ridge_status add_square(ridge__runner *r, const gradient *g, void *payload)
+static ridge_status add_square(ridge__runner *r, const ridge__updated *u, void *payload)
 {
     double *sum = payload, square;
-    const ridge__array x = {g->value->p, g->value->dtype};
+    const ridge__array x = {u->value->p, u->value->dtype};
     RIDGE_TRY(
-        r->device->ops->sum_of_squares(r->device, x, g->value->elements, &square));
-    *sum += square / (double)ridge__tensor_replicas(g->chunk->m, g->tensor);
+        r->device->ops->sum_of_squares(r->device, x, u->value->elements, &square));
+    *sum += square / (double)ridge__tensor_replicas(u->chunk->m, u->gradient);
+    return RIDGE_OK;
+}
+
+/* Of this rank's gradients, those of copied stages once. */
+static ridge_status sum_squares(ridge__runner *r, double *out)
+{
+    *out = 0.0;
+    for (int i = 0; i < r->n_chunks; i++) {
+        if (!r->chunks[i].is_copy)
+            RIDGE_TRY(ridge__chunk_each_update(r, &r->chunks[i], add_square, out));
+    }
     return RIDGE_OK;
 }
 
@@ -112,12 +113,13 @@ static ridge_status run_list(ridge__runner *r, ridge__list_kind list)
 ridge_status ridge__runner_update(ridge__runner *r, const ridge__optimizer *optimizer,
                                   double clip, double *norm)
 {
-    double square = 0.0, all;
+    double square, all;
     if (r->steps == NULL)
         RIDGE_TRY(open_steps(r, &r->steps));
     RIDGE_TRY(run_list(r, RIDGE__LIST_REDUCE));
-    RIDGE_TRY(ridge__runner_tie_gradients(r, r->steps));
-    RIDGE_TRY(each_gradient(r, r->steps, add_square, &square));
+    RIDGE_TRY(ridge__runner_tie_gradients(r));
+    RIDGE_TRY(ridge__runner_sum_copies(r));
+    RIDGE_TRY(sum_squares(r, &square));
     RIDGE_TRY(ridge__share_sum(r, square, &all));
     *norm = sqrt(all) * (double)optimizer->scale;
     for (int i = 0; i < r->n_chunks; i++) {

@@ -309,7 +309,7 @@ typedef struct writing {
 
 static bool is_written(const ridge__runner *r, const held *h)
 {
-    return ridge__tensor_is_mine(h->chunk->m, h->tensor) &&
+    return !h->chunk->is_copy && ridge__tensor_is_mine(h->chunk->m, h->tensor) &&
            !ridge__tensor_is_tied(r, h->chunk, h->tensor) &&
            ridge_region_elements(&h->region) > 0;
 }

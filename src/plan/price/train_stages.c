@@ -47,6 +47,8 @@ int64_t ridge_layout_stage_layers(const ridge_layout *l, int64_t layers, int64_t
 {
     const stage_cut cut = stage_cut_of(l);
     const int64_t chunks = l->vpp > 1 ? l->vpp : 1;
+    if (l->pp > 1 && l->schedule == RIDGE_SCHEDULE_DUALPIPE)
+        return train_stage_size(layers, l->pp, stage % l->pp);
     if (ridge_layout_has_two_chunks(l))
         return train_stage_size(layers, 2 * l->pp, stage);
     const int64_t all = train_stage_layers(layers, &cut, stage % l->pp);

@@ -77,6 +77,16 @@ static int64_t count_layers(const ridge_program *program)
     return all;
 }
 
+/* On dualpipe half of the microbatches go through each of a rank's two stages: as much
+ * work as all of them through two halves of a stage. */
+static ridge_layout halved(const ridge_layout *layout)
+{
+    ridge_layout l = *layout;
+    if (l.schedule == RIDGE_SCHEDULE_DUALPIPE)
+        l.schedule = RIDGE_SCHEDULE_ZB_V;
+    return l;
+}
+
 static ridge_status make_table(ridge_ctx *cx, const ridge_train_request *request,
                                const ridge_layout *layout, const ridge_program *program,
                                stage_table *out)
@@ -92,8 +102,9 @@ static ridge_status make_table(ridge_ctx *cx, const ridge_train_request *request
     int64_t *layers = ridge_new(ridge_ctx_arena(cx), int64_t, (size_t)stages);
     if (layers == NULL)
         return ridge_fail_nomem(cx);
+    const ridge_layout dealt = halved(layout);
     for (int64_t s = 0; s < stages; s++)
-        layers[s] = ridge_layout_stage_layers(layout, count_layers(program), s);
+        layers[s] = ridge_layout_stage_layers(&dealt, count_layers(program), s);
     return ridge_pipeline_rows_of(cx, program, layers, (int)stages, &out->rows,
                                   &out->n);
 }
