@@ -41,7 +41,7 @@ typedef struct ridge_run_layout {
     ridge_dtype weight; /* FP32 or BF16: of weights and activations */
     ridge_dtype gradient; /* of sums of gradients, and on the network */
     bool has_master;      /* fp32 master weights beside BF16 ones */
-    ridge_update update;  /* AdamW, SGD with a momentum, SGD */
+    ridge_update update;
 } ridge_run_layout;
 
 /** One rank, one sequence a microbatch, everything kept, fp32. */
@@ -73,8 +73,9 @@ const char *ridge_rate_kind_text(ridge_rate_kind kind);
 RIDGE_NODISCARD ridge_status ridge_rate_kind_parse(ridge_ctx *cx, const char *text,
                                                    ridge_rate_kind *out);
 
-/** How weights learn: AdamW, its rate over the steps, clipping by the global norm.
- * @source kingma2015, loshchilov2019, pascanu2013 */
+/** How weights learn: the optimizer's numbers, its rate over the steps, clipping by the
+ * global norm. @source kingma2015, loshchilov2019, pascanu2013, jordan2024-muon,
+ * shazeer2018 */
 typedef struct ridge_learning {
     ridge_rate_kind kind;
     double rate;         /* peak */
@@ -82,6 +83,8 @@ typedef struct ridge_learning {
     int64_t warmup;      /* steps of a line from 0 to the peak */
     double beta1, beta2; /* 0.9, 0.95 */
     double epsilon;      /* 1e-8 */
+    double momentum;     /* of Muon: 0.95 */
+    double factor_power; /* Adafactor keeps 1 - step^-this of its averages: 0.8 */
     double decay;        /* of matrices; vectors (norms) have none */
     double clip;         /* largest norm of all gradients; 0: none */
 } ridge_learning;

@@ -9,6 +9,7 @@
 #include "ridge/base.h"
 #include "ridge/hardware.h"
 #include "ridge/model.h"
+#include "ridge/program_update.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -151,6 +152,12 @@ const char *ridge_tensor_base(const ridge_tensor *tensor);
  *              m = 0.9 m + 0.1 g, v = 0.95 v + 0.05 g g,
  *              w = w - 0.001 m / (sqrt(v) + 1e-8), on the master where there is one,
  *              which is then copied to the weight. Each dim p. @source kingma2015
+ *              Moments of int8 have an fp32 scale for each 256 entries of their last dim
+ *              (dettmers2022). rule=muon: m of a matrix is made orthogonal over all of
+ *              its rows and columns (jordan2024-muon). rule=adafactor: in place of m, v
+ *              the mean squares of rows, with the dims of batch and rows, and of
+ *              columns, both whole but for the batch (shazeer2018); v alone where the
+ *              weight is no matrix.
  * collective, send  put in by partitioning
  *
  * In a backward block every operation has is_backward set. It keeps the code of the
@@ -293,6 +300,8 @@ typedef struct ridge_operation {
     /* ROUTE, DISPATCH, COMBINE */
     int64_t experts_per_token;
 
+    ridge_update_rule rule; /* UPDATE */
+
     /* COLLECTIVE and SEND, put in by partitioning */
     int collective; /* a ridge_collective of cost.h, as a number */
     int n_axes;
@@ -339,17 +348,6 @@ typedef enum ridge_phase {
     RIDGE_PHASE_PREFILL,
     RIDGE_PHASE_DECODE
 } ridge_phase;
-
-/** How the optimizer steps, by what it keeps. @source loshchilov2019, deepseek-v3-2024
- */
-typedef enum ridge_update {
-    RIDGE_UPDATE_ADAM,      /* both moments, m and v, in fp32 */
-    RIDGE_UPDATE_ADAM_BF16, /* both in bf16 */
-    RIDGE_UPDATE_MOMENTUM,  /* m alone, in fp32 */
-    RIDGE_UPDATE_SGD        /* nothing */
-} ridge_update;
-/** Moments: 2, 1, 0. */
-int ridge_update_moments(ridge_update update);
 
 const char *ridge_phase_text(ridge_phase phase);
 RIDGE_NODISCARD ridge_status ridge_phase_parse(ridge_ctx *cx, const char *text,

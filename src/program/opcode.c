@@ -86,3 +86,14 @@ ridge_status ridge_phase_parse(ridge_ctx *cx, const char *text, ridge_phase *out
     return ridge_fail(cx, RIDGE_E_NOTFOUND,
                       "unknown phase '%.40s': one of train, prefill, decode", text);
 }
+
+static const char *const RULE_TEXT[] = {
+#define RULE_ROW(name, text) text,
+    RIDGE_UPDATE_RULE_LIST(RULE_ROW)
+#undef RULE_ROW
+};
+
+const char *ridge_update_rule_text(ridge_update_rule rule)
+{
+    return RULE_TEXT[rule];
+}

@@ -420,7 +420,8 @@ static const char *update_fault(const operands *o)
         o->op->outputs[0] != o->op->inputs[0] || o->op->inputs[1] == o->op->inputs[0])
         return "an update takes weight, gradient, states and gives weight, states";
     for (int i = 1; i < o->op->n_inputs; i++) {
-        if (!is_alike(input(o, i), input(o, 0)) ||
+        if ((!is_alike(input(o, i), input(o, 0)) &&
+             !ridge_update_is_factor(o->program, o->op, i)) ||
             (i > 1 && o->op->outputs[i - 1] != o->op->inputs[i]))
             return "an update's inputs are alike, and written in place";
     }

@@ -82,7 +82,7 @@ static bool are_details_equal(const ridge_operation *a, const ridge_operation *b
            a->is_window_chunked == b->is_window_chunked && a->window == b->window &&
            is_same(a->context_tokens, b->context_tokens) && a->scan == b->scan &&
            is_same(a->scan_flops_per_token, b->scan_flops_per_token) &&
-           a->experts_per_token == b->experts_per_token;
+           a->experts_per_token == b->experts_per_token && a->rule == b->rule;
 }
 
 static bool are_collectives_equal(const ridge_operation *a, const ridge_operation *b)

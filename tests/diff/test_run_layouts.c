@@ -19,6 +19,10 @@ static const char DENSE[] =
     "{'architectures':['LlamaForCausalLM'],'model_type':'llama','hidden_size':16,"
     "'intermediate_size':24,'num_hidden_layers':6,'num_attention_heads':4,"
     "'num_key_value_heads':2,'vocab_size':64,'tie_word_embeddings':false}";
+static const char WIDE[] = /* matrices of 4,096 elements and more */
+    "{'architectures':['LlamaForCausalLM'],'model_type':'llama','hidden_size':64,"
+    "'intermediate_size':72,'num_hidden_layers':4,'num_attention_heads':4,"
+    "'num_key_value_heads':4,'vocab_size':64,'tie_word_embeddings':false}";
 static const char TIED[] =
     "{'architectures':['Qwen2ForCausalLM'],'model_type':'qwen2','hidden_size':16,"
     "'intermediate_size':24,'num_hidden_layers':4,'num_attention_heads':4,"
@@ -50,6 +54,8 @@ typedef struct way {
 
 /* A difference of the last bit in fp32 may round a bf16 moment the other way. */
 static const double ROUNDED = 100.0;
+/* Or give the next of the codes of 8 bits: of a moment's largest entry, 1.4 % off. */
+static const double ONE_CODE = 200.0;
 
 static const int64_t UNEVEN[] = {1, 3, 2}, ENDS_ALONE[] = {0, 3, 3, 0},
                      HEAD_ALONE[] = {2, 2, 0}, CHUNKS[] = {2, 1, 2, 1},
@@ -146,6 +152,21 @@ static const way EXPERT_WAYS[] = {
 /* clang-format on */
 
 /* clang-format off */
+static const way UPDATE_WAYS[] = {
+    {.name = "zero 1", .fsdp = 4, .zero = 1, .microbatch = 2},
+    {.name = "zero 2, tp", .fsdp = 2, .tp = 2, .zero = 2, .microbatch = 2},
+    {.name = "zero 3, tp", .dp = 2, .fsdp = 2, .tp = 2, .zero = 3, .microbatch = 2},
+    {.name = "tp, sp, cp", .tp = 2, .cp = 2, .is_sp = true, .microbatch = 4},
+    {.name = "pp, tp", .pp = 2, .tp = 2, .schedule = RIDGE_SCHEDULE_ZB_H1, .microbatch = 2},
+    {.name = "dualpipe, zero 1", .pp = 2, .vpp = 2, .fsdp = 2, .zero = 1, .schedule = RIDGE_SCHEDULE_DUALPIPE, .microbatch = 2},
+};
+
+static const way UPDATE_EXPERT_WAYS[] = {
+    {.name = "ep, zero 1", .ep = 2, .fsdp = 2, .zero = 1, .microbatch = 2},
+    {.name = "ep, tp, zero 3", .ep = 2, .tp = 2, .fsdp = 2, .zero = 3, .microbatch = 2},
+    {.name = "tp deals experts", .tp = 4, .is_expert_whole = true, .microbatch = 8},
+};
+
 static const way MOMENTUM_WAYS[] = {
     {.name = "zero 1", .fsdp = 4, .zero = 1, .microbatch = 2},
     {.name = "zero 3", .fsdp = 2, .tp = 2, .zero = 3, .microbatch = 2},
@@ -321,6 +342,13 @@ static void compare(ridge_ctx *cx, const way *w, const trail *want, const trail 
     compare_weights(cx, w, want, got);
 }
 
+static double room_of(ridge_update update)
+{
+    return update == RIDGE_UPDATE_ADAM_BF16   ? ROUNDED
+           : update == RIDGE_UPDATE_ADAM_8BIT ? ONE_CODE
+                                              : 1.0;
+}
+
 static void check_update(const char *config, ridge_update update, const way *ways,
                          size_t n)
 {
@@ -334,7 +362,7 @@ static void check_update(const char *config, ridge_update update, const way *way
         trail got = {.n = 0};
         way w = ways[i];
         w.update = update;
-        w.room = update == RIDGE_UPDATE_ADAM_BF16 ? ROUNDED : 1.0;
+        w.room = room_of(update);
         train(cx, model, &w, &got);
         compare(cx, &w, &want, &got);
     }
@@ -354,6 +382,25 @@ static void other_optimizers_train_as_one_rank(void **state)
     check_update(EXPERTS, RIDGE_UPDATE_MOMENTUM, MOMENTUM_WAYS, n);
     check_update(EXPERTS, RIDGE_UPDATE_SGD, MOMENTUM_WAYS, n);
     check_update(EXPERTS, RIDGE_UPDATE_ADAM_BF16, MOMENTUM_WAYS, n);
+}
+
+/* Over whole matrices, whose parts lie on several ranks; in blocks that ranks share. */
+static void optimizers_of_matrices_train_as_one_rank(void **state)
+{
+    (void)state;
+    static const ridge_update UPDATES[] = {RIDGE_UPDATE_MUON, RIDGE_UPDATE_ADAFACTOR};
+    for (size_t i = 0; i < RIDGE_COUNT_OF(UPDATES); i++) {
+        check_update(DENSE, UPDATES[i], UPDATE_WAYS, RIDGE_COUNT_OF(UPDATE_WAYS));
+        check_update(EXPERTS, UPDATES[i], UPDATE_EXPERT_WAYS,
+                     RIDGE_COUNT_OF(UPDATE_EXPERT_WAYS));
+    }
+}
+
+static void narrow_moments_train_as_one_rank(void **state)
+{
+    (void)state;
+    check_update(WIDE, RIDGE_UPDATE_ADAM_8BIT, UPDATE_WAYS,
+                 RIDGE_COUNT_OF(UPDATE_WAYS));
 }
 
 /* Attention stays inside of documents, wherever their tokens lie. */
@@ -416,6 +463,8 @@ int main(void)
         cmocka_unit_test(gpt2_layouts_train_as_one_rank),
         cmocka_unit_test(expert_layouts_train_as_one_rank),
         cmocka_unit_test(other_optimizers_train_as_one_rank),
+        cmocka_unit_test(optimizers_of_matrices_train_as_one_rank),
+        cmocka_unit_test(narrow_moments_train_as_one_rank),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -228,32 +228,18 @@ static ridge_status check_choices(cli_run *run, const ridge_layout *l)
     return RIDGE_OK;
 }
 
-static ridge_status read_optimizer(cli_run *run, ridge_optimizer optimizer,
-                                   ridge_update *out)
-{
-    switch (optimizer) {
-    case RIDGE_OPTIMIZER_ADAMW:
-        *out = RIDGE_UPDATE_ADAM;
-        return RIDGE_OK;
-    case RIDGE_OPTIMIZER_MOMENTUM:
-        *out = RIDGE_UPDATE_MOMENTUM;
-        return RIDGE_OK;
-    case RIDGE_OPTIMIZER_SGD:
-        *out = RIDGE_UPDATE_SGD;
-        return RIDGE_OK;
-    case RIDGE_OPTIMIZER_ADAMW_BF16:
-        *out = RIDGE_UPDATE_ADAM_BF16;
-        return RIDGE_OK;
-    case RIDGE_OPTIMIZER_ADAMW_8BIT:
-    case RIDGE_OPTIMIZER_ADAFACTOR:
-    case RIDGE_OPTIMIZER_MUON:
-        break;
-    }
-    return ridge_fail(run->cx, RIDGE_E_ARG,
-                      "optimizer=%s cannot be run: the kernels have adamw, "
-                      "adamw-bf16, momentum and sgd",
-                      ridge_optimizer_text(optimizer));
-}
+/* What each optimizer of plans is to a program. */
+static const ridge_update UPDATE_OF[] = {
+    [RIDGE_OPTIMIZER_ADAMW] = RIDGE_UPDATE_ADAM,
+    [RIDGE_OPTIMIZER_ADAMW_BF16] = RIDGE_UPDATE_ADAM_BF16,
+    [RIDGE_OPTIMIZER_ADAMW_8BIT] = RIDGE_UPDATE_ADAM_8BIT,
+    [RIDGE_OPTIMIZER_ADAFACTOR] = RIDGE_UPDATE_ADAFACTOR,
+    [RIDGE_OPTIMIZER_MUON] = RIDGE_UPDATE_MUON,
+    [RIDGE_OPTIMIZER_MOMENTUM] = RIDGE_UPDATE_MOMENTUM,
+    [RIDGE_OPTIMIZER_SGD] = RIDGE_UPDATE_SGD};
+
+_Static_assert(RIDGE_COUNT_OF(UPDATE_OF) == RIDGE_OPTIMIZER_COUNT,
+               "one row per optimizer");
 
 static ridge_status read_schedule(cli_run *run, const ridge_layout *l,
                                   ridge_run_layout *out)
@@ -306,7 +292,7 @@ static ridge_status make_layout(cli_run *run, run_plan *p)
     p->layout.remat_ops = l->remat_ops;
     p->layout.remat = l->remat_ops ? RIDGE_REMAT_FULL : l->remat;
     RIDGE_TRY(check_choices(run, l));
-    RIDGE_TRY(read_optimizer(run, l->optimizer, &p->layout.update));
+    p->layout.update = UPDATE_OF[l->optimizer];
     RIDGE_TRY(cli_run_formats(run, l->precision, &p->layout));
     p->layout.remat_layers = l->remat_layers;
     RIDGE_TRY(read_schedule(run, l, &p->layout));

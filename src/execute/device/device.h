@@ -223,6 +223,38 @@ typedef struct ridge__update {
     float rate, beta1, beta2, epsilon, decay, correction1, correction2, scale;
 } ridge__update;
 
+/**
+ * x [rows, n] fp32 and its codes of 8 bits, entry i of a row being first + i of the
+ * whole dim: its blocks are the whole dim's, RIDGE__BLOCK_ENTRIES each, so that parts
+ * of an array have the codes that the whole one has. scales [rows, blocks of a row].
+ *   maxima: scales from x       pack: codes from x and scales
+ *   unpack: x from codes and scales
+ * @source dettmers2022
+ */
+enum { RIDGE__BLOCK_ENTRIES = 256 }; /* of the last dim, that share a scale */
+
+typedef struct ridge__blocks {
+    int64_t rows, n, first;
+    bool is_signed;
+    float *x;
+    uint8_t *codes;
+    float *scales;
+} ridge__blocks;
+
+/**
+ * One more score a head, with a value of zero, behind an attention without it: o and
+ * lse [rows, heads] become what they are with it. Backward, from those: d_sinks[heads]
+ * = - sum over rows of exp(sink - lse) (d_o . o); d_q, d_k and d_v come from the
+ * attention's own backward with this o and lse. @source gpt-oss-2025
+ */
+typedef struct ridge__sinks {
+    int64_t rows, heads, hv;
+    ridge__array sinks;  /* [heads] */
+    ridge__array o, d_o; /* [rows, heads, hv] */
+    float *lse;          /* [rows, heads] */
+    float *d_sinks;
+} ridge__sinks;
+
 /* ---- the table ------------------------------------------------------------------- */
 
 /** Bytes of a device's memory that its arrays take. */
@@ -254,6 +286,8 @@ typedef struct ridge__device_ops {
     ridge_status (*attention_merge)(ridge__device *d, int64_t rows, int64_t hv,
                                     ridge__array o, float *lse, ridge__array other,
                                     const float *other_lse);
+    ridge_status (*sinks)(ridge__device *d, const ridge__sinks *s);
+    ridge_status (*sinks_backward)(ridge__device *d, const ridge__sinks *s);
     ridge_status (*norm)(ridge__device *d, const ridge__norm *n);
     ridge_status (*norm_backward)(ridge__device *d, const ridge__norm *n);
     ridge_status (*elementwise)(ridge__device *d, const ridge__elementwise *e);
@@ -276,6 +310,9 @@ typedef struct ridge__device_ops {
     ridge_status (*combine)(ridge__device *d, const ridge__experts *e);
     ridge_status (*combine_backward)(ridge__device *d, const ridge__experts *e);
     ridge_status (*update)(ridge__device *d, const ridge__update *u);
+    ridge_status (*block_maxima)(ridge__device *d, const ridge__blocks *b);
+    ridge_status (*block_pack)(ridge__device *d, const ridge__blocks *b);
+    ridge_status (*block_unpack)(ridge__device *d, const ridge__blocks *b);
     /** *out = sum of squares of n elements, in double precision; host memory. */
     ridge_status (*sum_of_squares)(ridge__device *d, ridge__array x, int64_t n,
                                    double *out);

@@ -106,7 +106,12 @@ ridge_status ridge__cuda_grouped_gemm(ridge__device *d, const ridge__grouped_gem
     X(dispatch_backward, ridge__experts)                \
     X(combine, ridge__experts)                          \
     X(combine_backward, ridge__experts)                 \
-    X(update, ridge__update)
+    X(update, ridge__update)                            \
+    X(block_maxima, ridge__blocks)                      \
+    X(block_pack, ridge__blocks)                        \
+    X(block_unpack, ridge__blocks)                      \
+    X(sinks, ridge__sinks)                              \
+    X(sinks_backward, ridge__sinks)
 /* clang-format on */
 
 #define RIDGE__CUDA_DECLARE(name, type)                                                \

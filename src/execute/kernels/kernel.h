@@ -44,7 +44,12 @@
     X(dispatch_backward, ridge__experts)                \
     X(combine, ridge__experts)                          \
     X(combine_backward, ridge__experts)                 \
-    X(update, ridge__update)
+    X(update, ridge__update)                            \
+    X(block_maxima, ridge__blocks)                      \
+    X(block_pack, ridge__blocks)                        \
+    X(block_unpack, ridge__blocks)                      \
+    X(sinks, ridge__sinks)                              \
+    X(sinks_backward, ridge__sinks)
 /* clang-format on */
 
 #define RIDGE__KERNEL_DECLARE(name, type)                                              \

@@ -89,6 +89,8 @@ static ridge_dtype format_of(const ridge__machine *m, int tensor)
         of >= 0 && m->program->tensors[of].role == RIDGE_ROLE_WEIGHT;
     if (is_weights && m->options.gradient == RIDGE_DTYPE_FP32)
         return RIDGE_DTYPE_FP32;
+    if (t->role == RIDGE_ROLE_STATE && t->dtype == RIDGE_DTYPE_INT8)
+        return RIDGE_DTYPE_INT8;
     return t->dtype == RIDGE_DTYPE_BF16 && !is_loss(m->program, tensor)
                ? RIDGE_DTYPE_BF16
                : RIDGE_DTYPE_FP32;

@@ -70,6 +70,8 @@ typedef struct ridge__trace_event {
 typedef struct ridge__optimizer {
     float rate, beta1, beta2, epsilon, decay;
     float correction1, correction2; /* 1 - beta^step; 1: none */
+    float momentum;                 /* of Muon */
+    float factor_decay;             /* of Adafactor's mean squares, in this step */
     float scale;                    /* of gradients */
 } ridge__optimizer;
 

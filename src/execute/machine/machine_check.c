@@ -84,7 +84,8 @@ static ridge_status check_tokens(ridge_ctx *cx, const ridge_partition *p, int te
 
 static ridge_status check_format(ridge_ctx *cx, const ridge_tensor *t)
 {
-    if (t->dtype == RIDGE_DTYPE_FP32 || t->dtype == RIDGE_DTYPE_BF16)
+    if (t->dtype == RIDGE_DTYPE_FP32 || t->dtype == RIDGE_DTYPE_BF16 ||
+        (t->dtype == RIDGE_DTYPE_INT8 && t->role == RIDGE_ROLE_STATE))
         return RIDGE_OK;
     return ridge_fail(cx, RIDGE_E_ARG, "%s is %s: the kernels take fp32 and bf16",
                       t->name, ridge_dtype_text(t->dtype));

@@ -1,5 +1,5 @@
 /* The arrays of a machine: of a microbatch, and those that stay. */
-#include "machine.h"
+#include "block_moments.h"
 
 /* ---- values -----------------------------------------------------------------------
  */
@@ -21,8 +21,7 @@ ridge_status ridge__value_make(ridge__machine *m, ridge__value *v, int tensor)
         return RIDGE_OK;
     ridge__value made = {.elements = m->parts[tensor].elements,
                          .dtype = ridge__tensor_format(m, tensor)};
-    const size_t bytes = (size_t)made.elements * (size_t)ridge_dtype_bytes(made.dtype);
-    RIDGE_TRY(m->device->ops->alloc(m->device, bytes, &made.p));
+    RIDGE_TRY(m->device->ops->alloc(m->device, ridge__array_bytes(m, tensor), &made.p));
     *v = made;
     return RIDGE_OK;
 }
@@ -59,8 +58,7 @@ void ridge__flight_close(ridge__machine *m, ridge__flight *flight)
 static ridge_status make_zeros(ridge__machine *m, int tensor, ridge__value *v)
 {
     RIDGE_TRY(ridge__value_make(m, v, tensor));
-    return m->device->ops->zero(
-        m->device, v->p, (size_t)v->elements * (size_t)ridge_dtype_bytes(v->dtype));
+    return m->device->ops->zero(m->device, v->p, ridge__array_bytes(m, tensor));
 }
 
 /* The value of the tensor of that name in another machine. */
@@ -83,8 +81,7 @@ static ridge_status check_memory(ridge__machine *m)
     for (int v = 0; v < m->unrolled.n_values; v++) {
         const int tensor = m->unrolled.tensor_of[v];
         if (m->unrolled.kind[v] != RIDGE__VALUE_FLIGHT)
-            bytes += (double)m->parts[tensor].elements *
-                     ridge_dtype_bytes(m->formats[tensor]);
+            bytes += (double)ridge__array_bytes(m, tensor);
     }
     if (m->options.memory_bytes <= 0.0 || bytes <= m->options.memory_bytes)
         return RIDGE_OK;

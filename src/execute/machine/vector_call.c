@@ -1,4 +1,4 @@
-/* Norms, elementwise operations, look-ups and the optimizer's update as kernels. */
+/* Norms, elementwise operations and look-ups as kernels. */
 #include "machine.h"
 
 #include <string.h>
@@ -420,53 +420,4 @@ ridge_status ridge__call_gather(ridge__call *c)
             c->m->device, g.table.p,
             (size_t)c->out[0]->elements * (size_t)ridge_dtype_bytes(g.table.dtype)));
     return c->m->device->ops->gather(c->m->device, &g);
-}
-
-/* ---- update ------------------------------------------------------------------------
- */
-
-/* In place on the inputs; where an output is another array it gets a copy. */
-static ridge_status hand_on(ridge__call *c, int input, int output)
-{
-    const int64_t n = c->in[input]->elements;
-    if (c->in[input] == c->out[output])
-        return RIDGE_OK;
-    const ridge__copy copy = {.n_dims = 1,
-                              .sizes = {n},
-                              .x_strides = {1},
-                              .y_strides = {1},
-                              .x = ridge__in_array(c, input),
-                              .y = ridge__out_array(c, output)};
-    return c->m->device->ops->copy(c->m->device, &copy);
-}
-
-ridge_status ridge__call_update(ridge__call *c)
-{
-    const ridge__optimizer *o = &c->m->optimizer;
-    const bool has_master =
-        c->op->n_inputs > 2 &&
-        strncmp(ridge_tensor_base(ridge__in_tensor(c, 2)), "master_", 7) == 0;
-    const int first = has_master ? 3 : 2;
-    const bool is_vector = ridge__in_part(c, 0)->n_dims < 2;
-    ridge__update u = {.n = c->in[0]->elements,
-                       .weight = ridge__in_array(c, 0),
-                       .gradient = ridge__in_array(c, 1),
-                       .master = has_master ? c->in[2]->p : NULL,
-                       .rate = o->rate,
-                       .beta1 = o->beta1,
-                       .beta2 = o->beta2,
-                       .epsilon = o->epsilon,
-                       .decay = is_vector ? 0.0F : o->decay,
-                       .correction1 = o->correction1,
-                       .correction2 = o->correction2,
-                       .scale = o->scale};
-    if (c->op->n_inputs > first)
-        u.m = ridge__in_array(c, first);
-    if (c->op->n_inputs > first + 1)
-        u.v = ridge__in_array(c, first + 1);
-    RIDGE_TRY(c->m->device->ops->update(c->m->device, &u));
-    RIDGE_TRY(hand_on(c, 0, 0));
-    for (int i = 1; i < c->op->n_outputs; i++)
-        RIDGE_TRY(hand_on(c, i + 1, i));
-    return RIDGE_OK;
 }

@@ -49,6 +49,9 @@ static void add_stages(ridge_buf *b, const ridge_run_layout *l)
 
 static const char *const UPDATE_TEXT[] = {[RIDGE_UPDATE_ADAM] = "",
                                           [RIDGE_UPDATE_ADAM_BF16] = " adamw-bf16",
+                                          [RIDGE_UPDATE_ADAM_8BIT] = " adamw-8bit",
+                                          [RIDGE_UPDATE_MUON] = " muon",
+                                          [RIDGE_UPDATE_ADAFACTOR] = " adafactor",
                                           [RIDGE_UPDATE_MOMENTUM] = " momentum",
                                           [RIDGE_UPDATE_SGD] = " sgd"};
 

@@ -1,6 +1,7 @@
 /*
  * Weights and optimizer states of a rank: new ones by counter, from files and to files.
  */
+#include "block_moments.h"
 #include "host_memory.h"
 #include "new_weights.h"
 #include "runner.h"
@@ -33,6 +34,37 @@ static ridge_status copy_region(ridge__machine *m, int tensor, const ridge__valu
     return m->device->ops->copy(m->device, &copy);
 }
 
+/* Dense fp32 -> a value of 8 bits: all ranks of a stage come here, also those whose
+ * part has no elements, since blocks may be shared. */
+static ridge_status pack(ridge__machine *m, int tensor, const ridge__value *v,
+                         ridge__array dense)
+{
+    const ridge__blocks b = ridge__moment_blocks(m, tensor, v);
+    ridge__value wide = {.elements = v->elements, .dtype = RIDGE_DTYPE_FP32};
+    const size_t bytes = (size_t)v->elements * sizeof(float);
+    RIDGE_TRY(m->device->ops->alloc(m->device, bytes, &wide.p));
+    RIDGE_TRY(m->device->ops->zero(m->device, wide.p, bytes));
+    if (dense.p != NULL)
+        RIDGE_TRY(copy_region(m, tensor, &wide, dense, false));
+    RIDGE_TRY(ridge__blocks_pack(m, tensor, &b, 0, b.rows, wide.p));
+    m->device->ops->release(m->device, wide.p);
+    return RIDGE_OK;
+}
+
+/* A value of 8 bits -> dense fp32. */
+static ridge_status unpack(ridge__machine *m, int tensor, const ridge__value *v,
+                           ridge__array dense)
+{
+    const ridge__blocks b = ridge__moment_blocks(m, tensor, v);
+    ridge__value wide = {.elements = v->elements, .dtype = RIDGE_DTYPE_FP32};
+    RIDGE_TRY(
+        m->device->ops->alloc(m->device, (size_t)v->elements * sizeof(float), &wide.p));
+    RIDGE_TRY(ridge__blocks_unpack(m, &b, 0, b.rows, wide.p));
+    RIDGE_TRY(copy_region(m, tensor, &wide, dense, true));
+    m->device->ops->release(m->device, wide.p);
+    return RIDGE_OK;
+}
+
 /* Dense fp32 in host memory -> a value. */
 static ridge_status store(ridge__machine *m, int tensor, const ridge__value *v,
                           const float *from, int64_t n)
@@ -40,10 +72,11 @@ static ridge_status store(ridge__machine *m, int tensor, const ridge__value *v,
     ridge__array dense = {.dtype = RIDGE_DTYPE_FP32};
     ridge__device *d = m->device;
     if (n == 0)
-        return RIDGE_OK;
+        return v->dtype == RIDGE_DTYPE_INT8 ? pack(m, tensor, v, dense) : RIDGE_OK;
     RIDGE_TRY(d->ops->alloc(d, (size_t)n * sizeof(float), &dense.p));
     RIDGE_TRY(d->ops->upload(d, dense.p, from, (size_t)n * sizeof(float)));
-    RIDGE_TRY(copy_region(m, tensor, v, dense, false));
+    RIDGE_TRY(v->dtype == RIDGE_DTYPE_INT8 ? pack(m, tensor, v, dense)
+                                           : copy_region(m, tensor, v, dense, false));
     RIDGE_TRY(d->ops->finish(d));
     d->ops->release(d, dense.p);
     return RIDGE_OK;
@@ -345,12 +378,14 @@ static ridge_status fetch(ridge_ctx *cx, void *payload, size_t index, void *out)
     const writing *w = payload;
     const held *h = &w->at[index];
     ridge__device *d = h->r->device;
-    ridge__array dense = {.dtype = h->value->dtype};
+    const bool is_packed = h->value->dtype == RIDGE_DTYPE_INT8;
+    ridge__array dense = {.dtype = is_packed ? RIDGE_DTYPE_FP32 : h->value->dtype};
     const size_t bytes = (size_t)ridge_region_elements(&h->region) *
                          (size_t)ridge_dtype_bytes(dense.dtype);
     (void)cx;
     RIDGE_TRY(d->ops->alloc(d, bytes, &dense.p));
-    RIDGE_TRY(copy_region(h->chunk->m, h->tensor, h->value, dense, true));
+    RIDGE_TRY(is_packed ? unpack(h->chunk->m, h->tensor, h->value, dense)
+                        : copy_region(h->chunk->m, h->tensor, h->value, dense, true));
     RIDGE_TRY(d->ops->download(d, out, dense.p, bytes));
     d->ops->release(d, dense.p);
     return RIDGE_OK;
@@ -400,8 +435,7 @@ double ridge__runner_fixed_bytes(const ridge__runner *r)
         const ridge__machine *m = r->chunks[i].m;
         for (int v = 0; v < m->unrolled.n_values; v++) {
             if (is_held(m, v))
-                bytes +=
-                    (double)m->fixed[v].elements * ridge_dtype_bytes(m->fixed[v].dtype);
+                bytes += (double)ridge__array_bytes(m, m->unrolled.tensor_of[v]);
         }
     }
     return bytes;

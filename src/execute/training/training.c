@@ -17,6 +17,8 @@ ridge_learning ridge_learning_usual(void)
                             .beta1 = 0.9,
                             .beta2 = 0.95,
                             .epsilon = 1e-8,
+                            .momentum = 0.95,
+                            .factor_power = 0.8,
                             .decay = 0.1,
                             .clip = 1.0};
 }
@@ -110,6 +112,8 @@ static ridge__optimizer optimizer_of(const ridge__rank_state *s)
                               .decay = (float)l->decay,
                               .correction1 = (float)(1.0 - pow(l->beta1, n)),
                               .correction2 = (float)(1.0 - pow(l->beta2, n)),
+                              .momentum = (float)l->momentum,
+                              .factor_decay = (float)(1.0 - pow(n, -l->factor_power)),
                               .scale = (float)(1.0 / s->tokens)};
 }
 

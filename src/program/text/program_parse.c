@@ -17,9 +17,10 @@
  *
  * Attributes: causal, chunked, window=N, context=TOKENS, rope, sinks, far, chosen
  * (attention); kind=linear|convolution|select|pool, flops=N (scan); k=N (route,
- * dispatch, combine); over=DIM (rotary); scale=X; collective=N axes=I,J from=DIM
- * to=DIM; part=attention|mlp|router|experts|norm; head; of=BLOCK.OPERATION, which this
- * one derives from; backward or forward where the block is not.
+ * dispatch, combine); over=DIM (rotary); rule=muon|adafactor (update); scale=X;
+ * collective=N axes=I,J from=DIM to=DIM; part=attention|mlp|router|experts|norm; head;
+ * of=BLOCK.OPERATION, which this one derives from; backward or forward where the block
+ * is not.
  *
  * There is no version number yet: words are only ever added, and unknown ones are
  * refused.

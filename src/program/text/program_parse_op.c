@@ -161,6 +161,7 @@ typedef enum attribute_kind {
     ATTRIBUTE_DIM,
     ATTRIBUTE_KIND,
     ATTRIBUTE_PART,
+    ATTRIBUTE_RULE,
     ATTRIBUTE_OF,
     ATTRIBUTE_AXES,
     ATTRIBUTE_COLLECTIVE,
@@ -196,41 +197,11 @@ static const attribute ATTRIBUTES[] = {
     {"to", ATTRIBUTE_DIM, FIELD(dim_to), 0},
     {"kind", ATTRIBUTE_KIND, 0, 0},
     {"part", ATTRIBUTE_PART, 0, 0},
+    {"rule", ATTRIBUTE_RULE, 0, 0},
     {"of", ATTRIBUTE_OF, 0, 0},
     {"axes", ATTRIBUTE_AXES, 0, 0},
     {"collective", ATTRIBUTE_COLLECTIVE, 0, 0},
 };
-
-static ridge_status read_kind(ridge__reader *r, ridge_str value, ridge_operation *op)
-{
-    const bool is_norm = op->code == RIDGE_OPCODE_NORM;
-    for (int i = 0; is_norm && i <= RIDGE_NORM_LAYER; i++) {
-        op->norm = (ridge_norm_kind)i;
-        if (ridge_str_is(value, ridge_norm_kind_text(op->norm)))
-            return RIDGE_OK;
-    }
-    for (int i = 0; !is_norm && i < RIDGE_SCAN_COUNT; i++) {
-        op->scan = (ridge_scan)i;
-        if (ridge_str_is(value, ridge_scan_text(op->scan)))
-            return RIDGE_OK;
-    }
-    return ridge__reader_fail(
-        r, (size_t)(value.p - r->text.p),
-        is_norm ? "a norm is of kind rms or layer"
-                : "a scan is of kind linear, convolution, select or pool");
-}
-
-static ridge_status read_part(ridge__reader *r, ridge_str value, ridge_operation *op)
-{
-    for (int i = 0; i < RIDGE_PART_COUNT; i++) {
-        if (ridge_str_is(value, ridge__part_text((ridge_part)i))) {
-            op->part = (ridge_part)i;
-            return RIDGE_OK;
-        }
-    }
-    return ridge__reader_fail(r, (size_t)(value.p - r->text.p),
-                              "a part is attention, mlp, router, experts or norm");
-}
 
 /* "layer.q_proj": a block and its operation. */
 static ridge_status read_forward_of(ridge__reader *r, ridge_str value,
@@ -293,9 +264,11 @@ static ridge_status set_value(ridge__reader *r, const attribute *a, ridge_str va
     case ATTRIBUTE_DIM:
         return ridge__reader_dim(r, value, (int *)(void *)field);
     case ATTRIBUTE_KIND:
-        return read_kind(r, value, op);
+        return ridge__reader_kind(r, value, op);
     case ATTRIBUTE_PART:
-        return read_part(r, value, op);
+        return ridge__reader_part(r, value, op);
+    case ATTRIBUTE_RULE:
+        return ridge__reader_rule(r, value, op);
     case ATTRIBUTE_OF:
         return read_forward_of(r, value, op);
     case ATTRIBUTE_AXES:

@@ -47,6 +47,14 @@ RIDGE_NODISCARD ridge_status ridge__reader_real(ridge__reader *r, ridge_str valu
 RIDGE_NODISCARD ridge_status ridge__reader_dim(ridge__reader *r, ridge_str value,
                                                int *out);
 
+/** Values of kind=, part=, rule= (program_words.c). @errors E_PARSE with the words */
+RIDGE_NODISCARD ridge_status ridge__reader_kind(ridge__reader *r, ridge_str value,
+                                                ridge_operation *op);
+RIDGE_NODISCARD ridge_status ridge__reader_part(ridge__reader *r, ridge_str value,
+                                                ridge_operation *op);
+RIDGE_NODISCARD ridge_status ridge__reader_rule(ridge__reader *r, ridge_str value,
+                                                ridge_operation *op);
+
 /** One line inside of a block (program_parse_op.c): a declaration or an operation. */
 RIDGE_NODISCARD ridge_status ridge__reader_statement(ridge__reader *r);
 

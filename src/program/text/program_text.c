@@ -144,6 +144,8 @@ static void write_attributes(const writer *w, const ridge_operation *op,
     write_real(w->out, "flops", op->scan_flops_per_token);
     write_count(w->out, "k", op->experts_per_token);
     write_dim(w, "over", op->position_dim);
+    if (op->rule != RIDGE_UPDATE_RULE_MOMENTS)
+        ridge_buf_printf(w->out, " rule=%s", ridge_update_rule_text(op->rule));
     if (op->code == RIDGE_OPCODE_COLLECTIVE || op->code == RIDGE_OPCODE_SEND)
         write_collective(w, op);
     if (op->part != RIDGE_PART_NORM)

@@ -192,6 +192,8 @@ static void make_operands(const ridge__partitioner *p, const ridge__op_rule *rul
         *layout = (ridge__layout){.partial = 0};
         for (int d = 0; d < rule->rank[o]; d++)
             layout->dims[d] = c->cuts[rule->at[o][d]];
+        if (o >= rule->n_inputs && rule->has_sums)
+            continue;
         if (o < rule->n_inputs)
             layout->partial = p->layouts[rule->tensor[o]].partial & c->carried;
         else

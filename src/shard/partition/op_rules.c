@@ -310,6 +310,25 @@ static void rule_experts(const ridge_program *program, const ridge_operation *op
     }
 }
 
+/* Mean squares of rows and columns are whole: a side of their own, but for the batch.
+ */
+static void rule_update(const ridge_program *program, const ridge_operation *op,
+                        ridge__op_rule *rule)
+{
+    rule->has_sums = true;
+    for (int o = 0; o < rule->n_inputs + rule->n_outputs; o++) {
+        const int input = o < rule->n_inputs ? o : o - rule->n_inputs + 1;
+        const ridge_tensor *t = &program->tensors[rule->tensor[o]];
+        map_operand(program, rule, o);
+        for (int i = 0; i < t->n_dims && input >= 2; i++) {
+            if (ridge_update_is_factor(program, op, input) &&
+                !ridge_update_is_batch(program, op, t->dims[i]))
+                rule->at[o][i] = (unsigned char)index_add(rule, t->dims[i], true,
+                                                          RIDGE__INDEX_WHOLE);
+        }
+    }
+}
+
 static void open_rule(const ridge_program *program, const ridge_operation *op,
                       ridge__op_rule *out)
 {
@@ -318,7 +337,7 @@ static void open_rule(const ridge_program *program, const ridge_operation *op,
     out->n_outputs = op->n_outputs;
     out->heads = out->group = out->rows = -1;
     out->carries = 0;
-    out->is_joint = false;
+    out->is_joint = out->has_sums = false;
     for (int o = 0; o < op->n_inputs + op->n_outputs; o++) {
         const int t = o < op->n_inputs ? op->inputs[o] : op->outputs[o - op->n_inputs];
         out->tensor[o] = t;
@@ -353,9 +372,11 @@ void ridge__op_rule_make(const ridge_program *program, const ridge_operation *op
     case RIDGE_OPCODE_COMBINE:
         rule_experts(program, op, out);
         break;
+    case RIDGE_OPCODE_UPDATE:
+        rule_update(program, op, out);
+        break;
     case RIDGE_OPCODE_EINSUM:
     case RIDGE_OPCODE_GATHER:
-    case RIDGE_OPCODE_UPDATE:
     case RIDGE_OPCODE_COLLECTIVE:
     case RIDGE_OPCODE_SEND:
         map_all(program, out);

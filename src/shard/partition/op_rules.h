@@ -38,6 +38,7 @@ typedef struct ridge__op_rule {
      * pass through one of them, or (is_joint) through all of them at once. */
     unsigned carries;
     bool is_joint;
+    bool has_sums; /* it adds up over ranks by itself: no output is a partial sum */
 } ridge__op_rule;
 
 /** Fill in the rule of an operation. Cannot fail: what does not fit its opcode is

@@ -18,7 +18,8 @@ typedef struct compiled_rule {
 /* What the operations tell of tensors before anything is cut. */
 typedef struct survey {
     int *weight;  /* of a state or gradient: the weight that is updated with it; -1 */
-    int *state;   /* of a weight; -1 */
+    int *state;   /* of a weight, with all its dims; -1 */
+    int *factor;  /* of a state of rows or columns: its update; -1 */
     int *read_in; /* block of the reader; -1: none yet */
     bool *is_far; /* read in another block than the one that makes it */
     bool *is_carried; /* every reader can work on its partial sums */
@@ -93,8 +94,10 @@ static void survey_update(const ridge_program *in, const ridge_operation *op, su
         if (t == weight)
             continue;
         s->weight[t] = weight;
-        if (weight >= 0 && in->tensors[t].role == RIDGE_ROLE_STATE &&
-            s->state[weight] < 0)
+        if (ridge_update_is_factor(in, op, i))
+            s->factor[t] = (int)(op - in->ops);
+        else if (weight >= 0 && in->tensors[t].role == RIDGE_ROLE_STATE &&
+                 s->state[weight] < 0)
             s->state[weight] = t;
     }
     for (int i = 0; i < op->n_outputs; i++) {
@@ -148,16 +151,17 @@ static ridge_status survey_open(const ridge__partitioner *p, survey *s)
 {
     const size_t n = (size_t)p->in->n_tensors;
     ridge_arena *scratch = ridge_ctx_scratch(p->cx);
-    s->weight = ridge_new(scratch, int, 3 * n);
+    s->weight = ridge_new(scratch, int, 4 * n);
     s->is_far = ridge_new(scratch, bool, 3 * n + (size_t)p->in->n_dims);
     if (!s->weight || !s->is_far)
         return ridge_fail_nomem(p->cx);
     s->state = s->weight + n;
     s->read_in = s->state + n;
+    s->factor = s->read_in + n;
     s->is_carried = s->is_far + n;
     s->is_sum = s->is_carried + n;
     s->is_group = s->is_sum + n;
-    memset(s->weight, -1, 3 * n * sizeof *s->weight);
+    memset(s->weight, -1, 4 * n * sizeof *s->weight);
     return RIDGE_OK;
 }
 
@@ -233,6 +237,19 @@ static void start_as(ridge__partitioner *p, int tensor, int model)
     }
 }
 
+/* Of rows and columns all is everywhere; their batch is cut as the weight's. */
+static void start_factor(ridge__partitioner *p, int tensor, const survey *s)
+{
+    const ridge_tensor *t = &p->in->tensors[tensor];
+    const ridge_operation *op = &p->in->ops[s->factor[tensor]];
+    const ridge_tensor *w = &p->in->tensors[s->weight[tensor]];
+    for (int i = 0; i < t->n_dims; i++) {
+        if (ridge_update_is_batch(p->in, op, t->dims[i]))
+            p->wish[tensor].layout.dims[i] =
+                p->wish[s->weight[tensor]].layout.dims[tensor_position(w, t->dims[i])];
+    }
+}
+
 static int model_of(const ridge__partitioner *p, int tensor, const survey *s)
 {
     const ridge_tensor *t = &p->in->tensors[tensor];
@@ -258,9 +275,13 @@ static void make_wish(ridge__partitioner *p, int tensor, const compiled_rule *ru
     const ridge_tensor *t = &p->in->tensors[tensor];
     ridge__wish *wish = &p->wish[tensor];
     const int model = model_of(p, tensor, s);
-    if (model >= 0)
-        start_as(p, tensor, model);
-    apply_rules(p, tensor, rules, n_rules, s);
+    if (s->factor[tensor] >= 0) {
+        start_factor(p, tensor, s);
+    } else {
+        if (model >= 0)
+            start_as(p, tensor, model);
+        apply_rules(p, tensor, rules, n_rules, s);
+    }
     if (model >= 0 ||
         (t->role != RIDGE_ROLE_ACTIVATION && t->role != RIDGE_ROLE_GRADIENT))
         wish->has = (unsigned char)((1u << t->n_dims) - 1u);

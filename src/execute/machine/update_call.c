@@ -1,0 +1,104 @@
+/* The optimizer's update as kernels: moments in fp32, bf16 or none; other rules are
+ * handed on. */
+#include "update_call.h"
+
+#include <string.h>
+
+static ridge_status copy_array(ridge__call *c, ridge__array from, ridge__array to,
+                               int64_t n)
+{
+    const ridge__copy copy = {.n_dims = 1,
+                              .sizes = {n},
+                              .x_strides = {1},
+                              .y_strides = {1},
+                              .x = from,
+                              .y = to};
+    return c->m->device->ops->copy(c->m->device, &copy);
+}
+
+/* In place on the inputs; where an output is another array it gets a copy. */
+static ridge_status hand_on(ridge__call *c, int input, int output)
+{
+    if (c->in[input] == c->out[output])
+        return RIDGE_OK;
+    return copy_array(c, ridge__in_array(c, input), ridge__out_array(c, output),
+                      c->in[input]->elements);
+}
+
+static bool has_master(const ridge__call *c)
+{
+    return c->op->n_inputs > 2 &&
+           strncmp(ridge_tensor_base(ridge__in_tensor(c, 2)), "master_", 7) == 0;
+}
+
+ridge__update ridge__update_of(const ridge__call *c, int *first_state)
+{
+    const ridge__optimizer *o = &c->m->optimizer;
+    const bool is_vector = ridge__in_part(c, 0)->n_dims < 2;
+    *first_state = has_master(c) ? 3 : 2;
+    return (ridge__update){.n = c->in[0]->elements,
+                           .weight = ridge__in_array(c, 0),
+                           .gradient = ridge__in_array(c, 1),
+                           .master = has_master(c) ? c->in[2]->p : NULL,
+                           .rate = o->rate,
+                           .beta1 = o->beta1,
+                           .beta2 = o->beta2,
+                           .epsilon = o->epsilon,
+                           .decay = is_vector ? 0.0F : o->decay,
+                           .correction1 = o->correction1,
+                           .correction2 = o->correction2,
+                           .scale = o->scale};
+}
+
+ridge_status ridge__update_gradient(ridge__call *c, ridge__array *out)
+{
+    ridge__device *d = c->m->device;
+    const int64_t n = c->in[1]->elements;
+    RIDGE_TRY(ridge__scratch_take(c, n, RIDGE_DTYPE_FP32, out));
+    RIDGE_TRY(copy_array(c, ridge__in_array(c, 1), *out, n));
+    return d->ops->multiply(d, *out, n, c->m->optimizer.scale);
+}
+
+ridge_status ridge__update_step(ridge__call *c, ridge__array step, float scale)
+{
+    int first_state;
+    ridge__update u = ridge__update_of(c, &first_state);
+    u.gradient = step;
+    u.scale = scale;
+    return c->m->device->ops->update(c->m->device, &u);
+}
+
+static ridge_status update_moments(ridge__call *c)
+{
+    int first;
+    ridge__update u = ridge__update_of(c, &first);
+    if (c->op->n_inputs > first && c->in[first]->dtype == RIDGE_DTYPE_INT8)
+        return ridge__update_blocks(c);
+    if (c->op->n_inputs > first)
+        u.m = ridge__in_array(c, first);
+    if (c->op->n_inputs > first + 1)
+        u.v = ridge__in_array(c, first + 1);
+    return c->m->device->ops->update(c->m->device, &u);
+}
+
+static ridge_status update_by_rule(ridge__call *c)
+{
+    switch (c->op->rule) {
+    case RIDGE_UPDATE_RULE_MOMENTS:
+        return update_moments(c);
+    case RIDGE_UPDATE_RULE_MUON:
+        return ridge__update_muon(c);
+    case RIDGE_UPDATE_RULE_ADAFACTOR:
+        return ridge__update_adafactor(c);
+    }
+    return RIDGE_E_INTERNAL;
+}
+
+ridge_status ridge__call_update(ridge__call *c)
+{
+    RIDGE_TRY(update_by_rule(c));
+    RIDGE_TRY(hand_on(c, 0, 0));
+    for (int i = 1; i < c->op->n_outputs; i++)
+        RIDGE_TRY(hand_on(c, i + 1, i));
+    return RIDGE_OK;
+}
