@@ -95,7 +95,7 @@ endif()
 
 # Kernels against double precision.
 foreach(noun kernel_attention kernel_elementwise kernel_experts kernel_loss kernel_norm
-             kernel_tokens kernel_update)
+             kernel_tokens kernel_update kernel_sinks)
     ridge_cuda_emulated_test(${noun} ${cuda_fixture})
     ridge_cuda_gpu_test(${noun} ${cuda_fixture})
 endforeach()

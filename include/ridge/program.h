@@ -151,13 +151,13 @@ const char *ridge_tensor_base(const ridge_tensor *tensor);
  * update       weight, gradient [, master], m, v -> weight [, master], m, v in place:
  *              m = 0.9 m + 0.1 g, v = 0.95 v + 0.05 g g,
  *              w = w - 0.001 m / (sqrt(v) + 1e-8), on the master where there is one,
- *              which is then copied to the weight. Each dim p. @source kingma2015
+ *              which is then copied to the weight. Each dim p.
  *              Moments of int8 have an fp32 scale for each 256 entries of their last dim
  *              (dettmers2022). rule=muon: m of a matrix is made orthogonal over all of
  *              its rows and columns (jordan2024-muon). rule=adafactor: in place of m, v
  *              the mean squares of rows, with the dims of batch and rows, and of
  *              columns, both whole but for the batch (shazeer2018); v alone where the
- *              weight is no matrix.
+ *              weight is no matrix. @source kingma2015
  * collective, send  put in by partitioning
  *
  * In a backward block every operation has is_backward set. It keeps the code of the

@@ -36,6 +36,14 @@ static const char EXPERTS[] =
     "'num_key_value_heads':2,'vocab_size':64,'num_local_experts':4,"
     "'num_experts_per_tok':2,'tie_word_embeddings':false}";
 
+static const char SINKS[] = /* windows and whole layers, sinks, biases, experts */
+    "{'architectures':['GptOssForCausalLM'],'model_type':'gpt_oss','hidden_size':16,"
+    "'intermediate_size':12,'num_hidden_layers':4,'num_attention_heads':4,"
+    "'num_key_value_heads':2,'head_dim':8,'vocab_size':64,'num_local_experts':4,"
+    "'num_experts_per_tok':2,'experts_per_token':2,'sliding_window':6,"
+    "'attention_bias':true,'tie_word_embeddings':false,'layer_types':["
+    "'sliding_attention','full_attention','sliding_attention','full_attention']}";
+
 /* A layout in few words; what is 0 counts as 1, or off. */
 typedef struct way {
     const char *name;
@@ -91,6 +99,7 @@ static const way DENSE_WAYS[] = {
     {.name = "tp beyond the key heads", .tp = 4, .microbatch = 8},
     {.name = "tp, sp", .tp = 4, .is_sp = true, .microbatch = 8, .remat = RIDGE_REMAT_FULL},
     {.name = "ring", .cp = 4, .microbatch = 8},
+    {.name = "ring, tp beyond the key heads, sp", .cp = 2, .tp = 4, .is_sp = true, .microbatch = 8},
     {.name = "exchange of heads", .cp = 2, .is_exchange = true, .microbatch = 8},
     {.name = "gpipe", .pp = 2, .schedule = RIDGE_SCHEDULE_GPIPE, .microbatch = 4},
     {.name = "1f1b", .pp = 4, .schedule = RIDGE_SCHEDULE_1F1B, .microbatch = 2},
@@ -152,6 +161,15 @@ static const way EXPERT_WAYS[] = {
 /* clang-format on */
 
 /* clang-format off */
+static const way SINK_WAYS[] = {
+    {.name = "microbatches", .microbatch = 4, .remat = RIDGE_REMAT_FULL},
+    {.name = "ring", .cp = 4, .microbatch = 8},
+    {.name = "exchange", .cp = 2, .is_exchange = true, .microbatch = 8},
+    {.name = "tp, sp, zero 3", .fsdp = 2, .tp = 2, .zero = 3, .is_sp = true, .microbatch = 4},
+    {.name = "pp, tp beyond the key heads", .pp = 2, .tp = 4, .schedule = RIDGE_SCHEDULE_ZB_H1, .microbatch = 4},
+    {.name = "ep", .ep = 2, .microbatch = 2, .remat = RIDGE_REMAT_MATMULS},
+};
+
 static const way UPDATE_WAYS[] = {
     {.name = "zero 1", .fsdp = 4, .zero = 1, .microbatch = 2},
     {.name = "zero 2, tp", .fsdp = 2, .tp = 2, .zero = 2, .microbatch = 2},
@@ -396,6 +414,12 @@ static void optimizers_of_matrices_train_as_one_rank(void **state)
     }
 }
 
+static void sinks_train_as_one_rank(void **state)
+{
+    (void)state;
+    check(SINKS, SINK_WAYS, RIDGE_COUNT_OF(SINK_WAYS));
+}
+
 static void narrow_moments_train_as_one_rank(void **state)
 {
     (void)state;
@@ -464,6 +488,7 @@ int main(void)
         cmocka_unit_test(expert_layouts_train_as_one_rank),
         cmocka_unit_test(other_optimizers_train_as_one_rank),
         cmocka_unit_test(optimizers_of_matrices_train_as_one_rank),
+        cmocka_unit_test(sinks_train_as_one_rank),
         cmocka_unit_test(narrow_moments_train_as_one_rank),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
 /* AdamW, sums of squares and multiplication against double precision. */
+#include "block_code.h"
 #include "kernel_fixture.h"
 
 #include <math.h>
@@ -85,6 +86,77 @@ static void update_matches_float64(void **state)
     kernel_trials(run_update, ROUNDS);
 }
 
+/* ---- moments of 8 bits ----------------------------------------------------------- */
+
+/* The size of a cell of a decade that part of the largest lies in. */
+static double cell_of(double part, bool is_signed)
+{
+    double end = 1.0, cells = is_signed ? 64.0 : 128.0;
+    while (part < end / 10.0 && end > 2e-6) {
+        end /= 10.0;
+        cells /= 2.0;
+    }
+    return 0.9 * end / cells;
+}
+
+static void check_blocks(kernel_trial *t, const ridge__blocks *b, const double *x)
+{
+    for (int64_t i = 0; i < b->rows * b->n; i++) {
+        const int64_t row = i / b->n, column = b->first + i % b->n;
+        const int64_t k =
+            column / RIDGE__BLOCK_ENTRIES - b->first / RIDGE__BLOCK_ENTRIES;
+        const double largest = (double)b->scales[row * ridge__blocks_per_row(b) + k];
+        const double part = largest > 0.0 ? fabs(x[i]) / largest : 0.0;
+        const double off = fabs((double)b->x[i] - x[i]);
+        assert_true(part <= 1.0 + 1e-6);
+        if (!(off <= 1.001 * cell_of(part, b->is_signed) * largest))
+            fail_msg("entry %lld, %g, comes back as %g", (long long)i, x[i],
+                     (double)b->x[i]);
+        assert_true(part < 1.0 || off == 0.0);
+        assert_true(b->is_signed || x[i] == 0.0 || b->x[i] > 0.0f);
+    }
+    (void)t;
+}
+
+static void run_blocks(kernel_trial *t)
+{
+    ridge__blocks b = {.rows = kernel_pick(t, 0, 20),
+                       .n = kernel_pick(t, 1, 900),
+                       .first = kernel_pick(t, 0, 700),
+                       .is_signed = seeded_pick(&t->at, 0, 1) == 0};
+    kernel_array x = kernel_random(t, RIDGE_DTYPE_FP32, b.rows * b.n, 1.0);
+    kernel_array scales =
+        kernel_random(t, RIDGE_DTYPE_FP32, b.rows * ridge__blocks_per_row(&b), 1.0);
+    kernel_array codes = kernel_random(t, RIDGE_DTYPE_FP32, b.rows * b.n, 1.0);
+    for (int64_t i = 0; i < x.n; i++) { /* over many decades */
+        const double by = pow(10.0, -(double)(i % 10));
+        x.x[i] = i % 7 == 0 ? 0.0 : (b.is_signed ? x.x[i] : fabs(x.x[i])) * by;
+        kernel_set(x.a, i, x.x[i]);
+        x.x[i] = (double)(float)x.x[i];
+    }
+    b.x = x.a.p;
+    b.scales = scales.a.p;
+    b.codes = codes.a.p;
+    for (int again = 0; again < 2; again++) { /* what was packed once is kept */
+        kernel_ok(t, t->d->ops->block_maxima(t->d, &b));
+        kernel_ok(t, t->d->ops->block_pack(t->d, &b));
+        kernel_ok(t, t->d->ops->block_unpack(t->d, &b));
+        if (again == 0)
+            check_blocks(t, &b, x.x);
+        for (int64_t i = 0; i < x.n; i++) {
+            if (again > 0)
+                assert_true((double)b.x[i] == x.x[i]);
+            x.x[i] = (double)b.x[i];
+        }
+    }
+}
+
+static void blocks_come_back_within_a_cell(void **state)
+{
+    (void)state;
+    kernel_trials(run_blocks, ROUNDS);
+}
+
 /* ---- norms of gradients ---------------------------------------------------------- */
 
 static void run_squares(kernel_trial *t)
@@ -123,6 +195,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(update_matches_float64),
+        cmocka_unit_test(blocks_come_back_within_a_cell),
         cmocka_unit_test(squares_are_summed_in_double),
         cmocka_unit_test(multiplied_in_place),
     };

@@ -131,7 +131,7 @@ static void what_cannot_be_is_refused(void **state)
     assert_refused(*state,
                    "{\"rope_scaling\": {\"rope_type\": \"llama3\", \"factor\": 8, "
                    "\"low_freq_factor\": 4, \"high_freq_factor\": 1}}",
-                   "high_freq_factor must be above low_freq_factor");
+                   "high_freq_factor must not be below low_freq_factor");
     const ridge_numerics n = numerics_of(
         *state, "{\"rope_scaling\": {\"type\": \"dynamic\", \"factor\": 2}}");
     assert_int_equal(n.rope, RIDGE_ROPE_NONE);

@@ -36,9 +36,9 @@ __global__ void block_pack(ridge__blocks b)
 {
     for (int64_t i = thread_first(); i < b.rows * b.n; i += thread_step()) {
         const float largest = scale_at(b, i), x = b.x[i];
-        const float by = largest > 0.0f ? 1.0f / largest : 0.0f;
+        const float whole = largest > 0.0f ? largest : 1.0f;
         const uint8_t sign = b.is_signed && x < 0.0f ? 128 : 0;
-        b.codes[i] = (uint8_t)(sign | ridge__block_code(fabsf(x) * by, b.is_signed));
+        b.codes[i] = (uint8_t)(sign | ridge__block_code(fabsf(x) / whole, b.is_signed));
     }
 }
 

@@ -50,11 +50,11 @@ ridge_status RIDGE__KERNEL(block_maxima)(ridge__device *d, const ridge__blocks *
 static void pack_block(const ridge__blocks *b, const float *restrict x, float largest,
                        int64_t n, uint8_t *restrict codes)
 {
-    const float by = largest > 0.0f ? 1.0f / largest : 0.0f;
+    const float whole = largest > 0.0f ? largest : 1.0f;
     const bool is_signed = b->is_signed;
     for (int64_t i = 0; i < n; i++) {
         const uint8_t sign = is_signed && x[i] < 0.0f ? 128 : 0;
-        codes[i] = (uint8_t)(sign | ridge__block_code(fabsf(x[i]) * by, is_signed));
+        codes[i] = (uint8_t)(sign | ridge__block_code(fabsf(x[i]) / whole, is_signed));
     }
 }
 

@@ -289,6 +289,60 @@ static ridge_status find_documents(ridge__call *c, const ridge_attention_shape *
                         span_of(c, 0, shape->batch[0]), span_of(c, 0, shape->t), first);
 }
 
+/* ---- sinks -------------------------------------------------------------------------
+ */
+
+/* The input of sinks, behind the rotated parts; -1: there are none. */
+static int sinks_input(const ridge__call *c)
+{
+    if (!(c->op->extras & RIDGE_ATTENTION_SINKS))
+        return -1;
+    return c->op->extras & RIDGE_ATTENTION_ROPE ? 5 : 3;
+}
+
+static ridge__sinks sinks_of(const ridge__call *c, const setup *u, int input)
+{
+    return (ridge__sinks){.rows = u->a.batch * u->a.t,
+                          .heads = u->a.heads,
+                          .hv = u->a.hv,
+                          .sinks = ridge__in_array(c, input),
+                          .o = u->a.o,
+                          .d_o = u->a.d_o,
+                          .lse = u->a.lse};
+}
+
+static ridge_status add_sinks(ridge__call *c, const setup *u)
+{
+    const int input = sinks_input(c);
+    if (input < 0)
+        return RIDGE_OK;
+    const ridge__sinks s = sinks_of(c, u, input);
+    return c->m->device->ops->sinks(c->m->device, &s);
+}
+
+static ridge_status sinks_gradient(ridge__call *c, const setup *u)
+{
+    const int input = sinks_input(c);
+    const int out = input < 0 ? -1 : ridge__gradient_output(c, input);
+    ridge__array sum;
+    if (out < 0)
+        return RIDGE_OK;
+    ridge__sinks s = sinks_of(c, u, input);
+    RIDGE_TRY(ridge__scratch_take(c, s.heads, RIDGE_DTYPE_FP32, &sum));
+    s.d_sinks = sum.p;
+    RIDGE_TRY(c->m->device->ops->sinks_backward(c->m->device, &s));
+    const ridge__copy copy = {.n_dims = 1,
+                              .sizes = {s.heads},
+                              .x_strides = {1},
+                              .y_strides = {1},
+                              .x = sum,
+                              .y = ridge__out_array(c, out),
+                              .is_added = c->adds[out]};
+    RIDGE_TRY(c->m->device->ops->copy(c->m->device, &copy));
+    ridge__scratch_give(c, &sum);
+    return RIDGE_OK;
+}
+
 /* ---- the call ---------------------------------------------------------------------
  */
 
@@ -321,11 +375,13 @@ static ridge_status run(ridge__call *c, const ridge_attention_shape *shape, setu
     u->a.lse = c->side->p;
     if (!c->op->is_backward) {
         u->a.o = ridge__out_array(c, 0);
-        return ring ? ridge__attention_ring(c, ring, &u->a)
-                    : d->ops->attention(d, &u->a);
+        RIDGE_TRY(ring ? ridge__attention_ring(c, ring, &u->a)
+                       : d->ops->attention(d, &u->a));
+        return add_sinks(c, u);
     }
     u->a.o = ridge__in_array(c, c->op->n_inputs - 2);
     u->a.d_o = ridge__in_array(c, c->op->n_inputs - 1);
+    RIDGE_TRY(sinks_gradient(c, u));
     RIDGE_TRY(place_gradients(c, u));
     RIDGE_TRY(ring ? ridge__attention_ring(c, ring, &u->a)
                    : d->ops->attention_backward(d, &u->a));

@@ -45,7 +45,7 @@ size_t ridge__array_bytes(const ridge__machine *m, int tensor)
 }
 
 ridge__blocks ridge__moment_blocks(const ridge__machine *m, int tensor,
-                               const ridge__value *v)
+                                   const ridge__value *v)
 {
     ridge__blocks b = shape_of(m, tensor);
     b.codes = v->p;
@@ -186,8 +186,8 @@ ridge_status ridge__update_blocks(ridge__call *c)
 {
     enum { SLICE_ELEMENTS = 1 << 18 };
     slice s = {.c = c};
-    int first_state;
-    const ridge__update u = ridge__update_of(c, &first_state);
+    const int first_state = ridge__update_first_state(c);
+    const ridge__update u = ridge__update_of(c);
     for (int i = 0; i < 2; i++) {
         s.tensors[i] = c->op->inputs[first_state + i];
         s.b[i] = ridge__moment_blocks(c->m, s.tensors[i], c->in[first_state + i]);

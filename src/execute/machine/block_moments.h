@@ -12,7 +12,7 @@
 size_t ridge__array_bytes(const ridge__machine *m, int tensor);
 /** A value's codes and scales; x is NULL. A state called "v_.." has no signs. */
 ridge__blocks ridge__moment_blocks(const ridge__machine *m, int tensor,
-                               const ridge__value *v);
+                                   const ridge__value *v);
 /** fp32 of rows first .. first + rows, dense. @param x  device memory */
 RIDGE_NODISCARD ridge_status ridge__blocks_unpack(ridge__machine *m,
                                                   const ridge__blocks *b, int64_t first,

@@ -3,7 +3,7 @@
  * columns n and summed ones k; where an operand's strides do not make a matrix of them,
  * it is laid out anew first. Rows of experts take grouped products.
  */
-#include "machine.h"
+#include "rows_bias.h"
 
 #include <string.h>
 
@@ -418,7 +418,9 @@ ridge_status ridge__call_einsum(ridge__call *c)
     if (c->op->n_axes > 0)
         return ridge__call_ring_product(c);
     if (c->op->n_inputs == 1)
-        return reduce_one(c);
+        return ridge__in_part(c, 0)->is_rows && !ridge__out_part(c, 0)->is_rows
+                   ? ridge__rows_bias_gradient(c)
+                   : reduce_one(c);
     const bool is_first = ridge__in_part(c, 0)->is_rows;
     const bool is_second = ridge__in_part(c, 1)->is_rows;
     if (is_first && is_second)

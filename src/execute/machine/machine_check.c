@@ -16,12 +16,16 @@ static ridge_status check_attention(ridge_ctx *cx, const ridge_program *program,
     ridge_attention_shape s;
     const ridge_tensor *q = &program->tensors[op->inputs[0]];
     const ridge_tensor *k = &program->tensors[op->inputs[1]];
-    if (op->extras & RIDGE_ATTENTION_SINKS)
-        return refuse(cx, op, "attention sinks have no kernel");
     if (op->extras & (RIDGE_ATTENTION_FAR | RIDGE_ATTENTION_CHOSEN))
         return refuse(cx, op, "sparse attention has no kernel");
     if (!ridge_attention_shape_of(program, op, &s))
         return refuse(cx, op, "its dims are not those of attention");
+    if (op->extras & RIDGE_ATTENTION_SINKS) {
+        const int at = op->extras & RIDGE_ATTENTION_ROPE ? 5 : 3;
+        const ridge_tensor *sinks = &program->tensors[op->inputs[at]];
+        if (sinks->n_dims != 1 || sinks->dims[0] != s.heads)
+            return refuse(cx, op, "its sinks are not one of each head");
+    }
     const int k_batch = k->n_dims - (s.kv_heads >= 0 ? 3 : 2);
     if (k_batch != q->n_dims - 3)
         return refuse(cx, op, "its keys are shared by several sequences");

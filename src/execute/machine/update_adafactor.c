@@ -311,8 +311,7 @@ static ridge_status update_plain(ridge__call *c, int v)
 
 ridge_status ridge__update_adafactor(ridge__call *c)
 {
-    factoring f = {.c = c};
-    (void)ridge__update_of(c, &f.first);
+    factoring f = {.c = c, .first = ridge__update_first_state(c)};
     if (!ridge_update_is_factor(c->m->program, c->op, f.first))
         return update_plain(c, f.first);
     if (!ridge__local_matrix_of(c, 1, &f.x))

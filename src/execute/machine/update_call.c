@@ -31,11 +31,15 @@ static bool has_master(const ridge__call *c)
            strncmp(ridge_tensor_base(ridge__in_tensor(c, 2)), "master_", 7) == 0;
 }
 
-ridge__update ridge__update_of(const ridge__call *c, int *first_state)
+int ridge__update_first_state(const ridge__call *c)
+{
+    return has_master(c) ? 3 : 2;
+}
+
+ridge__update ridge__update_of(const ridge__call *c)
 {
     const ridge__optimizer *o = &c->m->optimizer;
     const bool is_vector = ridge__in_part(c, 0)->n_dims < 2;
-    *first_state = has_master(c) ? 3 : 2;
     return (ridge__update){.n = c->in[0]->elements,
                            .weight = ridge__in_array(c, 0),
                            .gradient = ridge__in_array(c, 1),
@@ -61,8 +65,7 @@ ridge_status ridge__update_gradient(ridge__call *c, ridge__array *out)
 
 ridge_status ridge__update_step(ridge__call *c, ridge__array step, float scale)
 {
-    int first_state;
-    ridge__update u = ridge__update_of(c, &first_state);
+    ridge__update u = ridge__update_of(c);
     u.gradient = step;
     u.scale = scale;
     return c->m->device->ops->update(c->m->device, &u);
@@ -70,8 +73,8 @@ ridge_status ridge__update_step(ridge__call *c, ridge__array step, float scale)
 
 static ridge_status update_moments(ridge__call *c)
 {
-    int first;
-    ridge__update u = ridge__update_of(c, &first);
+    const int first = ridge__update_first_state(c);
+    ridge__update u = ridge__update_of(c);
     if (c->op->n_inputs > first && c->in[first]->dtype == RIDGE_DTYPE_INT8)
         return ridge__update_blocks(c);
     if (c->op->n_inputs > first)

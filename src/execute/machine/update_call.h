@@ -7,9 +7,10 @@
 
 #include "machine.h"
 
-/** The numbers and arrays of an update but for its moments. @param first_state  out:
- * the first input behind a master copy */
-ridge__update ridge__update_of(const ridge__call *c, int *first_state);
+/** The numbers and arrays of an update but for its moments. */
+ridge__update ridge__update_of(const ridge__call *c);
+/** The first input behind a master copy. */
+int ridge__update_first_state(const ridge__call *c);
 /** fp32 copy of the gradient, scaled as the step says. Scratch of the caller. */
 RIDGE_NODISCARD ridge_status ridge__update_gradient(ridge__call *c, ridge__array *out);
 /** w -= rate (step + decay w) on the master where there is one. @param step  like w */

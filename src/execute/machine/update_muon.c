@@ -245,8 +245,7 @@ ridge_status ridge__update_muon(ridge__call *c)
 {
     ridge__local_matrix x;
     ridge__array g, whole, part;
-    int first;
-    (void)ridge__update_of(c, &first);
+    const int first = ridge__update_first_state(c);
     if (!ridge__local_matrix_of(c, first, &x))
         return ridge_fail(c->m->cx, RIDGE_E_INTERNAL, "muon: %s is no matrix",
                           ridge__in_tensor(c, 0)->name);

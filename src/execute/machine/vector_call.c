@@ -1,5 +1,5 @@
 /* Norms, elementwise operations and look-ups as kernels. */
-#include "machine.h"
+#include "rows_bias.h"
 
 #include <string.h>
 
@@ -238,7 +238,9 @@ static ridge_status run_function(ridge__call *c)
         RIDGE_TRY(ridge__scratch_take(c, c->out[0]->elements, e.y.dtype, &e.y));
     const bool is_dense =
         ridge__out_part(c, 0)->is_rows || is_derivative(c->op) || is_alike(c);
-    RIDGE_TRY(is_dense ? run_dense(c, &e) : run_repeated(c, &e));
+    RIDGE_TRY(ridge__rows_have_bias(c) ? ridge__rows_bias_add(c, &e)
+              : is_dense               ? run_dense(c, &e)
+                                       : run_repeated(c, &e));
     if (!adds)
         return RIDGE_OK;
     RIDGE_TRY(add_onto(c, 0, e.y));

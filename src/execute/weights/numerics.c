@@ -171,9 +171,10 @@ static ridge_status read_llama3(reader *r, const ridge_node *s)
     ridge_numerics *n = &r->n;
     RIDGE_TRY(optional(r, s, "low_freq_factor", 1e-6, 1e6, &n->low_freq_factor));
     RIDGE_TRY(optional(r, s, "high_freq_factor", 1e-6, 1e6, &n->high_freq_factor));
-    if (n->high_freq_factor > n->low_freq_factor)
+    if (n->high_freq_factor >= n->low_freq_factor) /* alike: no blend between them */
         return RIDGE_OK;
-    return ridge_json_fail(r->cx, *s, "high_freq_factor must be above low_freq_factor");
+    return ridge_json_fail(r->cx, *s,
+                           "high_freq_factor must not be below low_freq_factor");
 }
 
 static ridge_status read_yarn(reader *r, const ridge_node *s)
@@ -198,6 +199,8 @@ static ridge_status find_kind(reader *r, ridge_node place, const char *type)
         }
     }
     if (ridge_str_is(s, "default"))
+        return RIDGE_OK;
+    if (ridge_str_is(s, "mrope")) /* of text all three places of a token are one */
         return RIDGE_OK;
     if (ridge_str_is(s, "dynamic")) {
         r->n.notes = "dynamic rotary scaling counts as none: right within the context "

@@ -13,7 +13,7 @@ static double llama3(const ridge_numerics *n, double frequency)
     const double low = n->low_freq_factor, high = n->high_freq_factor;
     if (turns < low)
         return frequency / n->rope_factor;
-    if (turns > high)
+    if (turns > high || high <= low)
         return frequency;
     const double smooth = (turns - low) / (high - low);
     return (1.0 - smooth) * frequency / n->rope_factor + smooth * frequency;
