@@ -36,6 +36,10 @@ static const char EXPERTS[] =
     "'num_key_value_heads':2,'vocab_size':64,'num_local_experts':4,"
     "'num_experts_per_tok':2,'tie_word_embeddings':false}";
 
+static const char OLMO2[] = /* norms behind the parts, and over all heads */
+    "{'architectures':['Olmo2ForCausalLM'],'model_type':'olmo2','hidden_size':16,"
+    "'intermediate_size':24,'num_hidden_layers':4,'num_attention_heads':4,"
+    "'num_key_value_heads':2,'vocab_size':64,'tie_word_embeddings':false}";
 static const char SINKS[] = /* windows and whole layers, sinks, biases, experts */
     "{'architectures':['GptOssForCausalLM'],'model_type':'gpt_oss','hidden_size':16,"
     "'intermediate_size':12,'num_hidden_layers':4,'num_attention_heads':4,"
@@ -57,7 +61,8 @@ typedef struct way {
     const int64_t *stage_layers;
     ridge_update update;
     int32_t document_end; /* 0: no documents */
-    double room;          /* of differences, against those of fp32 */
+    bool is_gate_whole;
+    double room; /* of differences, against those of fp32 */
 } way;
 
 /* A difference of the last bit in fp32 may round a bf16 moment the other way. */
@@ -286,6 +291,7 @@ static void train(ridge_ctx *cx, const ridge_model *model, const way *w, trail *
                            .watch = watch,
                            .payload = out};
     ridge_train_report report;
+    run.numerics.is_gate_whole = w->is_gate_whole;
     run.learning.rate = 1e-2;
     run.learning.epsilon = 1e-3; /* weights move smoothly with small gradients */
     run.ranks = (ridge_ranks){.engine = RIDGE_ENGINE_THREADS,
@@ -420,6 +426,35 @@ static void sinks_train_as_one_rank(void **state)
     check(SINKS, SINK_WAYS, RIDGE_COUNT_OF(SINK_WAYS));
 }
 
+/* Gates that do not add up to 1. */
+static void whole_gates_train_as_one_rank(void **state)
+{
+    (void)state;
+    ridge_ctx *cx = ridge_ctx_open();
+    const ridge_model *model = fixture_model(cx, "%s", EXPERTS);
+    way w = {.name = "one rank", .microbatch = SEQUENCES};
+    trail usual = {.n = 0}, want = {.n = 0};
+    train(cx, model, &w, &usual);
+    w.is_gate_whole = true;
+    train(cx, model, &w, &want);
+    assert_true(fabs(want.loss[0] - usual.loss[0]) > 1e-4);
+    for (size_t i = 0; i < RIDGE_COUNT_OF(EXPERT_WAYS); i++) {
+        trail got = {.n = 0};
+        way other = EXPERT_WAYS[i];
+        other.is_gate_whole = true;
+        other.room = 1.0;
+        train(cx, model, &other, &got);
+        compare(cx, &other, &want, &got);
+    }
+    ridge_ctx_close(cx);
+}
+
+static void norms_behind_train_as_one_rank(void **state)
+{
+    (void)state;
+    check(OLMO2, UPDATE_WAYS, RIDGE_COUNT_OF(UPDATE_WAYS));
+}
+
 static void narrow_moments_train_as_one_rank(void **state)
 {
     (void)state;
@@ -489,6 +524,8 @@ int main(void)
         cmocka_unit_test(other_optimizers_train_as_one_rank),
         cmocka_unit_test(optimizers_of_matrices_train_as_one_rank),
         cmocka_unit_test(sinks_train_as_one_rank),
+        cmocka_unit_test(whole_gates_train_as_one_rank),
+        cmocka_unit_test(norms_behind_train_as_one_rank),
         cmocka_unit_test(narrow_moments_train_as_one_rank),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

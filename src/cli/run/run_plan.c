@@ -223,7 +223,9 @@ static ridge_status check_choices(cli_run *run, const ridge_layout *l)
 {
     if (l->offload != RIDGE_OFFLOAD_NONE)
         return ridge_fail(run->cx, RIDGE_E_ARG,
-                          "offload=%s cannot be run: plan without offload",
+                          "offload=%s cannot be run: here ranks compute in the host's "
+                          "own memory, so that nothing would be moved out of it: plan "
+                          "without offload, or cut the state over more ranks",
                           ridge_offload_text(l->offload));
     return RIDGE_OK;
 }

@@ -60,6 +60,24 @@ static int64_t tokens_of(const ridge__tensor_part *gates)
     return ridge__tensor_part_product(gates, 0, gates->n_dims - 1);
 }
 
+/* Beside gates that are softmax over all experts, those of the experts that were not
+ * chosen: a chosen gate falls as their logits rise. */
+static ridge_status keep_whole(ridge__call *c, const ridge__route *gates)
+{
+    ridge__route all = *gates;
+    ridge__value made = {.elements = gates->rows * gates->experts,
+                         .dtype = RIDGE_DTYPE_FP32};
+    if (!gates->is_whole || c->m->program->phase != RIDGE_PHASE_TRAIN ||
+        c->side->p != NULL)
+        return RIDGE_OK;
+    RIDGE_TRY(c->m->device->ops->alloc(c->m->device,
+                                       (size_t)made.elements * sizeof(float), &made.p));
+    *c->side = made;
+    all.k = all.experts;
+    all.gates = (ridge__array){made.p, made.dtype};
+    return c->m->device->ops->route(c->m->device, &all);
+}
+
 ridge_status ridge__call_route(ridge__call *c)
 {
     const ridge__tensor_part *gates = ridge__out_part(c, 0);
@@ -68,13 +86,16 @@ ridge_status ridge__call_route(ridge__call *c)
                       .k = c->op->experts_per_token,
                       .is_whole = c->m->options.numbers.is_gate_whole};
     if (c->op->is_backward) {
-        r.gates = ridge__in_array(c, 0);
+        /* the gradients of gates that were not chosen are 0 */
+        r.gates = r.is_whole ? (ridge__array){c->side->p, c->side->dtype}
+                             : ridge__in_array(c, 0);
         r.d_gates = ridge__in_array(c, 1);
         r.d_logits = ridge__out_array(c, 0);
         return c->m->device->ops->route_backward(c->m->device, &r);
     }
     r.logits = ridge__in_array(c, 0);
     r.gates = ridge__out_array(c, 0);
+    RIDGE_TRY(keep_whole(c, &r));
     return c->m->device->ops->route(c->m->device, &r);
 }
 

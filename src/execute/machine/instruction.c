@@ -116,7 +116,7 @@ static bool has_side(const ridge_operation *op)
 {
     return !op->is_backward &&
            (op->code == RIDGE_OPCODE_ATTENTION || op->code == RIDGE_OPCODE_LOSS ||
-            op->code == RIDGE_OPCODE_DISPATCH);
+            op->code == RIDGE_OPCODE_DISPATCH || op->code == RIDGE_OPCODE_ROUTE);
 }
 
 static int rows_dispatch(const ridge_program *program, const ridge_operation *op)
@@ -137,7 +137,8 @@ int ridge__side_op(const ridge_partition *partition, int index)
     if (has_side(op))
         return index;
     if (op->is_backward && op->forward_of >= 0 &&
-        (op->code == RIDGE_OPCODE_ATTENTION || op->code == RIDGE_OPCODE_LOSS))
+        (op->code == RIDGE_OPCODE_ATTENTION || op->code == RIDGE_OPCODE_LOSS ||
+         op->code == RIDGE_OPCODE_ROUTE))
         return op->forward_of;
     if (op->code == RIDGE_OPCODE_COLLECTIVE) {
         const int loss = loss_of(partition, op);

@@ -27,7 +27,7 @@ static bool makes_side(const ridge_program *program, const ridge__instruction *a
     const ridge_operation *op = &program->ops[at->op];
     return !op->is_backward &&
            (op->code == RIDGE_OPCODE_ATTENTION || op->code == RIDGE_OPCODE_LOSS ||
-            op->code == RIDGE_OPCODE_DISPATCH);
+            op->code == RIDGE_OPCODE_DISPATCH || op->code == RIDGE_OPCODE_ROUTE);
 }
 
 /* Results that nobody reads stay for the caller: the loss, the logits, the gradient of

@@ -88,7 +88,7 @@ typedef struct ridge__numbers {
     float norm_epsilon;
     ridge__rotation rotations[RIDGE__ROTATION_COUNT];
     const unsigned char *rotation_of; /* [layers of the model]; NULL: the first */
-    bool is_gate_whole; /* gates: softmax over all experts, where nothing is trained */
+    bool is_gate_whole; /* gates: softmax over all experts, not over the chosen ones */
 } ridge__numbers;
 
 /** What a stage hands on. The array is the receiver's of this call: it gives it back to

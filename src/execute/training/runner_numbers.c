@@ -69,10 +69,8 @@ ridge_status ridge__runner_numbers(ridge__runner *r, const ridge_program *full,
                            (size_t)(h / 2) * RIDGE__ROTATION_COUNT);
     if (all == NULL)
         return ridge_fail_nomem(r->cx);
-    *out =
-        (ridge__numbers){.norm_epsilon = n->norm_epsilon,
-                         .is_gate_whole = n->is_gate_whole &&
-                                          options->lowering.phase != RIDGE_PHASE_TRAIN};
+    *out = (ridge__numbers){.norm_epsilon = n->norm_epsilon,
+                            .is_gate_whole = n->is_gate_whole};
     for (int i = 0; i < RIDGE__ROTATION_COUNT; i++)
         out->rotations[i] = (ridge__rotation){all + i * (h / 2), 1.0F};
     out->rotations[USUAL].magnitude = ridge_numerics_frequencies(n, h, all);

@@ -277,16 +277,6 @@ static ridge_status fill_source(const held *h, void *payload, float *out)
     return RIDGE_OK;
 }
 
-static bool trains_experts(const ridge__runner *r)
-{
-    const ridge_program *p = r->chunks[0].full;
-    for (int i = 0; p->phase == RIDGE_PHASE_TRAIN && i < p->n_ops; i++) {
-        if (p->ops[i].code == RIDGE_OPCODE_ROUTE)
-            return true;
-    }
-    return false;
-}
-
 ridge_status ridge__runner_read_source(ridge__runner *r,
                                        const ridge_weight_source *source,
                                        const ridge_numerics *numerics)
@@ -298,11 +288,6 @@ ridge_status ridge__runner_read_source(ridge__runner *r,
             "the model's arithmetic has %s, which Ridge lacks: its weights "
             "cannot be run",
             numerics->lacks);
-    if (numerics->is_gate_whole && trains_experts(r))
-        return ridge_fail(
-            r->cx, RIDGE_E_ARG,
-            "gates of the model's experts do not add up to 1 (norm_topk_prob): its "
-            "weights can be run, but not trained");
     RIDGE_TRY(fill_all(r, FILL_MASTERS, fill_source, &from));
     return ridge__weights_are_used(r, source);
 }

@@ -4,6 +4,8 @@
  */
 #include "lower.h"
 
+#include <string.h>
+
 enum { SIZE_MOST = 1000000000 };
 
 /* ---- one layer ------------------------------------------------------------------- */
@@ -16,6 +18,7 @@ enum { SIZE_MOST = 1000000000 };
 typedef struct norm_plan {
     int before;       /* parts with a norm of their own before them */
     bool is_parallel; /* one norm for mixer and feed-forward */
+    bool is_behind;   /* none before a part, one behind it */
     bool has_after;
     int64_t left; /* parameters */
 } norm_plan;
@@ -24,6 +27,13 @@ static int count_parts(const ridge_layer *layer)
 {
     return (layer->mixer.kind != RIDGE_MIXER_NONE) + (layer->has_cross ? 1 : 0) +
            (layer->ffn.kind != RIDGE_FFN_NONE);
+}
+
+/* OLMo 2 and 3 norm what a part gives, not what it takes. @source olmo2-2024 */
+static bool has_norms_behind(const ridge_model *model)
+{
+    const char *type = model->model_type ? model->model_type : "";
+    return strncmp(type, "olmo2", 5) == 0 || strncmp(type, "olmo3", 5) == 0;
 }
 
 static norm_plan plan_norms(const ridge__lower *l)
@@ -35,6 +45,8 @@ static norm_plan plan_norms(const ridge__lower *l)
     norm_plan p = {.before = norms < parts ? (int)norms : parts};
     p.is_parallel = norms == 1 && parts == 2 && !layer->has_cross && !layer->is_encoder;
     p.has_after = norms >= 2 * (int64_t)parts;
+    if (norms == parts && has_norms_behind(l->model))
+        p = (norm_plan){.is_behind = true, .has_after = true};
     p.left = layer->norm_params - one * (p.before + (p.has_after ? parts : 0));
     return p;
 }
@@ -155,7 +167,9 @@ int ridge__lower_layer(ridge__lower *l, int x)
         x = parallel_parts(l, steps, x);
     } else {
         for (int i = 0; i < n; i++) {
-            const int h = norm_of_part(l, steps[i].norm, x, i < norms.before);
+            const int h = norms.is_behind
+                              ? x
+                              : norm_of_part(l, steps[i].norm, x, i < norms.before);
             int y = steps[i].run(l, h);
             if (norms.has_after)
                 y = norm_of_part(l, steps[i].after, y, true);
