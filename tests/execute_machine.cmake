@@ -8,5 +8,7 @@ ridge_test(property machine_numeric LAYER execute SOURCES ${machine_support} TIM
 ridge_test(unit update_rules LAYER execute
            SOURCES ${CMAKE_SOURCE_DIR}/tests/support/model_fixture.c
                    ${CMAKE_SOURCE_DIR}/tests/support/own_folder.c)
-ridge_test(diff run_layouts LAYER execute
-           SOURCES ${CMAKE_SOURCE_DIR}/tests/support/model_fixture.c TIMEOUT 240)
+set(layout_support ${CMAKE_SOURCE_DIR}/tests/support/model_fixture.c
+                   ${CMAKE_SOURCE_DIR}/tests/support/layout_runs.c)
+ridge_test(diff run_layouts LAYER execute SOURCES ${layout_support} TIMEOUT 240)
+ridge_test(diff run_arithmetics LAYER execute SOURCES ${layout_support} TIMEOUT 240)

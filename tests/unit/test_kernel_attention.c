@@ -49,12 +49,9 @@ static ridge__attention pick_shape(kernel_trial *t, int64_t t_most)
     return a;
 }
 
-/* Documents begin behind the entry at which they are drawn, never before the last. GPUs
- * take none. */
+/* Documents begin behind the entry at which they are drawn, never before the last. */
 static void pick_documents(kernel_trial *t, ridge__attention *a)
 {
-    if (strcmp(t->d->ops->name, "cpu") != 0)
-        return;
     const int64_t n = a->batch * a->t;
     int32_t *first = kernel_blank(t, RIDGE_DTYPE_FP32, n).a.p;
     for (int64_t i = 0; i < n; i++) {

@@ -68,7 +68,7 @@ typedef struct ridge__grouped_gemm {
  * window (or, if chunked, entry / window == query / window). A query that meets nothing
  * has o = 0 and lse = -infinity. stride_s: tokens between the sequences of k and v (a
  * cache has room for more than s). Documents: no entry before first_met of the query,
- * of which each sequence has t that do not fall; on the CPU alone.
+ * of which each sequence has t that do not fall.
  */
 typedef struct ridge__attention {
     int64_t batch, t, s, s_valid, stride_s;

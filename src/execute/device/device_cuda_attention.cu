@@ -85,6 +85,7 @@ __global__ void __launch_bounds__(tile_threads)
     float *const kv = q + row_groups * R * (h + 1);
     float *const p = kv + key_rows * (wide + 1);
     const tile_place at = place_of_block(tiles, a.heads);
+    take_documents(a, at);
     const int64_t i0 = at.tile * row_groups * R;
     const int64_t i1 = at_most(a.t, i0 + row_groups * R);
     const int64_t kv_head = at.head / (a.heads / a.kv_heads);
@@ -177,10 +178,8 @@ __global__ void merged(int64_t rows, int64_t hv, ridge__array o, float *lse,
 
 /* ---- the device's ------------------------------------------------------------- */
 
-extern "C" ridge_status ridge__cuda_attention(ridge__device *d,
-                                              const ridge__attention *a)
+static ridge_status attend_sized(ridge__device *d, const ridge__attention *a)
 {
-    RIDGE_TRY(check_attention(d, a));
     if (a->hv <= 64)
         return attend_tiles<4, 8>(d, a);
     if (a->hv <= 128)
@@ -188,6 +187,19 @@ extern "C" ridge_status ridge__cuda_attention(ridge__device *d,
     if (a->hv <= 256)
         return attend_tiles<2, 32>(d, a);
     return attend_tiles<1, 64>(d, a);
+}
+
+extern "C" ridge_status ridge__cuda_attention(ridge__device *d,
+                                              const ridge__attention *a)
+{
+    ridge__attention there = *a;
+    void *documents;
+    RIDGE_TRY(check_attention(d, a));
+    RIDGE_TRY(documents_upload(d, a, &documents));
+    there.first_met = (const int32_t *)documents;
+    const ridge_status status = attend_sized(d, &there);
+    ridge__cuda_release(d, documents);
+    return status;
 }
 
 extern "C" ridge_status ridge__cuda_attention_merge(ridge__device *d, int64_t rows,

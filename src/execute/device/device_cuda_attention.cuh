@@ -18,12 +18,15 @@ constexpr int row_groups = 16, column_groups = 8;
 
 /* ---- which entries a query meets ---------------------------------------------- */
 
-/** Query i and entry j by their index in this call. */
+/** Query i and entry j by their index in this call; documents are those of the
+ * sequence. */
 __host__ __device__ inline bool attention_meets(const ridge__attention &a, int64_t i,
                                                 int64_t j)
 {
     const int64_t query = a.q_start + i, entry = a.s_start + j;
     if (j >= a.s_valid || j >= a.s || (a.is_causal && entry > query))
+        return false;
+    if (a.first_met != nullptr && entry < a.first_met[i])
         return false;
     if (a.window == 0)
         return true;
@@ -204,6 +207,25 @@ __device__ inline tile_place place_of_block(int64_t tiles, int64_t heads)
 {
     const int64_t i = blockIdx.x;
     return {i % tiles, i / tiles % heads, i / tiles / heads};
+}
+
+/** Where the documents of a block's sequence begin. */
+__device__ inline void take_documents(ridge__attention &a, const tile_place &at)
+{
+    if (a.first_met != nullptr)
+        a.first_met += at.sequence * a.t;
+}
+
+/** first_met in the GPU's memory, NULL without documents; given back by the caller. */
+inline ridge_status documents_upload(ridge__device *d, const ridge__attention *a,
+                                     void **out)
+{
+    const size_t bytes = (size_t)(a->batch * a->t) * sizeof *a->first_met;
+    *out = nullptr;
+    if (a->first_met == nullptr)
+        return RIDGE_OK;
+    RIDGE_TRY(ridge__cuda_alloc(d, bytes, out));
+    return ridge__cuda_upload(d, *out, a->first_met, bytes);
 }
 
 inline ridge_status check_attention(ridge__device *d, const ridge__attention *a)

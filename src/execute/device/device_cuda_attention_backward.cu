@@ -73,6 +73,7 @@ __global__ void __launch_bounds__(tile_threads)
     float *const q = v + entries * (hv + 1), *const d_o = q + queries * (h + 1);
     float *const p = d_o + queries * (hv + 1), *const ds = p + queries * (entries + 1);
     const tile_place at = place_of_block(n_tiles, a.kv_heads);
+    take_documents(a, at);
     const int64_t j0 = at.tile * entries, j1 = at_most(a.s, j0 + entries);
     const head_rows k_rows = rows_of(at.sequence * a.s, a.kv_heads, at.head, h);
     const head_rows v_rows = rows_of(at.sequence * a.s, a.kv_heads, at.head, hv);
@@ -117,6 +118,7 @@ __global__ void __launch_bounds__(tile_threads)
     float *const k = d_o + queries * (hv + 1), *const v = k + entries * (h + 1);
     float *const ds = v + entries * (hv + 1);
     const tile_place at = place_of_block(n_tiles, a.heads);
+    take_documents(a, at);
     const int64_t i0 = at.tile * queries, i1 = at_most(a.t, i0 + queries);
     const int64_t kv_head = at.head / (a.heads / a.kv_heads);
     const int64_t first = at.sequence * a.t * a.heads + at.head;
@@ -184,14 +186,18 @@ extern "C" ridge_status ridge__cuda_attention_backward(ridge__device *d,
 {
     RIDGE_TRY(check_attention(d, a));
     const int64_t rows = a->batch * a->t * a->heads;
-    void *dots = nullptr;
+    ridge__attention there = *a;
+    void *dots = nullptr, *documents;
+    RIDGE_TRY(documents_upload(d, a, &documents));
+    there.first_met = (const int32_t *)documents;
     RIDGE_TRY(ridge__cuda_alloc(d, (size_t)rows * sizeof(float), &dots));
     const int64_t blocks = (rows * 32 + block_threads - 1) / block_threads;
     ridge_status status =
         launch(d, "run attention backward", {blocks, block_threads, 0}, dotted, rows,
                a->hv, a->o, a->d_o, (float *)dots);
     if (status == RIDGE_OK)
-        status = backward_sized(d, a, (const float *)dots);
+        status = backward_sized(d, &there, (const float *)dots);
     ridge__cuda_release(d, dots);
+    ridge__cuda_release(d, documents);
     return status;
 }

@@ -393,10 +393,6 @@ static ridge_status check(ridge_ctx *cx, const ridge_train_run *run)
         return ridge_fail(cx, RIDGE_E_ARG, "the layout takes %lld ranks, and %d run",
                           (long long)ridge_run_layout_ranks(&run->layout),
                           run->ranks.ranks);
-    if (run->has_documents && run->ranks.engine == RIDGE_ENGINE_CUDA)
-        return ridge_fail(cx, RIDGE_E_ARG,
-                          "documents have no kernel on GPUs: run without --documents, "
-                          "or on threads");
     RIDGE_TRY(ridge_token_data_check(cx, run->data, RIDGE_DATA_TRAIN, run->seq_tokens));
     if (run->eval_seqs > 0)
         return ridge_token_data_check(cx, run->data, RIDGE_DATA_EVAL, run->seq_tokens);
