@@ -5,23 +5,24 @@
     stack_fit.py --ridge PROGRAM --ranges [--write] [FILE]
 
 FILE holds measured training runs, as `ridge validate` reads them; the rows of the tree
-unless it is given. Takes some ten minutes, and writes the table into docs/accuracy.md;
+unless it is given. Takes some ten minutes, and writes the tables into docs/accuracy.md;
 with --ranges it writes range_low, range_high and range_rows of each stack, the 10th and
 90th percentile of measured / expected and their number. A constant is a fact of
-the source training-fit-2026; one that several stacks share is fitted once. With a source
+the source training-fit-2026; one that several stacks share is fitted once. With rows
 left out each constant is chosen anew, from values around its own, by the errors of the
-other sources: the mean over them of the median |log(predicted / measured)|. A constant
-that no other source knows of is taken as 1 (nothing), and widths of experts as 0. Then
-the source is predicted.
+others: the mean over sources of the median |log(predicted / measured)|. A constant
+that no other row knows of is taken as 1 (nothing); widths of experts and their host's time as 0. Then
+the rows are predicted. Left out in turn are sources, families of models, chips, and
+families of chips, each with all of its rows.
 """
 import argparse
+import concurrent.futures
 import copy
 import json
 import math
 import os
 import re
 import statistics
-import subprocess
 import sys
 import tempfile
 
@@ -31,9 +32,17 @@ import training_tables
 FOLDER = os.path.join(program.ROOT, "data", "stacks")
 FIT = "training-fit-2026"
 FACTORS = (0.6, 0.8, 1.0, 1.25, 1.6)  # tried, times the constant's own value
-NUMBERS = ("stream_passes", "gated_passes", "experts_half_width")
-NEUTRAL = {"experts_half_width": 0}
+NUMBERS = ("stream_passes", "gated_passes", "experts_half_width", "experts_host_s")
+NEUTRAL = {"experts_half_width": 0, "experts_host_s": 0}
 LOWEST = {"stream_passes": 1, "gated_passes": 1}
+MODELS = (("GPT.OSS", "GPT-OSS"), ("Llama 4", "Llama 4"),
+          ("Nemotron (3|V3) ", "Nemotron 3, hybrids"), ("Nemotron", "Nemotron, dense"),
+          ("DeepSeek", "DeepSeek"), ("Qwen", "Qwen3"), ("Grok", "Grok-1"),
+          ("Mistral|Mixtral", "Mistral, Mixtral"), ("Gemma", "Gemma"), ("InternLM", "InternLM"),
+          ("MaxText", "MaxText's own sizes"), ("MPT", "MPT"), ("Llama", "Llama 2 and 3"),
+          ("GPT|NLG", "GPT"))
+CHIPS = (("V100", "V100"), ("A100", "A100"), ("H100|H200", "Hopper"), ("B200|B300", "Blackwell"),
+         ("TPU", "TPU"), ("MI3", "Instinct"))
 
 
 def load() -> dict:
@@ -73,36 +82,54 @@ def with_values(stacks: dict, constants: dict, values: dict) -> dict:
     return changed
 
 
-def errors(ridge: str, rows: str, stacks: dict) -> dict:
-    """{source: [log(predicted / measured)]}"""
+def family(name: str, table: tuple) -> str:
+    for word, group in table:
+        if re.search(word, name):
+            return group
+    return name
+
+
+WAYS = {"left-out": ("source", lambda r: r["source"]),
+        "left-out-models": ("family of models", lambda r: family(r["model"], MODELS)),
+        "left-out-chips": ("chip", lambda r: r["chip"]),
+        "left-out-chip-families": ("family of chips", lambda r: family(r["chip"], CHIPS))}
+
+
+def errors(ridge: str, rows: str, stacks: dict) -> list:
+    """[{way: group, "log": log(predicted / measured)}]"""
     with tempfile.TemporaryDirectory() as data:
         os.mkdir(os.path.join(data, "stacks"))
         for name, stack in stacks.items():
             with open(os.path.join(data, "stacks", name), "w", encoding="utf-8") as f:
                 json.dump(stack, f)
-        done = subprocess.run([ridge, "validate", rows, "--rows", "--json", "--data", data],
-                              capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        sys.exit(f"stack_fit: {done.stderr.strip()}")
+        report = training_tables.validate(ridge, rows, "--data", data)
+    return [{way: group_of(row) for way, (_, group_of) in WAYS.items()}
+            | {"log": math.log(row["predicted_step_time_s"] / row["measured_step_time_s"])}
+            for row in training_tables.counted(report)]
+
+
+def middle(rows: list) -> float:
+    return statistics.median(abs(r["log"]) for r in rows)
+
+
+def by_source(rows: list, way: str, held: str) -> dict:
+    """{source: its rows that are not held out}"""
     found = {}
-    for row in json.loads(done.stdout)["row"]:
-        if not row["disturbed"]:
-            ratio = row["predicted_step_time_s"] / row["measured_step_time_s"]
-            found.setdefault(row["source"], []).append(math.log(ratio))
+    for row in rows:
+        if row[way] != held:
+            found.setdefault(row["left-out"], []).append(row)
     return found
 
 
-def middle(values: list) -> float:
-    return statistics.median(abs(v) for v in values)
-
-
-def choose(tried: dict, own: dict, source: str, neutral: float) -> float:
-    """The value that the other sources want; neutral where they do not care."""
-    others = [s for s in own if s != source
-              and any(middle(t[s]) != middle(own[s]) for t in tried.values())]
-    if not others:
+def choose(tried: dict, own: list, way: str, held: str, neutral: float) -> float:
+    """The value that the other rows want; neutral where they do not care."""
+    usual = by_source(own, way, held)
+    others = {value: by_source(rows, way, held) for value, rows in tried.items()}
+    moved = [s for s in usual
+             if any(middle(o[s]) != middle(usual[s]) for o in others.values())]
+    if not moved:
         return neutral
-    return min(tried, key=lambda v: (statistics.mean(middle(tried[v][s]) for s in others),
+    return min(tried, key=lambda v: (statistics.mean(middle(others[v][s]) for s in moved),
                                      v))
 
 
@@ -110,12 +137,12 @@ def percent(value: float) -> str:
     return f"{100 * value:.1f} %"
 
 
-def write_left_out(lines: list):
+def write_left_out(made: dict):
     path = os.path.join(program.ROOT, "docs", "accuracy.md")
     with open(path, encoding="utf-8") as f:
         text = f.read()
     with open(path, "w", encoding="utf-8") as f:
-        f.write(training_tables.fill(text, {"left-out": "".join(x + "\n" for x in lines)}))
+        f.write(training_tables.fill(text, made))
 
 
 def ranges(ridge: str, rows: str, writes: bool):
@@ -142,32 +169,36 @@ def ranges(ridge: str, rows: str, writes: bool):
                 f.write(text)
 
 
-def left_out_table(ridge: str, rows: str, stacks: dict, constants: dict,
-                   tried: dict) -> list:
-    own = errors(ridge, rows, stacks)
-    lines = ["| source | rows | median | left out |", "| --- | ---: | ---: | ---: |"]
-    cache = {}
+def left_out_table(way: str, own: list, constants: dict, tried: dict, predict) -> str:
+    text = f"| {WAYS[way][0]} | rows | median | left out | p90 | left out |\n"
+    text += "| --- | ---: | ---: | ---: | ---: | ---: |\n"
     left_out = []
-    for source in own:
-        values = {key: choose(tried[key], own, source, NEUTRAL.get(key[0], 1))
+    for held in dict.fromkeys(r[way] for r in own):
+        values = {key: choose(tried[key], own, way, held, NEUTRAL.get(key[0], 1))
                   for key in constants}
-        name = tuple(sorted(values.items()))
-        if name not in cache:
-            cache[name] = errors(ridge, rows, with_values(stacks, constants, values))
-        held = cache[name][source]
-        left_out += held
-        lines.append(f"| {source} | {len(held)} | {percent(middle(own[source]))} | "
-                     f"{percent(middle(held))} |")
-    lines.append(f"| all | {len(left_out)} | {percent(middle(sum(own.values(), [])))} | "
-                 f"{percent(middle(left_out))} |")
-    return lines
+        rows = [r for r in predict(values) if r[way] == held]
+        left_out += rows
+        text += line(held, [r for r in own if r[way] == held], rows)
+    return text + line("all", own, left_out)
+
+
+def line(name: str, own: list, rows: list) -> str:
+    most = [training_tables.quantile([abs(r["log"]) for r in part], 0.9)
+            for part in (own, rows)]
+    return (f"| {name} | {len(rows)} | {percent(middle(own))} | {percent(middle(rows))} | "
+            f"{percent(most[0])} | {percent(most[1])} |\n")
+
+
+def try_values(key: tuple, predict, pool) -> dict:
+    values = sorted({max(round(key[-2] * f, 5), LOWEST.get(key[0], 0)) for f in FACTORS})
+    return dict(zip(values, pool.map(predict, values)))
 
 
 def print_constants(constants: dict, tried: dict):
     print(f"\n{len(constants)} constants:")
     for key in constants:
         best = min(tried[key], key=lambda v: statistics.mean(
-            middle(e) for e in tried[key][v].values()))
+            middle(e) for e in by_source(tried[key][v], "left-out", "").values()))
         print(f"{key[0]} {' '.join(key[1:-2])} {key[-2]:g} (all sources: {best:g}): "
               f"{', '.join(sorted({p[0][:-5] for p in constants[key]}))}; {key[-1]}")
 
@@ -185,15 +216,24 @@ def main() -> int:
     stacks = load()
     constants = places(stacks)
     tried = {}
-    for key in constants:
-        shipped = key[-2]
-        values = {max(round(shipped * f, 4), LOWEST.get(key[0], 0)) for f in FACTORS}
-        tried[key] = {v: errors(options.ridge, options.rows,
-                                with_values(stacks, constants, {key: v})) for v in values}
-    lines = left_out_table(options.ridge, options.rows, stacks, constants, tried)
-    print("\n".join(lines))
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for key in constants:
+            tried[key] = try_values(key, lambda v, key=key: errors(
+                options.ridge, options.rows, with_values(stacks, constants, {key: v})), pool)
+    own = errors(options.ridge, options.rows, stacks)
+    known = {}
+
+    def predict(values: dict) -> list:
+        name = tuple(sorted(values.items()))
+        if name not in known:
+            known[name] = errors(options.ridge, options.rows,
+                                 with_values(stacks, constants, values))
+        return known[name]
+
+    made = {way: left_out_table(way, own, constants, tried, predict) for way in WAYS}
+    print("\n".join(made.values()))
     if options.write:
-        write_left_out(lines)
+        write_left_out(made)
     print_constants(constants, tried)
     return 0
 

@@ -15,6 +15,7 @@ import tempfile
 import program
 
 ROWS = os.path.join(program.ROOT, "tests", "golden", "accuracy", "training.jsonl")
+UNSEEN = os.path.join(program.ROOT, "tests", "golden", "accuracy", "training-unseen.jsonl")
 STACKS = os.path.join(program.ROOT, "data", "stacks")
 MARKS = re.compile(r"(<!-- made by tools/(?:accuracy|stack_fit)\.py: ([a-z-]+) -->\n)(.*?)"
                    r"(<!-- end of [a-z-]+ -->\n)", re.DOTALL)
@@ -117,6 +118,16 @@ def steps(ridge: str, report: dict) -> str:
             f"| training step, plan stated whole, on its own stack | {ratios(whole)} |\n")
 
 
+def unseen(ridge: str) -> str:
+    """Rows of the same sources that no constant was set on."""
+    report = validate(ridge, UNSEEN)
+    groups = {"all rows": {"rows": len(counted(report)), **report},
+              "plan stated whole": report["complete"],
+              "something assumed": report["assumed"], **report["by_source"],
+              **report["by_chip"]}
+    return table("rows that no constant was set on", groups)
+
+
 def sections(ridge: str, report: dict) -> dict:
     """{name: table}; what stack_fit.py makes takes minutes and is left alone."""
     stacks = {f"`{name}`": e for name, e in report["by_stack"].items()}
@@ -126,6 +137,7 @@ def sections(ridge: str, report: dict) -> dict:
             "software": table("stack", stacks),
             "order": order(report),
             "memory": table("source", report["memory_by_source"]),
+            "unseen": unseen(ridge),
             "steps": steps(ridge, report)}
 
 

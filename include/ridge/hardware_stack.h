@@ -76,6 +76,12 @@ typedef struct ridge_stack {
     double logit_bytes;       /* at the fullest moment of the loss; 0: 6 */
     double experts_half_width; /* of an expert: its products reach half the rate of one
                                 * product; 0: they reach all of it */
+    double shard_copy_bytes; /* ZeRO-3: moved on the chip for each parameter of a layer
+                              * and microbatch, in and out of the buffers that are
+                              * gathered and scattered */
+    double experts_host_s; /* the host works on a layer with experts, for a microbatch,
+                            * forward and backward: it waits for the chip to learn how
+                            * many rows each expert gets, so it is not ahead of it */
     double range_low, range_high; /* 10th and 90th percentile of measured / expected */
     int range_rows;               /* measured steps behind them; 0: none */
     ridge_stack_factors matmul_time, fp8_time, fp4_time, attention_time;

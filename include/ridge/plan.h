@@ -28,6 +28,7 @@ extern "C" {
     X(vector, "vector", "norms, activations, rotary, loss: bound by memory")               \
     X(recompute, "recompute", "forward work done again for rematerialisation")             \
     X(slowdown, "slowdown", "compute slowed by collectives that run beside it")            \
+    X(host, "host", "the chip waits for a host that launches its kernels")                 \
     X(tp, "tp", "tensor-parallel collectives that are not hidden")                         \
     X(cp, "cp", "context-parallel exchange of keys and values that is not hidden")         \
     X(ep, "ep", "expert all-to-alls")                                                      \

@@ -30,7 +30,12 @@ extern "C" {
       BF16, 2, 2, 4, 8, 2)                                                                  \
     X(FP16, "fp16", "fp16 arithmetic, fp16 gradients, fp32 master weights and moments",     \
       FP16, 2, 2, 4, 8, 2)                                                                  \
-    X(FP8, "fp8", "fp8 matmuls, otherwise as bf16", FP8, 2, 4, 4, 8, 4)                     \
+    X(FP8, "fp8", "fp8 matmuls, scales from earlier steps (delayed), otherwise as bf16",     \
+      FP8, 2, 4, 4, 8, 4)                                                                   \
+    X(FP8_CURRENT, "fp8-current", "fp8 matmuls, a scale found for each tensor, otherwise as bf16", \
+      FP8, 2, 4, 4, 8, 4)                                                                   \
+    X(FP8_BLOCKS, "fp8-blocks", "fp8 matmuls, a scale for 128 elements and 128x128 of a weight", \
+      FP8, 2, 4, 4, 8, 4)                                                                   \
     X(FP8_WEIGHTS, "fp8-weights", "as fp8, weights kept and gathered in fp8",              \
       FP8, 1, 4, 4, 8, 4)                                                                   \
     X(FP8_ROWS, "fp8-rows", "fp8 matmuls, a scale for each row and column, otherwise as bf16", \
@@ -53,6 +58,15 @@ typedef enum ridge_precision {
 enum { RIDGE_PRECISION_COUNT = 0 RIDGE_PRECISION_LIST(RIDGE_PRECISION_ONE) };
 #undef RIDGE_PRECISION_ONE
 
+/** How operands of 8 bits are scaled. */
+typedef enum ridge_scales {
+    RIDGE_SCALES_DELAYED, /* one for a tensor, from the maxima of earlier steps */
+    RIDGE_SCALES_CURRENT, /* one for a tensor, from its own maximum */
+    RIDGE_SCALES_ROWS,    /* one for each row and column */
+    RIDGE_SCALES_32,      /* one for each 32 elements */
+    RIDGE_SCALES_128      /* one for each 128 elements, and 128x128 of a weight */
+} ridge_scales;
+
 /** What a precision policy keeps for each parameter, in bytes. */
 typedef struct ridge_policy {
     const char *text;
@@ -60,11 +74,10 @@ typedef struct ridge_policy {
     ridge_dtype compute; /* of the linear layers */
     double weight_bytes; /* the copy that computes and that FSDP gathers */
     double gradient_bytes;
-    double master_bytes;   /* 0: the compute copy is the master */
-    double moment_bytes;   /* both Adam moments */
-    double reduce_bytes;   /* a gradient on the network */
-    bool has_row_scales;   /* of fp8: one for each row and column, not for a tensor */
-    bool has_block_scales; /* of fp8: one for each 32 elements */
+    double master_bytes; /* 0: the compute copy is the master */
+    double moment_bytes; /* both Adam moments */
+    double reduce_bytes; /* a gradient on the network */
+    ridge_scales scales; /* of fp8 */
 } ridge_policy;
 
 const ridge_policy *ridge_precision_policy(ridge_precision precision);

@@ -10,8 +10,8 @@
  * has_send_overlap, has_half_gradients, dispatches_once, broadcasts_updates,
  * has_two_gradients, gathers_stage; facts range_low, range_high, range_rows,
  * stream_passes, gated_passes, kept_passes, logit_bytes, selective_matmuls,
- * experts_half_width; factors matmul_time, fp8_time, fp4_time, attention_time {chip:
- * fact}. An unknown member is an error.
+ * experts_half_width, experts_host_s, shard_copy_bytes; factors matmul_time, fp8_time,
+ * fp4_time, attention_time {chip: fact}. An unknown member is an error.
  */
 #include "stack_read.h"
 
@@ -46,6 +46,8 @@ static const char *const members[] = {"name",
                                       "stream_passes",
                                       "selective_matmuls",
                                       "experts_half_width",
+                                      "experts_host_s",
+                                      "shard_copy_bytes",
                                       "matmul_time",
                                       "fp8_time",
                                       "fp4_time",
@@ -64,6 +66,8 @@ static const struct {
     {{"kept_passes", 0.1, 100}, offsetof(ridge_stack, kept_passes)},
     {{"logit_bytes", 1, 100}, offsetof(ridge_stack, logit_bytes)},
     {{"experts_half_width", 0, 1e6}, offsetof(ridge_stack, experts_half_width)},
+    {{"experts_host_s", 0, 1}, offsetof(ridge_stack, experts_host_s)},
+    {{"shard_copy_bytes", 0, 100}, offsetof(ridge_stack, shard_copy_bytes)},
     {{"selective_matmuls", 0, 1}, offsetof(ridge_stack, selective_matmuls)},
 };
 

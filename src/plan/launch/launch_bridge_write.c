@@ -94,7 +94,11 @@ static ridge_status precision_name(launch_draft *d, const char **out)
     case RIDGE_PRECISION_FP16:
         *out = "fp16_mixed";
         return RIDGE_OK;
+    case RIDGE_PRECISION_FP8_BLOCKS:
+        *out = "bf16_with_fp8_subchannel_scaling_mixed";
+        return RIDGE_OK;
     case RIDGE_PRECISION_FP8:
+    case RIDGE_PRECISION_FP8_CURRENT:
         *out = "bf16_with_fp8_current_scaling_mixed";
         return RIDGE_OK;
     case RIDGE_PRECISION_MXFP8:
@@ -108,10 +112,11 @@ static ridge_status precision_name(launch_draft *d, const char **out)
     case RIDGE_PRECISION_FP32:
         break;
     }
-    return launch_draft_refuse(d,
-                               "has no precision %s among its recipes: plan with bf16, "
-                               "bf16-reduce, fp16, fp8 or mxfp8",
-                               ridge_precision_policy(d->layout->precision)->text);
+    return launch_draft_refuse(
+        d,
+        "has no precision %s among its recipes: plan with bf16, "
+        "bf16-reduce, fp16, fp8, fp8-current, fp8-blocks or mxfp8",
+        ridge_precision_policy(d->layout->precision)->text);
 }
 
 /* Python has no quotes around numbers and around what is an expression. */

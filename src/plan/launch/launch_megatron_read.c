@@ -2,6 +2,7 @@
  * @source megatron-lm-2025, megatron/training/arguments.py (validate_args) */
 #include "launch_modules.h"
 #include "launch_read.h"
+#include "launch_recipes.h"
 
 #include <string.h>
 
@@ -248,9 +249,8 @@ static ridge_status read_fp8(launch_sheet *s, ridge_knobs *k)
     if (launch_sheet_has(s, LAUNCH_FP8_RECIPE))
         RIDGE_TRY(launch_sheet_text(s, LAUNCH_FP8_RECIPE, &recipe));
     RIDGE_TRY(launch_sheet_flag(s, LAUNCH_FP8_GATHER, &is_gathered));
-    k->precision = is_gathered                    ? RIDGE_PRECISION_FP8_WEIGHTS
-                   : strcmp(recipe, "mxfp8") == 0 ? RIDGE_PRECISION_MXFP8
-                                                  : RIDGE_PRECISION_FP8;
+    k->precision =
+        is_gathered ? RIDGE_PRECISION_FP8_WEIGHTS : launch_fp8_recipe(recipe);
     return RIDGE_OK;
 }
 

@@ -6,6 +6,7 @@
  */
 #include "launch_draft.h"
 #include "launch_modules.h"
+#include "launch_recipes.h"
 
 #include "train_case.h"
 
@@ -355,12 +356,15 @@ static ridge_status fill_precision(launch_draft *d)
         return RIDGE_OK;
     case RIDGE_PRECISION_FP8:
     case RIDGE_PRECISION_FP8_WEIGHTS:
+    case RIDGE_PRECISION_FP8_CURRENT:
+    case RIDGE_PRECISION_FP8_BLOCKS:
     case RIDGE_PRECISION_MXFP8:
         launch_draft_flag(d, LAUNCH_BF16, true);
         launch_draft_text(d, LAUNCH_FP8,
-                          p == RIDGE_PRECISION_MXFP8 ? "e4m3" : "hybrid");
-        launch_draft_text(d, LAUNCH_FP8_RECIPE,
-                          p == RIDGE_PRECISION_MXFP8 ? "mxfp8" : NULL);
+                          p == RIDGE_PRECISION_MXFP8 || p == RIDGE_PRECISION_FP8_BLOCKS
+                              ? "e4m3"
+                              : "hybrid");
+        launch_draft_text(d, LAUNCH_FP8_RECIPE, launch_fp8_recipe_name(p));
         launch_draft_flag(d, LAUNCH_FP8_GATHER, p == RIDGE_PRECISION_FP8_WEIGHTS);
         return RIDGE_OK;
     case RIDGE_PRECISION_FP4:
@@ -380,7 +384,7 @@ static ridge_status fill_precision(launch_draft *d)
     return launch_draft_refuse(
         d,
         "has no precision %s: plan with bf16, bf16-reduce, fp16, "
-        "fp8, fp8-weights, mxfp8, fp4 or fp32",
+        "fp8, fp8-current, fp8-blocks, fp8-weights, mxfp8, fp4 or fp32",
         ridge_precision_policy(p)->text);
 }
 

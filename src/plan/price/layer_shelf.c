@@ -15,7 +15,7 @@ typedef struct shelf_key {
     double document_tokens, seq_tokens;
     double weight_bytes, gradient_bytes;
     ridge_dtype compute;
-    bool has_row_scales, has_block_scales;
+    ridge_scales scales;
     layer_shape shape;
 } shelf_key;
 
@@ -63,8 +63,7 @@ static shelf_key key_of(const train_case *tc, const layer_shape *shape)
                        .weight_bytes = tc->policy->weight_bytes,
                        .gradient_bytes = tc->policy->gradient_bytes,
                        .compute = tc->policy->compute,
-                       .has_row_scales = tc->policy->has_row_scales,
-                       .has_block_scales = tc->policy->has_block_scales,
+                       .scales = tc->policy->scales,
                        .shape = *shape};
 }
 
@@ -74,9 +73,7 @@ static bool is_same(const shelf_key *a, const shelf_key *b)
            a->document_tokens == b->document_tokens && a->seq_tokens == b->seq_tokens &&
            a->weight_bytes == b->weight_bytes &&
            a->gradient_bytes == b->gradient_bytes && a->compute == b->compute &&
-           a->has_row_scales == b->has_row_scales &&
-           a->has_block_scales == b->has_block_scales &&
-           layer_shape_is_same(&a->shape, &b->shape);
+           a->scales == b->scales && layer_shape_is_same(&a->shape, &b->shape);
 }
 
 static uint64_t mix(uint64_t hash, uint64_t value)

@@ -32,6 +32,15 @@ static ridge_time collective(const train_case *tc, ridge_collective kind, double
     return ridge_collective_time(tc->slice, kind, bytes, group);
 }
 
+/* Between buffers that a framework gathers and scatters and the tensors in them. */
+static double copies_s(const train_case *tc, const train_params *params)
+{
+    if (tc->stack == NULL || tc->stack->shard_copy_bytes <= 0)
+        return 0;
+    const double bytes = tc->stack->shard_copy_bytes * (params->dense + params->expert);
+    return ridge_stream_cost(tc->chip, 0, bytes).expected_s;
+}
+
 shard_time train_shard_time(const train_case *tc, const train_groups *g,
                             const train_params *params)
 {
@@ -41,6 +50,7 @@ shard_time train_shard_time(const train_case *tc, const train_groups *g,
     shard_time t = {
         collective(tc, ag, params->dense * p->weight_bytes, &g->shards),
         collective(tc, rs, params->dense * p->reduce_bytes, &g->shards),
+        copies_s(tc, params),
     };
     if (params->expert > 0) {
         double gathered = params->expert * p->weight_bytes;

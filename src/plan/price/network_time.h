@@ -10,9 +10,10 @@
 /** Whether two groups use links of the same network axis. */
 bool train_groups_share(const ridge_group *a, const ridge_group *b);
 
-/** One gather and one scatter of a layer's shards. */
+/** One gather and one scatter of a layer's shards, and the copies around them. */
 typedef struct shard_time {
     ridge_time gather, scatter;
+    double copies_s;
 } shard_time;
 
 /** @param params  of one layer on a chip, before ZeRO */

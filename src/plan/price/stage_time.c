@@ -189,6 +189,16 @@ static void work_layers(const train_case *tc, const layer_time *t, const exposed
 
 /* ---- shards and host ------------------------------------------------------------- */
 
+/* Copies are kernels of the backward pass like any other; those of weights, of the
+ * forward pass, are counted with them. */
+static void add_copies(const layer_run *run, double copies_s, stage_time *s)
+{
+    s->parts.vector_s += run->n * copies_s;
+    s->bwd_s += run->n * copies_s;
+    if (s->work != NULL)
+        s->work->backward_input.compute_s += run->n * copies_s;
+}
+
 /* Gathers and scatters of a layer's shards beside its compute. Time in which TP is
  * exposed is time in which other links can work; on the same links, what TP and CP move
  * behind compute leaves less room. CP is always on the links of the shards. */
@@ -221,6 +231,8 @@ static void add_shards(const train_case *tc, const train_terms *x,
     s->hidden_s += run->n * hidden_s;
     s->parts.slowdown_s += run->n * hidden_s * ridge_collective_sm_share(tc->chip);
     s->parts.fsdp_s += run->n * exposed_s;
+    if (is_gathered)
+        add_copies(run, t->copies_s, s);
     if (s->work == NULL)
         return;
     double fwd_hidden_s = positive(gather_s - fwd_exposed_s);
@@ -280,6 +292,27 @@ static void add_compute(const train_terms *x, const layer_run *run, double redo,
     s->weight_s += n * WEIGHT_SHARE * t->matmul_bwd_s;
 }
 
+/* Where a layer's kernels are done before the host has launched those of the next one:
+ * hundreds of calls of 13.5 us each. Two thirds are of the backward pass.
+ * @source te-2053 */
+static void add_host(const train_case *tc, const layer_run *run, double fwd_s,
+                     double bwd_s, stage_time *s)
+{
+    const double forward = 1.0 / 3;
+    const bool has_experts =
+        run->kind < tc->n_kinds && tc->kinds[run->kind].ffn.kind == RIDGE_FFN_MOE;
+    if (tc->stack == NULL || !has_experts)
+        return;
+    const double waits_s = run->n * positive(tc->stack->experts_host_s - fwd_s - bwd_s);
+    s->parts.host_s += waits_s;
+    s->fwd_s += forward * waits_s;
+    s->bwd_s += (1 - forward) * waits_s;
+    if (s->work == NULL)
+        return;
+    s->work->forward.compute_s += forward * waits_s;
+    s->work->backward_input.compute_s += (1 - forward) * waits_s;
+}
+
 static void add_layers(const train_case *tc, const train_terms *x,
                        const ridge_layout *l, const layer_run *run, stage_time *s)
 {
@@ -304,8 +337,11 @@ static void add_layers(const train_case *tc, const train_terms *x,
     s->parts.ep_s += n * (e.ep_fwd_s + e.ep_bwd_s);
     double fwd_s = layer_time_fwd_s(t);
     double bwd_s = layer_time_bwd_s(t) + layer_time_recompute_s(t, run->remat);
-    s->fwd_s += n * (fwd_s + e.tp_fwd_s + e.cp_fwd_s + e.ep_fwd_s);
-    s->bwd_s += n * (bwd_s + e.tp_bwd_s + e.cp_bwd_s + e.ep_bwd_s);
+    const double fwd_all_s = fwd_s + e.tp_fwd_s + e.cp_fwd_s + e.ep_fwd_s;
+    const double bwd_all_s = bwd_s + e.tp_bwd_s + e.cp_bwd_s + e.ep_bwd_s;
+    s->fwd_s += n * fwd_all_s;
+    s->bwd_s += n * bwd_all_s;
+    add_host(tc, run, fwd_all_s, bwd_all_s, s);
     if (s->work != NULL) {
         work_layers(tc, t, &e, &wait, layer_time_recompute_s(t, run->remat), n,
                     s->work);

@@ -140,6 +140,18 @@ void explain_slowdown(story *s, int depth)
                                                   : "0: copy engines move the data");
 }
 
+void explain_host(story *s, int depth)
+{
+    const ridge_stack *stack = s->tc->stack;
+    const double host_s = stack == NULL ? 0 : stack->experts_host_s;
+    story_add(s, depth, "host",
+              "of a layer with experts and a microbatch: max(0, host - forward and "
+              "backward pass)",
+              SECONDS(s->price->parts.host_s),
+              "the host works on such a layer for %s (%s)", SECONDS(host_s),
+              stack == NULL ? "no stack is named" : stack->name);
+}
+
 /* Of equal stages; W: a pass for the weights' gradients, a part of B. */
 static const char *bubble_formula(ridge_schedule schedule)
 {

@@ -31,6 +31,7 @@ void explain_attention(story *s, int depth);
 void explain_vector(story *s, int depth);
 void explain_recompute(story *s, int depth);
 void explain_slowdown(story *s, int depth);
+void explain_host(story *s, int depth);
 void explain_tp(story *s, int depth);
 void explain_cp(story *s, int depth);
 void explain_ep(story *s, int depth);

@@ -17,6 +17,7 @@ static const explained quantities[] = {
     {"vector", explain_vector},
     {"recompute", explain_recompute},
     {"slowdown", explain_slowdown},
+    {"host", explain_host},
     {"tp", explain_tp},
     {"cp", explain_cp},
     {"ep", explain_ep},
@@ -34,28 +35,12 @@ static const explained quantities[] = {
     {"usd", explain_usd},
 };
 
-static const char *const names[] = {"step_time",
-                                    "matmul",
-                                    "attention",
-                                    "vector",
-                                    "recompute",
-                                    "slowdown",
-                                    "tp",
-                                    "cp",
-                                    "ep",
-                                    "imbalance",
-                                    "fsdp",
-                                    "dp",
-                                    "pp",
-                                    "bubble",
-                                    "optimizer",
-                                    "offload",
-                                    "memory",
-                                    "mfu",
-                                    "bound_step_time",
-                                    "days",
-                                    "usd",
-                                    NULL};
+static const char *const names[] = {
+    "step_time", "matmul",  "attention", "vector", "recompute",
+    "slowdown",  "host",    "tp",        "cp",     "ep",
+    "imbalance", "fsdp",    "dp",        "pp",     "bubble",
+    "optimizer", "offload", "memory",    "mfu",    "bound_step_time",
+    "days",      "usd",     NULL};
 _Static_assert(RIDGE_COUNT_OF(names) == RIDGE_COUNT_OF(quantities) + 1,
                "one name per quantity");
 

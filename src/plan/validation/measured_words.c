@@ -16,6 +16,7 @@ static const word_value precisions[] = {
     {"float8allgather", RIDGE_PRECISION_FP8_WEIGHTS},
     {"mxfp8", RIDGE_PRECISION_MXFP8},
     {"fp8mx", RIDGE_PRECISION_MXFP8},
+    {"blockwise", RIDGE_PRECISION_FP8_BLOCKS},
     {"fp8", RIDGE_PRECISION_FP8},
     {"float8", RIDGE_PRECISION_FP8},
     {"pure", RIDGE_PRECISION_BF16_PURE},

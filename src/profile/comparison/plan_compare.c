@@ -46,7 +46,7 @@ static void parts_set(ridge_plan_comparison *c)
     part_add(c, "copies", "offload", s->offload_s,
              measured_s(p, t->part_ns[RIDGE_PROFILE_PART_COPY]));
     part_add(c, "waiting", "bubble and imbalance; the host, input, idle",
-             s->bubble_s + s->imbalance_s,
+             s->bubble_s + s->imbalance_s + s->host_s,
              measured_s(p, t->part_ns[RIDGE_PROFILE_PART_HOST] +
                                t->part_ns[RIDGE_PROFILE_PART_INPUT] +
                                t->part_ns[RIDGE_PROFILE_PART_IDLE]));
