@@ -17,6 +17,8 @@ static const launch_case round_cases[] = {
     {"llama-3.1-8b", "h100:4x8", {.dp = 2, .fsdp = 4, .tp = 2, .cp = 2, .pp = 1, .ep = 1, .zero_stage = 3, .has_sp = true, .vpp = 1, .microbatch_seqs = 2, .remat = RIDGE_REMAT_FULL, .has_tp_overlap = true}, 64, 8192},
     {"qwen3-32b", "h100:4x8", {.dp = 8, .fsdp = 1, .tp = 4, .cp = 1, .pp = 1, .ep = 1, .zero_stage = 0, .vpp = 1, .microbatch_seqs = 1, .remat = RIDGE_REMAT_NONE, .precision = RIDGE_PRECISION_BF16_REDUCE}, 32, 4096},
     {"mixtral-8x7b", "h100:8x8", {.dp = 1, .fsdp = 32, .tp = 2, .cp = 1, .pp = 1, .ep = 8, .zero_stage = 2, .has_sp = true, .vpp = 1, .microbatch_seqs = 1, .remat = RIDGE_REMAT_FULL, .precision = RIDGE_PRECISION_FP8}, 64, 4096},
+    {"mixtral-8x7b", "h100:8x8", {.dp = 1, .fsdp = 32, .tp = 2, .cp = 1, .pp = 1, .ep = 8, .zero_stage = 2, .has_sp = true, .vpp = 1, .microbatch_seqs = 1, .remat = RIDGE_REMAT_FULL, .precision = RIDGE_PRECISION_FP8_CURRENT}, 64, 4096},
+    {"mixtral-8x7b", "h100:8x8", {.dp = 1, .fsdp = 32, .tp = 2, .cp = 1, .pp = 1, .ep = 8, .zero_stage = 2, .has_sp = true, .vpp = 1, .microbatch_seqs = 1, .remat = RIDGE_REMAT_FULL, .precision = RIDGE_PRECISION_FP8_BLOCKS}, 64, 4096},
     {"deepseek-v3", "h100:64x8", {.dp = 1, .fsdp = 64, .tp = 1, .cp = 1, .pp = 8, .ep = 64, .zero_stage = 1, .vpp = 1, .microbatch_seqs = 1, .remat = RIDGE_REMAT_FULL}, 1024, 4096},
     {"qwen3-235b-a22b", "h100:32x8", {.dp = 1, .fsdp = 16, .tp = 4, .cp = 1, .pp = 4, .ep = 16, .zero_stage = 1, .has_sp = true, .vpp = 1, .microbatch_seqs = 1, .remat = RIDGE_REMAT_FULL}, 64, 4096},
     {"glm-4.5", "h100:32x8", {.dp = 1, .fsdp = 32, .tp = 1, .cp = 1, .pp = 8, .ep = 8, .zero_stage = 1, .vpp = 1, .microbatch_seqs = 1, .remat = RIDGE_REMAT_FULL}, 256, 4096},
