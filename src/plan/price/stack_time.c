@@ -181,7 +181,8 @@ static const double LARGE_BLOCKS_TIME = (22.882 - 2.19) / (18.978 - 2.19);
 /* A maximum of its own is read off each operand before it is cast; what the weights'
  * gradient multiplies was cast for the other two products. The same source's 20.285 ms
  * are 1.31 more than with earlier maxima: 2 bytes an element. */
-static double maxima_bytes(const ridge_partition *p, const ridge_operation *o)
+static double maxima_s(const train_case *tc, const ridge_partition *p,
+                       const ridge_operation *o)
 {
     double bytes = 0;
     bool has_weight = false;
@@ -191,7 +192,7 @@ static double maxima_bytes(const ridge_partition *p, const ridge_operation *o)
         has_weight = has_weight || is_weight;
         bytes += is_weight ? 0 : 2 * elements_of(p, o->inputs[i]);
     }
-    return has_weight ? bytes : 0;
+    return has_weight ? ridge_stream_cost(tc->chip, 0, bytes).expected_s : 0;
 }
 
 static double scaled_time_s(const train_case *tc, const ridge_partition *p,
@@ -204,8 +205,7 @@ static double scaled_time_s(const train_case *tc, const ridge_partition *p,
     case RIDGE_SCALES_DELAYED:
         return product_s;
     case RIDGE_SCALES_CURRENT:
-        return product_s +
-               ridge_stream_cost(tc->chip, 0, maxima_bytes(p, o)).expected_s;
+        return product_s + maxima_s(tc, p, o);
     case RIDGE_SCALES_32:
         return product_s * BLOCKS_TIME;
     case RIDGE_SCALES_128:
