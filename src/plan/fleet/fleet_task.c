@@ -7,6 +7,7 @@
 #include "fleet_desk.h"
 
 #include "divisors.h"
+#include "layer_program.h"
 #include "pipeline_choice.h"
 #include "usual_choice.h"
 
@@ -296,6 +297,8 @@ ridge_status fleet_desk_open(ridge_ctx *cx, const ridge_train_request *request,
     d->cx = cx;
     d->knobs = &request->knobs;
     RIDGE_TRY(open_desk(d, request));
+    for (int i = 0; i < d->fc->n; i++)
+        RIDGE_TRY(train_programs_open(&d->fc->pools[i]));
     d->mark = ridge_arena_mark(ridge_ctx_arena(cx));
     *out = d;
     return RIDGE_OK;
@@ -306,7 +309,6 @@ static bool load_pool(fleet_desk *d, int pool, const fleet_task *task)
     pool_options *o = &d->pools[pool];
     train_case *tc = &d->fc->pools[pool];
     o->n_shapes = 0;
-    tc->programs = NULL;
     return train_case_forget(tc) &&
            train_load_build(tc, task->tp, task->ep, task->has_sp, &o->load);
 }
