@@ -1,18 +1,11 @@
 #!/usr/bin/env python3
-"""Constants of serving that were fitted: ranges by engine, and errors with a source left out.
+"""Constants of serving that were fitted: what they are, what rows come to, ranges by engine.
 
-    serving_fit.py --ridge PROGRAM FILE...              ranges of data/engines
-    serving_fit.py --ridge PROGRAM --leave-out FILE...  the table of docs/accuracy.md
-
-accuracy.py --serving makes the other tables.
+    serving_fit.py --ridge PROGRAM FILE...   ranges of data/engines
 
 FILEs hold measured serving, as `ridge validate` reads it. A constant is a fact of the source
-serving-fit-2026 in data/engines and data/chips. With a source left out each constant is
-chosen anew, out of 0.6, 0.8, 1, 1.25 and 1.6 times its own value, by the errors of the other
-sources: the mean over them, and over their metrics, of the median |log(predicted /
-measured)|; one that moves no other source is taken as nothing. Then the source is predicted.
-Only rows that a constant can move are run for it: those of its engine or chip, and of what
-has these as a base.
+serving-fit-2026 in data/engines and data/chips. accuracy.py --serving makes the tables of
+docs/accuracy.md, serving_held_out.py those of what was held out.
 """
 import argparse
 import csv
@@ -29,10 +22,7 @@ import program
 
 FIT = "serving-fit-2026"
 FOLDERS = ("engines", "chips")
-FACTORS = (0.6, 0.8, 1.0, 1.25, 1.6)
 METRICS = {"ttft_s": "TTFT", "tpot_s": "TPOT", "tokens_per_s": "tokens/s"}
-SHARES = ("loaded", "experts_share", "experts_share_fp8", "experts_share_fp4",
-          "experts_share_narrow", "matmul_share")  # at most one; one is nothing
 ROWS_LEAST = 5
 
 
@@ -176,107 +166,13 @@ def ranges(rows: list) -> list:
     return found
 
 
-def heirs(folder: str, name: str) -> set:
-    """Names of an engine or chip and of all that have it as their base."""
-    at = os.path.join(program.ROOT, "data", folder)
-    base = {}
-    for file in os.listdir(at):
-        with open(os.path.join(at, file), encoding="utf-8") as f:
-            value = json.load(f)
-        base[value["name"]] = value.get("base")
-    found = {name}
-    while True:
-        more = {n for n, b in base.items() if b in found} - found
-        if not more:
-            return found
-        found |= more
-
-
-def movable(place: tuple, report: list) -> set:
-    """Ids of the rows that a constant can move."""
-    (folder, file), _ = place
-    names = heirs(folder, file[:-len(".json")])
-    key = "engine" if folder == "engines" else "chip"
-    return {r["id"] for r in report if r[key] in names}
-
-
-def neutral_of(place: tuple) -> float:
-    return 1.0 if place[1][-1] in SHARES else 0.0
-
-
-def choose(tried: dict, source: str, neutral: float) -> float:
-    """The value that the other sources want; neutral where there are none.
-    @param tried  {value: {source: metrics}}"""
-    others = {s for groups in tried.values() for s in groups} - {source}
-    if not others:
-        return neutral
-    return min(tried, key=lambda v: (statistics.mean(loss(tried[v][s]) for s in others
-                                                     if s in tried[v]), v))
-
-
-def trials(ridge: str, rows: list, report: list, files: dict) -> dict:
-    """{constant: {value: {source: metrics}}}, of the rows that it can move."""
-    tried = {}
-    for place in constants(files):
-        ids = movable(place, report)
-        own = [r for r in report if r["id"] in ids]
-        shipped = fact_at(files, place)["value"]
-        tried[place] = {shipped: logs(own, source_of)}
-        if len({r["source"] for r in own}) < 2:
-            continue
-        most = 1.0 if place[1][-1] in SHARES else math.inf
-        for value in sorted({min(most, shipped * f) for f in FACTORS} - {shipped}):
-            fact_at(files, place)["value"] = value
-            some = [r for r in rows if r[2] in ids]
-            tried[place][value] = logs(predictions(ridge, some, files), source_of)
-            print(f"serving_fit: {place[0][1]} {'.'.join(place[1])} {value:.3g}",
-                  file=sys.stderr, flush=True)
-        fact_at(files, place)["value"] = shipped
-    return tried
-
-
-def leave_out(ridge: str, rows: list, files: dict) -> list:
-    """[(source, metrics, metrics with the source left out)]"""
-    report = predictions(ridge, rows, files)
-    tried = trials(ridge, rows, report, files)
-    shipped = {p: fact_at(files, p)["value"] for p in tried}
-    found = []
-    for source, metrics in sorted(logs(report, source_of).items()):
-        for p in tried:
-            fact_at(files, p)["value"] = choose(tried[p], source, neutral_of(p))
-        ids = {r["id"] for r in report if r["source"] == source}
-        some = [r for r in rows if r[2] in ids]
-        there = logs(predictions(ridge, some, files), source_of).get(source, {})
-        found.append((source, metrics, there))
-        for p in tried:
-            fact_at(files, p)["value"] = shipped[p]
-    return found
-
-
-def middle(values: list) -> str:
-    return percent(values).split(" | ", maxsplit=1)[0]
-
-
-def write_left_out(rows: list) -> None:
-    print("\n| source | TTFT | left out | TPOT | left out | tokens/s | left out | rows |\n"
-          "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
-    for source, metrics, there in rows:
-        cells = [middle(v.get(m, [])) for m in METRICS for v in (metrics, there)]
-        print(f"| {source} | " + " | ".join(cells)
-              + f" | {max(len(v) for v in metrics.values())} |")
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--ridge", required=True)
-    parser.add_argument("--leave-out", action="store_true")
     parser.add_argument("rows", nargs="+")
     options = parser.parse_args()
     files = load()
     measured = read_rows(options.rows)
-    if options.leave_out:
-        write_left_out(leave_out(options.ridge, measured, files))
-        return 0
     print("engine rows TTFT-low TTFT-high TPOT-low TPOT-high")
     for line in ranges(predictions(options.ridge, measured, files)):
         print(*line)

@@ -17,7 +17,7 @@ import program
 ROWS = os.path.join(program.ROOT, "tests", "golden", "accuracy", "training.jsonl")
 UNSEEN = os.path.join(program.ROOT, "tests", "golden", "accuracy", "training-unseen.jsonl")
 STACKS = os.path.join(program.ROOT, "data", "stacks")
-MARKS = re.compile(r"(<!-- made by tools/(?:accuracy|stack_fit)\.py: ([a-z-]+) -->\n)(.*?)"
+MARKS = re.compile(r"(<!-- made by tools/(?:accuracy|stack_fit|serving_held_out)\.py: ([a-z-]+) -->\n)(.*?)"
                    r"(<!-- end of [a-z-]+ -->\n)", re.DOTALL)
 TAU_WANTED = 0.795  # 0.8 as printed
 

@@ -128,7 +128,8 @@ ridge_status server_trtllm_write(server_draft *d)
     server_draft_put_yaml(d, server_trtllm_options, 0);
     ridge_buf_puts(b, "EOF\n");
     ridge_buf_printf(b,
-                     "%strtllm-serve %s --backend pytorch --port %s --config %s.yaml\n",
+                     "%strtllm-serve %s --backend pytorch --port %s "
+                     "--extra_llm_api_options %s.yaml\n",
                      starter(d), d->sheet.model_name, ports[d->pool->role], file);
     return RIDGE_OK;
 }
