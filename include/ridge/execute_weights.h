@@ -25,7 +25,8 @@ extern "C" {
     X(NONE, "none")             \
     X(LINEAR, "linear")         \
     X(LLAMA3, "llama3")         \
-    X(YARN, "yarn")
+    X(YARN, "yarn")             \
+    X(LONG, "longrope")
 /* clang-format on */
 
 /** How rotary frequencies are stretched for longer texts. */
@@ -58,8 +59,14 @@ typedef struct ridge_numerics {
     double beta_fast;          /* YARN: turns over that context */
     double beta_slow;
     bool is_range_truncated; /* YARN: its bounds are whole pairs */
-    double attention_factor; /* YARN: of cosine and sine; 0: by formula */
-    double mscale;           /* YARN of DeepSeek; 0: not stated */
+    double attention_factor; /* YARN, LONG: of cosine and sine; 0: by formula */
+    const double *short_factors, *long_factors; /* LONG: [n_factors] of pairs, of the
+                                                   ctx; within the original context, and
+                                                   beyond it */
+    size_t n_factors;
+    double longest_positions; /* LONG: context that the model was stretched to; 0 */
+    double context_tokens;    /* LONG: of this run, from its caller; 0: short */
+    double mscale;            /* YARN of DeepSeek; 0: not stated */
     double mscale_all_dim;
     double local_rope_theta;    /* of layers with a window; 0: as the others */
     const bool *layer_has_rope; /* [n_layer_has_rope], of the ctx; NULL: not listed */
@@ -106,6 +113,7 @@ RIDGE_NODISCARD ridge_status ridge_numerics_load(ridge_ctx *cx, const char *path
  *     none    theta^(-2i/h)
  *     linear  / factor
  *     llama3  / factor below low_freq, as it is above high_freq, a blend between
+ *     longrope  / a factor of the pair's own, by context_tokens
  *     yarn    / factor for pairs that turn less than beta_slow times in the original
  *             context, as it is beyond beta_fast, a ramp between
  * Pairs beyond rope_fraction have 0: they do not turn.

@@ -122,8 +122,9 @@ static void a_config_says_epsilon_and_theta(void **state)
 
 static void what_cannot_be_is_refused(void **state)
 {
-    assert_refused(*state, "{\"rope_scaling\": {\"type\": \"longrope\"}}",
-                   "rotary scaling \"longrope\": Ridge has linear, llama3 and yarn");
+    assert_refused(
+        *state, "{\"rope_scaling\": {\"type\": \"pose\"}}",
+        "rotary scaling \"pose\": Ridge has linear, llama3, yarn and longrope");
     assert_refused(*state, "{\"rope_theta\": 0}", "rope_theta");
     assert_refused(*state, "{\"rms_norm_eps\": \"small\"}", "rms_norm_eps");
     assert_refused(*state, "{\"rope_scaling\": {\"type\": \"linear\", \"factor\": 0}}",
@@ -220,6 +221,29 @@ static void yarn_magnitude_may_be_stated(void **state)
     assert_near((double)ridge_numerics_frequencies(&n, 64, f), 1.25, 0.0);
 }
 
+static void longrope_has_a_factor_for_each_pair(void **state)
+{
+    float f[4];
+    ridge_numerics n = numerics_of(
+        *state, "{\"max_position_embeddings\": 1024, "
+                "\"original_max_position_embeddings\": 64, \"rope_scaling\": {"
+                "\"type\": \"longrope\", \"short_factor\": [1, 1, 2, 4], "
+                "\"long_factor\": [1, 5, 10, 20]}}");
+    n.context_tokens = 64.0;
+    const double by = sqrt(1.0 + log(16.0) / log(64.0));
+    assert_near((double)ridge_numerics_frequencies(&n, 8, f), by, 1e-6);
+    assert_near((double)f[1], 0.1, 1e-6);
+    assert_near((double)f[3], 1e-3 / 4.0, 1e-6);
+    n.context_tokens = 65.0;
+    assert_near((double)ridge_numerics_frequencies(&n, 8, f), by, 1e-6);
+    assert_near((double)f[1], 0.1 / 5.0, 1e-6);
+    assert_near((double)f[3], 1e-3 / 20.0, 1e-6);
+    assert_refused(*state,
+                   "{\"rope_scaling\": {\"type\": \"longrope\", \"short_factor\": [1], "
+                   "\"long_factor\": [1, 2]}}",
+                   "long_factor is as long as short_factor");
+}
+
 static void a_folder_or_an_entry_has_a_config(void **state)
 {
     static const char ENTRY[] = "{\"name\": \"x\", \"config\": {\"rope_theta\": 7.0}}";
@@ -245,6 +269,7 @@ int main(void)
         cmocka_unit_test(llama3_stretches_long_waves),
         cmocka_unit_test(yarn_keeps_fast_pairs_and_stretches_slow_ones),
         cmocka_unit_test(yarn_magnitude_may_be_stated),
+        cmocka_unit_test(longrope_has_a_factor_for_each_pair),
         cmocka_unit_test(a_folder_or_an_entry_has_a_config),
     };
     return cmocka_run_group_tests(tests, open_ctx, close_ctx);

@@ -213,6 +213,10 @@ static ridge_status open_chunk(opening *x, int chunk, const ridge_partition *par
     RIDGE_TRY(ridge__chunk_find_layers(c));
     c->position_offset = x->o->numerics->position_offset;
     RIDGE_TRY(check_positions(x, c));
+    if (c->stage + 1 == ridge__layout_stages(x->o->layout) && c->stream_gradient >= 0)
+        return ridge_fail(r->cx, RIDGE_E_ARG,
+                          "%s cannot be trained: it has no head that makes logits",
+                          x->full->name);
     if (c->stage == 0 && c->stream >= 0)
         return ridge_fail(r->cx, RIDGE_E_ARG,
                           "%s cannot be run: it takes %s, and text alone is given",

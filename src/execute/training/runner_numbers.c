@@ -62,9 +62,11 @@ ridge_status ridge__runner_numbers(ridge__runner *r, const ridge_program *full,
                                    const ridge__runner_options *options,
                                    ridge__numbers *out)
 {
-    const ridge_numerics *n = options->numerics;
+    ridge_numerics usual = *options->numerics;
+    const ridge_numerics *n = &usual;
     const int64_t h = rotary_dim(full);
-    ridge_numerics local = *n;
+    ridge_numerics local = usual;
+    usual.context_tokens = (double)options->lowering.context_tokens;
     float *all = ridge_new(ridge_ctx_arena(r->cx), float,
                            (size_t)(h / 2) * RIDGE__ROTATION_COUNT);
     if (all == NULL)

@@ -208,7 +208,8 @@ static ridge_status find_kind(reader *r, ridge_node place, const char *type)
         return RIDGE_OK;
     }
     return ridge_json_fail(
-        r->cx, place, "rotary scaling \"%s\": Ridge has linear, llama3 and yarn", type);
+        r->cx, place,
+        "rotary scaling \"%s\": Ridge has linear, llama3, yarn and longrope", type);
 }
 
 /* "rope_scaling", or "rope_parameters", which holds theta too. */
@@ -228,6 +229,8 @@ static ridge_status read_scaling(reader *r, const ridge_node *s)
     RIDGE_TRY(find_kind(r, place, type));
     if (n->rope == RIDGE_ROPE_NONE)
         return RIDGE_OK;
+    if (n->rope == RIDGE_ROPE_LONG)
+        return ridge__numerics_read_long(r->cx, s, n);
     RIDGE_TRY(optional(r, s, "factor", 1.0, 1e6, &n->rope_factor));
     RIDGE_TRY(optional(r, s, "original_max_position_embeddings", 1.0, 1e12,
                        &n->original_positions));
@@ -249,6 +252,7 @@ static ridge_status read_rope(reader *r)
                        &r->n.rope_fraction));
     RIDGE_TRY(optional(r, &r->config, "max_position_embeddings", 1.0, 1e12,
                        &r->n.original_positions));
+    r->n.longest_positions = r->n.original_positions;
     RIDGE_TRY(optional(r, &r->config, "original_max_position_embeddings", 1.0, 1e12,
                        &r->n.original_positions));
     RIDGE_TRY(read_scaling(r, &scaling));

@@ -17,4 +17,9 @@ RIDGE_NODISCARD ridge_status ridge__numerics_read_layers(ridge_ctx *cx,
                                                          const ridge_node *config,
                                                          ridge_numerics *n);
 
+/** The factors of "longrope" (numerics_long.c). @errors E_PARSE, E_NOMEM */
+RIDGE_NODISCARD ridge_status ridge__numerics_read_long(ridge_ctx *cx,
+                                                       const ridge_node *s,
+                                                       ridge_numerics *n);
+
 #endif

@@ -58,8 +58,27 @@ static double yarn_scale(double factor, double m)
     return factor <= 1.0 ? 1.0 : 0.1 * m * log(factor) + 1.0;
 }
 
+/* Each pair has a divisor of its own. @source ding2024-longrope */
+static double divided(const ridge_numerics *n, int64_t pair, double frequency)
+{
+    const bool is_long = n->context_tokens > n->original_positions;
+    const double *factors = is_long ? n->long_factors : n->short_factors;
+    return (size_t)pair < n->n_factors ? frequency / factors[pair] : frequency;
+}
+
+/* sqrt(1 + ln s / ln L) of a context L that was stretched s times. */
+static double long_scale(const ridge_numerics *n)
+{
+    const double factor = n->longest_positions / n->original_positions;
+    if (n->attention_factor > 0.0)
+        return n->attention_factor;
+    return factor <= 1.0 ? 1.0 : sqrt(1.0 + log(factor) / log(n->original_positions));
+}
+
 static double magnitude(const ridge_numerics *n)
 {
+    if (n->rope == RIDGE_ROPE_LONG)
+        return long_scale(n);
     if (n->rope != RIDGE_ROPE_YARN)
         return 1.0;
     if (n->attention_factor > 0.0)
@@ -83,6 +102,8 @@ static double frequency_of(const ridge_numerics *n, double dims, int64_t pair)
         return llama3(n, frequency);
     case RIDGE_ROPE_YARN:
         return yarn(n, dims, pair, frequency);
+    case RIDGE_ROPE_LONG:
+        return divided(n, pair, frequency);
     }
     return frequency;
 }
