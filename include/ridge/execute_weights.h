@@ -78,7 +78,7 @@ typedef struct ridge_numerics {
     double attention_scale; /* of scores; 0: 1 / sqrt(head dim) */
     double logit_scale;     /* of the logits; 1: none */
     bool is_gate_whole;  /* gates are softmax over all experts, not over the chosen ones
-                            alone (norm_topk_prob false): in generation */
+                            alone (norm_topk_prob false) */
     int position_offset; /* row of a learned position table that is position 0 */
     const char *lacks;   /* a key of the config whose arithmetic Ridge lacks, or NULL:
                             published weights are refused */
