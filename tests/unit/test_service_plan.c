@@ -33,6 +33,7 @@ static void assert_same_layout(const ridge_serving_layout *a,
     assert_int_equal(a->kv_cut, b->kv_cut);
     assert_int_equal(a->is_weight_gathered, b->is_weight_gathered);
     assert_int_equal(a->has_two_batches, b->has_two_batches);
+    assert_int_equal(a->redundant_experts, b->redundant_experts);
     assert_int_equal(a->sequences, b->sequences);
     assert_int_equal(a->budget_tokens, b->budget_tokens);
     assert_int_equal(a->formats.weight, b->formats.weight);
@@ -100,6 +101,20 @@ static void drafts_are_kept(void **state)
     const ridge_service_price p = service_best(cx, &r);
     assert_near(p.yield, 1 + 0.7 + 0.49 + 0.343, 1e-9);
     check_round_trip(cx, &r, &p);
+    ridge_ctx_close(cx);
+}
+
+static void copies_of_experts_are_kept(void **state)
+{
+    (void)state;
+    ridge_ctx *cx = ridge_ctx_open();
+    ridge_service_plan plan;
+    ridge_service_request r = service_request(cx, train_dense_model(cx), "h100:1x2");
+    r.knobs.mode = RIDGE_SERVICE_MODE_AGGREGATED;
+    ridge_service_price p = service_best(cx, &r);
+    p.choice.pools[0].layout.redundant_experts = 8;
+    assert_ok(cx, read_text(cx, written(cx, &r, &p), &plan));
+    assert_same_layout(&plan.choice.pools[0].layout, &p.choice.pools[0].layout);
     ridge_ctx_close(cx);
 }
 
@@ -173,7 +188,9 @@ static void an_illegal_layout_is_told_why(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plans_are_read_as_written), cmocka_unit_test(drafts_are_kept),
+        cmocka_unit_test(plans_are_read_as_written),
+        cmocka_unit_test(drafts_are_kept),
+        cmocka_unit_test(copies_of_experts_are_kept),
         cmocka_unit_test(what_is_wrong_is_told_with_its_place),
         cmocka_unit_test(servers_have_room_on_the_slice),
         cmocka_unit_test(an_illegal_layout_is_told_why)};

@@ -244,11 +244,20 @@ static ridge_status read_layout(ridge_ctx *cx, const ridge_node *pool,
 static ridge_status read_pool(ridge_ctx *cx, const ridge_node *pools, int index, int n,
                               ridge_service_pool *out)
 {
-    static const char *const known[] = {
-        "role",      "servers",       "chips_per_server", "batch",
-        "mesh",      "kv_cut",        "weight_gathered",  "two_batches",
-        "sequences", "budget_tokens", "placement_index",  "dtypes",
-        "draft"};
+    static const char *const known[] = {"role",
+                                        "servers",
+                                        "chips_per_server",
+                                        "batch",
+                                        "mesh",
+                                        "kv_cut",
+                                        "weight_gathered",
+                                        "two_batches",
+                                        "redundant_experts",
+                                        "sequences",
+                                        "budget_tokens",
+                                        "placement_index",
+                                        "dtypes",
+                                        "draft"};
     const ridge_node pool = ridge_json_at(pools, (size_t)index);
     const char *roles[RIDGE_SERVICE_ROLE_COUNT];
     int role;
