@@ -16,6 +16,7 @@ import program
 
 ROWS = os.path.join(program.ROOT, "tests", "golden", "accuracy", "training.jsonl")
 UNSEEN = os.path.join(program.ROOT, "tests", "golden", "accuracy", "training-unseen.jsonl")
+PAPERS = os.path.join(program.ROOT, "tests", "golden", "accuracy", "training-papers.jsonl")
 STACKS = os.path.join(program.ROOT, "data", "stacks")
 MARKS = re.compile(r"(<!-- made by tools/(?:accuracy|stack_fit|serving_held_out)\.py: ([a-z-]+) -->\n)(.*?)"
                    r"(<!-- end of [a-z-]+ -->\n)", re.DOTALL)
@@ -128,6 +129,16 @@ def unseen(ridge: str) -> str:
     return table("rows that no constant was set on", groups)
 
 
+def papers(ridge: str) -> str:
+    """Single figures of papers and README files, row by row."""
+    report = validate(ridge, PAPERS)
+    text = "| run | chip | measured | predicted | error | assumed |\n| --- | --- | ---: | ---: | ---: | --- |\n"
+    for r in report["row"]:
+        text += (f"| {r['id']} | {r['chip']} | {r['measured_step_time_s']:.3g} s | "
+                 f"{r['predicted_step_time_s']:.3g} s | {100 * r['rel_error']:+.1f} % | {r['assumed']} |\n")
+    return text + f"\nMedian error {percent(report['median_abs_rel_error'])}.\n"
+
+
 def sections(ridge: str, report: dict) -> dict:
     """{name: table}; what stack_fit.py makes takes minutes and is left alone."""
     stacks = {f"`{name}`": e for name, e in report["by_stack"].items()}
@@ -138,6 +149,7 @@ def sections(ridge: str, report: dict) -> dict:
             "order": order(report),
             "memory": table("source", report["memory_by_source"]),
             "unseen": unseen(ridge),
+            "papers": papers(ridge),
             "steps": steps(ridge, report)}
 
 
