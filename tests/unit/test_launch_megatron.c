@@ -28,6 +28,7 @@ static const launch_case round_cases[] = {
     {"deepseek-v3", "h100:64x8", {.dp = 1, .fsdp = 64, .tp = 1, .cp = 1, .pp = 8, .ep = 64, .zero_stage = 1, .vpp = 1, .microbatch_seqs = 1, .remat = RIDGE_REMAT_FULL, .ep_dispatch = RIDGE_DISPATCH_ONCE, .precision = RIDGE_PRECISION_FP8_WEIGHTS}, 1024, 4096},
     {"mixtral-8x7b", "b200:8x8", {.dp = 1, .fsdp = 64, .tp = 1, .cp = 1, .pp = 1, .ep = 8, .zero_stage = 1, .vpp = 1, .microbatch_seqs = 1, .remat = RIDGE_REMAT_NONE, .precision = RIDGE_PRECISION_MXFP8}, 64, 4096},
     {"deepseek-v3", "h100:64x8", {.dp = 1, .fsdp = 64, .tp = 1, .cp = 1, .pp = 8, .ep = 64, .zero_stage = 1, .vpp = 1, .first_layers = 8, .last_layers = 5, .mtp = 1, .microbatch_seqs = 1, .remat = RIDGE_REMAT_FULL}, 1024, 4096},
+    {"llama-3.1-405b", "h100:64x8", {.dp = 1, .fsdp = 4, .tp = 4, .cp = 2, .pp = 16, .ep = 1, .zero_stage = 1, .has_sp = true, .vpp = 8, .has_pp_overlap = true, .microbatch_seqs = 1, .remat = RIDGE_REMAT_FULL}, 512, 8192},
     {"gpt3-13b", "a100:2x8", {.dp = 1, .fsdp = 8, .tp = 1, .cp = 1, .pp = 2, .ep = 1, .zero_stage = 1, .vpp = 2, .microbatch_seqs = 1, .remat = RIDGE_REMAT_NONE, .precision = RIDGE_PRECISION_FP16}, 64, 2048},
 };
 /* clang-format on */

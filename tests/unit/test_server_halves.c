@@ -55,9 +55,10 @@ static void copies_are_told(void **state)
     static const struct {
         ridge_serving_launcher launcher;
         const char *says;
-    } cases[] = {{VLLM, "--eplb-config '{\"num_redundant_experts\": 32}'"},
-                 {SGL, "--ep-num-redundant-experts 32"},
-                 {TRT, "num_slots: 288"}};
+    } cases[] = {{RIDGE_SERVING_LAUNCHER_VLLM,
+                  "--eplb-config '{\"num_redundant_experts\": 32}'"},
+                 {RIDGE_SERVING_LAUNCHER_SGLANG, "--ep-num-redundant-experts 32"},
+                 {RIDGE_SERVING_LAUNCHER_TRTLLM, "num_slots: 288"}};
     for (size_t i = 0; i < RIDGE_COUNT_OF(cases); i++) {
         ridge_serving_launch back;
         ridge_launch_text text;

@@ -47,6 +47,8 @@ const launch_option launch_bridge_options[] = {
     {"model.pipeline_model_parallel_size", LAUNCH_PP, NULL, NULL},
     {"model.virtual_pipeline_model_parallel_size", LAUNCH_VIRTUAL_STAGES, NULL, NULL},
     {"model.pipeline_model_parallel_layout", LAUNCH_STAGES, NULL, NULL},
+    {"model.account_for_embedding_in_pipeline_split", LAUNCH_EMBEDDING_STAGE, "True", NULL},
+    {"model.account_for_loss_in_pipeline_split", LAUNCH_LOSS_STAGE, "True", NULL},
     {"model.context_parallel_size", LAUNCH_CP, NULL, NULL},
     {"model.cp_comm_type", LAUNCH_CP_EXCHANGE, NULL, NULL},
     {"model.overlap_moe_expert_parallel_comm", LAUNCH_EP_OVERLAP, "True", NULL},

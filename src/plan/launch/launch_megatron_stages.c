@@ -162,8 +162,13 @@ static ridge_status read_room(launch_sheet *s, int64_t layers, ridge_knobs *k)
             (long long)total, (long long)k->pp);
     }
     const int64_t size = total / k->pp;
-    k->first_layers = end_layers(size - (has_embedding ? 1 : 0));
-    k->last_layers = end_layers(size - (has_loss ? 1 : 0));
+    const int64_t first = size - (has_embedding ? 1 : 0);
+    const int64_t last = size - (has_loss ? 1 : 0);
+    if (first == train_stage_size(layers, k->pp, 0) &&
+        last == train_stage_size(layers, k->pp, k->pp - 1))
+        return RIDGE_OK; /* as they are dealt out anyway */
+    k->first_layers = end_layers(first);
+    k->last_layers = end_layers(last);
     return RIDGE_OK;
 }
 

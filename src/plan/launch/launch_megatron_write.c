@@ -158,6 +158,21 @@ static void fill_stages(launch_draft *d)
     launch_draft_text(d, LAUNCH_STAGES, ridge_buf_text(&b));
 }
 
+/* Whether chunks are even once the embedding and the loss count as a layer each: the
+ * first and the last stage then hold one layer fewer. */
+static bool has_counted_ends(const launch_draft *d)
+{
+    const ridge_layout *l = d->layout;
+    const stage_cut cut = stage_cut_of(l);
+    const int64_t total = d->dims.layers + 2, size = total / l->pp;
+    bool is_counted = total % (l->pp * l->vpp) == 0;
+    for (int64_t s = 0; s < l->pp && is_counted; s++) {
+        const bool is_end = s == 0 || s == l->pp - 1;
+        is_counted = train_stage_layers(d->dims.layers, &cut, s) == size - is_end;
+    }
+    return is_counted;
+}
+
 static ridge_status fill_virtual(launch_draft *d)
 {
     const ridge_layout *l = d->layout;
@@ -167,11 +182,17 @@ static ridge_status fill_virtual(launch_draft *d)
         launch_draft_note(d,
                           "without no-overlap-p2p-communication Megatron hides sends, "
                           "which the plan counts");
-    if (d->dims.layers % (l->pp * l->vpp) != 0 || l->first_layers != RIDGE_STAGE_EVEN ||
-        l->last_layers != RIDGE_STAGE_EVEN) {
+    const bool is_counted = has_counted_ends(d);
+    launch_draft_flag(d, LAUNCH_EMBEDDING_STAGE, is_counted);
+    launch_draft_flag(d, LAUNCH_LOSS_STAGE, is_counted);
+    if (!is_counted &&
+        (d->dims.layers % (l->pp * l->vpp) != 0 ||
+         l->first_layers != RIDGE_STAGE_EVEN || l->last_layers != RIDGE_STAGE_EVEN)) {
         return launch_draft_refuse(d,
                                    "wants as many layers in each of pp x vpp = %lld "
-                                   "stages, and %lld layers are not: plan with vpp=1",
+                                   "stages, embedding and loss counted as one each or "
+                                   "not at all, and %lld layers are not: plan with "
+                                   "vpp=1",
                                    (long long)(l->pp * l->vpp),
                                    (long long)d->dims.layers);
     }

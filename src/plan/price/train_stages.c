@@ -51,8 +51,12 @@ int64_t ridge_layout_stage_layers(const ridge_layout *l, int64_t layers, int64_t
         return train_stage_size(layers, l->pp, stage % l->pp);
     if (ridge_layout_has_two_chunks(l))
         return train_stage_size(layers, 2 * l->pp, stage);
+    /* What chunks of a rank do not share evenly keeps away from the embedding, and so
+     * from the head, whose rank has its last chunk last. */
     const int64_t all = train_stage_layers(layers, &cut, stage % l->pp);
-    return all / chunks + (stage / l->pp < all % chunks ? 1 : 0);
+    const int64_t chunk = stage / l->pp, over = all % chunks;
+    const bool has_more = stage % l->pp == 0 ? chunk >= chunks - over : chunk < over;
+    return all / chunks + (has_more ? 1 : 0);
 }
 
 bool train_stages_exist(int64_t layers, const stage_cut *cut)
