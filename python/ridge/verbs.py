@@ -653,6 +653,8 @@ def serve(
       tp= pp= ep= attention_dp= servers=    degrees (prefill_tp=, decode_tp=, ...:
           of one pool)
       tp_d=     of tp, ranks that cut D of feed-forwards    placement=0..5  order of axes
+      redundant=     copies of hot experts of a layer, placed by load; ep divides
+          experts and these
       kv_cut=heads|batch|sequence  gathered=0|1  overlap=0|1  mode=aggregated|disaggregated|any
       batch=    decoding sequences of an attention rank's iteration
       budget=   tokens of an iteration    depth=    of drafts    nodes=   most of a tree
@@ -781,7 +783,7 @@ def explain(
 
     PLAN is a file written by `ridge train ... --plan FILE`. QUANTITY is step_time
     (default), bound_step_time, mfu, memory, or a part of the step:
-    matmul, attention, vector, recompute, slowdown, tp, cp, ep, imbalance, fsdp,
+    matmul, attention, vector, recompute, slowdown, host, tp, cp, ep, imbalance, fsdp,
     dp, pp, bubble, optimizer, offload; or of the whole run, by the options below: goodput, days, usd.
 
     Of a plan of pools of unlike chips: step_time, bound_step_time, mfu, memory or a
@@ -908,7 +910,8 @@ def simulate(
     between replicas. With --failures the run goes on for its tokens: checkpoints,
     failures, work that is lost, restarts. --timeline writes stages as processes
     with their passes, bubbles, collectives by network level, gradient reduction
-    and optimizer.
+    and optimizer. Of a fleet (`--on A+B`) the step is played: one pipeline over
+    its pools, or each pool's replicas, which meet once a step.
 
     A service is played iteration by iteration under the rules of its engine
     (data/engines): continuous batching, chunked prefill, a paged cache with

@@ -1,4 +1,6 @@
 /* Knobs that contradict each other, whatever the hardware. */
+#include "train_case.h"
+
 #include "ridge/plan_layout.h"
 
 static ridge_status fail_schedule(ridge_ctx *cx, const ridge_knobs *k, const char *why)
@@ -68,8 +70,9 @@ static ridge_status check_pipeline(ridge_ctx *cx, const ridge_knobs *k,
         return ridge_fail(cx, RIDGE_E_ARG,
                           "pp=%lld needs a layer for each stage; %s has %lld",
                           (long long)k->pp, model->name, (long long)model->layer_count);
-    /* The first chunk may hold the embedding alone, and the last one the head. */
-    if (k->pp > 0 && k->vpp > 1 && k->pp > (model->layer_count + 2) / k->vpp)
+    if (k->pp > 0 && k->vpp > 1 &&
+        (k->vpp > model->layer_count ||
+         !train_chunks_exist(model->layer_count, k->pp, k->vpp)))
         return ridge_fail(cx, RIDGE_E_ARG,
                           "pp=%lld vpp=%lld needs a layer for each chunk; %s has %lld",
                           (long long)k->pp, (long long)k->vpp, model->name,

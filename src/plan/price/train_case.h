@@ -35,6 +35,10 @@ int64_t train_stage_size(int64_t layers, int64_t pp, int64_t s);
 
 /** Whether there are layers enough, and none left over. */
 bool train_stages_exist(int64_t layers, const stage_cut *cut);
+
+/** Whether pp x vpp chunks have a layer each, or all but the first and the last, which
+ * then hold the embedding and the head alone, as Megatron-LM counts them. */
+bool train_chunks_exist(int64_t layers, int64_t pp, int64_t vpp);
 /** Layers of stage s, 0 .. pp - 1, of a cut that exists. */
 int64_t train_stage_layers(int64_t layers, const stage_cut *cut, int64_t s);
 

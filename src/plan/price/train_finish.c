@@ -57,8 +57,7 @@ ridge_fit train_layout_check(const train_case *tc, const ridge_layout *l)
     if (tp != RIDGE_TP_OK && tp != RIDGE_TP_REPLICATES_KV)
         return RIDGE_FIT_TP;
     const stage_cut cut = stage_cut_of(l);
-    const int64_t bare = l->vpp > 1 ? 2 : 0; /* chunks of the embedding, of the head */
-    if (l->pp * l->vpp > tc->model->layer_count + bare ||
+    if (!train_chunks_exist(tc->model->layer_count, l->pp, l->vpp) ||
         l->remat_layers > tc->model->layer_count ||
         !train_stages_exist(tc->model->layer_count, &cut))
         return RIDGE_FIT_LAYERS;

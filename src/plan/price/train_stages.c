@@ -72,6 +72,11 @@ bool train_stages_exist(int64_t layers, const stage_cut *cut)
     return cut->pp == 2 ? rest == 0 : rest >= cut->pp - 2;
 }
 
+bool train_chunks_exist(int64_t layers, int64_t pp, int64_t vpp)
+{
+    return pp * vpp <= layers || (vpp > 1 && pp * vpp == layers + 2);
+}
+
 typedef struct run_cursor {
     int run;
     int64_t used; /* layers of that run already dealt */

@@ -82,7 +82,7 @@ static void add_interleaved(finder *f, const divisors *virtual_stages)
 {
     int64_t wanted = f->tc->request->knobs.vpp;
     if (wanted > 0) {
-        if (f->pp * wanted <= f->tc->model->layer_count + 2) /* the ends' chunks */
+        if (train_chunks_exist(f->tc->model->layer_count, f->pp, wanted))
             add_cuts(f, RIDGE_SCHEDULE_1F1B, wanted);
         return;
     }
