@@ -65,25 +65,6 @@ static const way MOMENTUM_WAYS[] = {
 };
 /* clang-format on */
 
-/* clang-format off */
-static const way GATE_WAYS[] = {
-    {.name = "accumulation", .microbatch = 4, .remat = RIDGE_REMAT_FULL},
-    {.name = "operations again", .ep = 2, .microbatch = 4, .remat_ops = "h_ffn+rows+rows_gate+rows_up+rows_act"},
-    {.name = "dp", .dp = 2, .microbatch = 4},
-    {.name = "tp cuts experts", .tp = 2, .microbatch = 8},
-    {.name = "tp deals experts", .tp = 4, .is_expert_whole = true, .microbatch = 8},
-    {.name = "ep", .ep = 4, .microbatch = 2},
-    {.name = "ep, fsdp", .ep = 2, .fsdp = 2, .zero = 3, .microbatch = 2, .remat = RIDGE_REMAT_MATMULS},
-    {.name = "ep over tp, sp", .ep = 2, .tp = 2, .is_sp = true, .is_expert_whole = true, .microbatch = 4},
-    {.name = "ep over tp", .ep = 2, .tp = 2, .is_expert_whole = true, .microbatch = 4},
-    {.name = "ep, tp, sp", .ep = 2, .tp = 2, .is_sp = true, .microbatch = 4, .remat = RIDGE_REMAT_FULL},
-    {.name = "ep, cp", .ep = 2, .cp = 2, .microbatch = 4},
-    {.name = "pp, ep, tp", .pp = 2, .ep = 2, .tp = 2, .schedule = RIDGE_SCHEDULE_ZB_H1, .microbatch = 2},
-    {.name = "dualpipe, ep", .pp = 2, .vpp = 2, .ep = 2, .schedule = RIDGE_SCHEDULE_DUALPIPE, .microbatch = 2},
-    {.name = "pp, ep, interleaved", .pp = 2, .vpp = 2, .ep = 2, .schedule = RIDGE_SCHEDULE_INTERLEAVED, .microbatch = 2},
-};
-/* clang-format on */
-
 /* Without one moment, or both, or with narrow ones: what ZeRO cuts is less. */
 static void other_optimizers_train_as_one_rank(void **state)
 {
@@ -124,9 +105,9 @@ static void whole_gates_train_as_one_rank(void **state)
     w.is_gate_whole = true;
     layout_train(cx, model, &w, &want);
     assert_true(fabs(want.loss[0] - usual.loss[0]) > 1e-4);
-    for (size_t i = 0; i < RIDGE_COUNT_OF(GATE_WAYS); i++) {
+    for (size_t i = 0; i < EXPERT_WAYS_COUNT; i++) {
         trail got = {.n = 0};
-        way other = GATE_WAYS[i];
+        way other = EXPERT_WAYS[i];
         other.is_gate_whole = true;
         other.room = 1.0;
         layout_train(cx, model, &other, &got);

@@ -7,6 +7,25 @@
 #include <string.h>
 #include <unistd.h>
 
+/* clang-format off */
+const way EXPERT_WAYS[EXPERT_WAYS_COUNT] = {
+    {.name = "accumulation", .microbatch = 4, .remat = RIDGE_REMAT_FULL},
+    {.name = "operations again", .ep = 2, .microbatch = 4, .remat_ops = "h_ffn+rows+rows_gate+rows_up+rows_act"},
+    {.name = "dp", .dp = 2, .microbatch = 4},
+    {.name = "tp cuts experts", .tp = 2, .microbatch = 8},
+    {.name = "tp deals experts", .tp = 4, .is_expert_whole = true, .microbatch = 8},
+    {.name = "ep", .ep = 4, .microbatch = 2},
+    {.name = "ep, fsdp", .ep = 2, .fsdp = 2, .zero = 3, .microbatch = 2, .remat = RIDGE_REMAT_MATMULS},
+    {.name = "ep over tp, sp", .ep = 2, .tp = 2, .is_sp = true, .is_expert_whole = true, .microbatch = 4},
+    {.name = "ep over tp", .ep = 2, .tp = 2, .is_expert_whole = true, .microbatch = 4},
+    {.name = "ep, tp, sp", .ep = 2, .tp = 2, .is_sp = true, .microbatch = 4, .remat = RIDGE_REMAT_FULL},
+    {.name = "ep, cp", .ep = 2, .cp = 2, .microbatch = 4},
+    {.name = "pp, ep, tp", .pp = 2, .ep = 2, .tp = 2, .schedule = RIDGE_SCHEDULE_ZB_H1, .microbatch = 2},
+    {.name = "dualpipe, ep", .pp = 2, .vpp = 2, .ep = 2, .schedule = RIDGE_SCHEDULE_DUALPIPE, .microbatch = 2},
+    {.name = "pp, ep, interleaved", .pp = 2, .vpp = 2, .ep = 2, .schedule = RIDGE_SCHEDULE_INTERLEAVED, .microbatch = 2},
+};
+/* clang-format on */
+
 enum { WEIGHTS_MOST = 1 << 16 };
 
 /* A difference of the last bit in fp32 may round a bf16 moment the other way. */

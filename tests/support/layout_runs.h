@@ -28,6 +28,10 @@ typedef struct way {
     double room; /* of differences, against those of fp32 */
 } way;
 
+/** Ways of a model with eight experts, in every way that experts are cut. */
+enum { EXPERT_WAYS_COUNT = 14 };
+extern const way EXPERT_WAYS[EXPERT_WAYS_COUNT];
+
 /** What the watcher saw, and the checkpoint. */
 typedef struct trail {
     int n;

@@ -107,3 +107,43 @@ const char *weights_bytes_file(ridge_ctx *cx, const char *folder, const char *na
     ridge_buf_add(&all, data);
     return own_file(cx, folder, name, all.p, all.n);
 }
+
+/* ---- random ones ----------------------------------------------------------------- */
+
+random_weights random_weights_of(ridge_ctx *cx, void *model, uint64_t seed)
+{
+    random_weights w = {.at = model, .random = seed};
+    ridge_buf_init(&w.header, ridge_ctx_arena(cx));
+    return w;
+}
+
+static float next_number(random_weights *w)
+{
+    w->random = w->random * 6364136223846793005ULL + 1442695040888963407ULL;
+    return (float)(w->random >> 40) / (float)(1 << 23) - 1.0F;
+}
+
+void random_weights_add(random_weights *w, const char *prefix, const random_part *p,
+                        float centre, float size)
+{
+    const int n = (p->rows > 0 ? p->rows : 1) * p->columns;
+    ridge_buf_printf(&w->header, "%s\"%s%s\": {\"dtype\": \"F32\", \"shape\": [",
+                     w->offset > 0 ? ", " : "{", prefix, p->name);
+    if (p->rows > 0)
+        ridge_buf_printf(&w->header, "%d, ", p->rows);
+    ridge_buf_printf(&w->header, "%d], \"data_offsets\": [%d, %d]}", p->columns,
+                     (int)w->offset, (int)w->offset + 4 * n);
+    for (int i = 0; i < n; i++)
+        *w->at++ = centre + size * next_number(w);
+    w->offset += (int64_t)4 * n;
+}
+
+const char *random_weights_write(ridge_ctx *cx, const char *folder, random_weights *w,
+                                 const void *model, size_t bytes)
+{
+    ridge_buf_puts(&w->header, "}");
+    assert_int_equal(w->offset, bytes);
+    return weights_bytes_file(cx, folder, "model.safetensors",
+                              ridge_buf_text(&w->header),
+                              (ridge_str){(const char *)model, bytes});
+}

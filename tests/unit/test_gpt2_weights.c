@@ -39,12 +39,7 @@ typedef struct gpt2 {
     float ln_f_weight[D], ln_f_bias[D];
 } gpt2;
 
-typedef struct part {
-    const char *name;
-    int rows, columns; /* rows 0: a vector */
-} part;
-
-static const part LAYER[] = {
+static const random_part LAYER[] = {
     {"ln_1.weight", 0, D},
     {"ln_1.bias", 0, D},
     {"attn.c_attn.weight", D, 3 * D},
@@ -59,56 +54,28 @@ static const part LAYER[] = {
     {"mlp.c_proj.bias", 0, D},
 };
 
-typedef struct writing {
-    ridge_buf header;
-    const char *prefix;
-    float *at; /* the part's numbers */
-    int64_t offset;
-    uint64_t random;
-} writing;
-
-static float next_number(writing *w)
+static void add_part(random_weights *w, const char *prefix, const random_part *p)
 {
-    w->random = w->random * 6364136223846793005ULL + 1442695040888963407ULL;
-    return (float)(w->random >> 40) / (float)(1 << 23) - 1.0F;
-}
-
-static void add_part(writing *w, const char *layer, const part *p)
-{
-    const int n = (p->rows > 0 ? p->rows : 1) * p->columns;
     const bool is_norm = strstr(p->name, "ln_") && strstr(p->name, "weight");
-    const float size = p->rows > 0 ? 0.5F : 0.3F;
-    ridge_buf_printf(&w->header, "%s\"%s%s%s\": {\"dtype\": \"F32\", \"shape\": [",
-                     w->offset > 0 ? ", " : "{", w->prefix, layer, p->name);
-    if (p->rows > 0)
-        ridge_buf_printf(&w->header, "%d, ", p->rows);
-    ridge_buf_printf(&w->header, "%d], \"data_offsets\": [%d, %d]}", p->columns,
-                     (int)w->offset, (int)w->offset + 4 * n);
-    for (int i = 0; i < n; i++)
-        *w->at++ = (is_norm ? 1.0F : 0.0F) + size * next_number(w);
-    w->offset += (int64_t)4 * n;
+    random_weights_add(w, prefix, p, is_norm ? 1.0F : 0.0F, p->rows > 0 ? 0.5F : 0.3F);
 }
 
 static const char *write_model(ridge_ctx *cx, const char *dir, const char *prefix,
                                gpt2 *model)
 {
-    static const part FIRST[] = {{"wte.weight", V, D}, {"wpe.weight", X, D}};
-    static const part LAST[] = {{"ln_f.weight", 0, D}, {"ln_f.bias", 0, D}};
-    writing w = {.prefix = prefix, .at = &model->wte[0][0], .random = 7};
-    ridge_buf_init(&w.header, ridge_ctx_arena(cx));
+    static const random_part FIRST[] = {{"wte.weight", V, D}, {"wpe.weight", X, D}};
+    static const random_part LAST[] = {{"ln_f.weight", 0, D}, {"ln_f.bias", 0, D}};
+    random_weights w = random_weights_of(cx, model, 7);
     for (int i = 0; i < 2; i++)
-        add_part(&w, "", &FIRST[i]);
+        add_part(&w, prefix, &FIRST[i]);
     for (int l = 0; l < L; l++) {
-        const char *layer = ridge_sprintf(ridge_ctx_arena(cx), "h.%d.", l);
+        const char *layer = ridge_sprintf(ridge_ctx_arena(cx), "%sh.%d.", prefix, l);
         for (size_t i = 0; i < RIDGE_COUNT_OF(LAYER); i++)
             add_part(&w, layer, &LAYER[i]);
     }
     for (int i = 0; i < 2; i++)
-        add_part(&w, "", &LAST[i]);
-    ridge_buf_puts(&w.header, "}");
-    assert_int_equal(w.offset, sizeof *model);
-    return weights_bytes_file(cx, dir, "model.safetensors", ridge_buf_text(&w.header),
-                              (ridge_str){(const char *)model, sizeof *model});
+        add_part(&w, prefix, &LAST[i]);
+    return random_weights_write(cx, dir, &w, model, sizeof *model);
 }
 
 /* ---- in double precision --------------------------------------------------------- */

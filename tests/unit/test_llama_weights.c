@@ -41,12 +41,7 @@ typedef struct llama {
     float norm[D];
 } llama;
 
-typedef struct part {
-    const char *name;
-    int rows, columns; /* rows 0: a vector */
-} part;
-
-static const part LAYER[] = {
+static const random_part LAYER[] = {
     {"input_layernorm.weight", 0, D},     {"self_attn.q_proj.weight", N *H, D},
     {"self_attn.k_proj.weight", K *H, D}, {"self_attn.v_proj.weight", K *H, D},
     {"self_attn.o_proj.weight", D, N *H}, {"post_attention_layernorm.weight", 0, D},
@@ -54,50 +49,24 @@ static const part LAYER[] = {
     {"mlp.down_proj.weight", D, F},
 };
 
-typedef struct writing {
-    ridge_buf header;
-    float *at; /* the part's numbers */
-    int64_t offset;
-    uint64_t random;
-} writing;
-
-static float next_number(writing *w)
+static void add_part(random_weights *w, const char *prefix, const random_part *p)
 {
-    w->random = w->random * 6364136223846793005ULL + 1442695040888963407ULL;
-    return (float)(w->random >> 40) / (float)(1 << 23) - 1.0F;
-}
-
-static void add_part(writing *w, const char *layer, const part *p)
-{
-    const int n = (p->rows > 0 ? p->rows : 1) * p->columns;
-    ridge_buf_printf(&w->header, "%s\"model.%s%s\": {\"dtype\": \"F32\", \"shape\": [",
-                     w->offset > 0 ? ", " : "{", layer, p->name);
-    if (p->rows > 0)
-        ridge_buf_printf(&w->header, "%d, ", p->rows);
-    ridge_buf_printf(&w->header, "%d], \"data_offsets\": [%d, %d]}", p->columns,
-                     (int)w->offset, (int)w->offset + 4 * n);
-    for (int i = 0; i < n; i++)
-        *w->at++ = (p->rows > 0 ? 0.0F : 1.0F) + 0.6F * next_number(w);
-    w->offset += (int64_t)4 * n;
+    random_weights_add(w, prefix, p, p->rows > 0 ? 0.0F : 1.0F, 0.6F);
 }
 
 static const char *write_model(ridge_ctx *cx, const char *dir, llama *model)
 {
-    static const part FIRST = {"embed_tokens.weight", V, D};
-    static const part LAST = {"norm.weight", 0, D};
-    writing w = {.at = &model->embedding[0][0], .random = 11};
-    ridge_buf_init(&w.header, ridge_ctx_arena(cx));
+    static const random_part FIRST = {"model.embed_tokens.weight", V, D};
+    static const random_part LAST = {"model.norm.weight", 0, D};
+    random_weights w = random_weights_of(cx, model, 11);
     add_part(&w, "", &FIRST);
     for (int l = 0; l < L; l++) {
-        const char *layer = ridge_sprintf(ridge_ctx_arena(cx), "layers.%d.", l);
+        const char *layer = ridge_sprintf(ridge_ctx_arena(cx), "model.layers.%d.", l);
         for (size_t i = 0; i < RIDGE_COUNT_OF(LAYER); i++)
             add_part(&w, layer, &LAYER[i]);
     }
     add_part(&w, "", &LAST);
-    ridge_buf_puts(&w.header, "}");
-    assert_int_equal(w.offset, sizeof *model);
-    return weights_bytes_file(cx, dir, "model.safetensors", ridge_buf_text(&w.header),
-                              (ridge_str){(const char *)model, sizeof *model});
+    return random_weights_write(cx, dir, &w, model, sizeof *model);
 }
 
 /* ---- in double precision --------------------------------------------------------- */

@@ -161,6 +161,11 @@ RIDGE_NODISCARD ridge_status ridge__runner_receive(ridge__runner *r,
                                                    bool is_gradient,
                                                    ridge__flight *flight);
 RIDGE_NODISCARD ridge_status ridge__runner_settle(ridge__runner *r);
+/** One value onto another of as many elements, or added to it. */
+RIDGE_NODISCARD ridge_status ridge__runner_copy_value(ridge__runner *r,
+                                                      const ridge__value *from,
+                                                      const ridge__value *to,
+                                                      bool is_added);
 /** The last stage's gradient of a tied embedding, added to the first one's. */
 RIDGE_NODISCARD ridge_status ridge__runner_tie_gradients(ridge__runner *r);
 /** The first stage's tied embedding, to the last one. */

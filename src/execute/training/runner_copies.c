@@ -18,19 +18,6 @@ int ridge__layout_stages(const ridge_run_layout *layout)
     return layout->pp * layout->vpp / ridge__layout_copies(layout);
 }
 
-static ridge_status add_value(ridge__runner *r, const ridge__value *from,
-                              const ridge__value *to)
-{
-    const ridge__copy copy = {.n_dims = 1,
-                              .sizes = {to->elements},
-                              .x_strides = {1},
-                              .y_strides = {1},
-                              .x = {from->p, from->dtype},
-                              .y = {to->p, to->dtype},
-                              .is_added = true};
-    return r->device->ops->copy(r->device, &copy);
-}
-
 /* Both ranks give theirs and add the other's: a sum of two is the same either way. */
 static ridge_status exchange(ridge__runner *r, const ridge__updated *u, void *payload)
 {
@@ -48,7 +35,7 @@ static ridge_status exchange(ridge__runner *r, const ridge__updated *u, void *pa
                                   COPY_TAG, came.p, &received));
     RIDGE_TRY(ridge_comm_wait(r->cx, &received));
     RIDGE_TRY(ridge_comm_wait(r->cx, &sent));
-    RIDGE_TRY(add_value(r, &came, u->value));
+    RIDGE_TRY(ridge__runner_copy_value(r, &came, u->value, true));
     d->ops->release(d, came.p);
     return RIDGE_OK;
 }

@@ -48,8 +48,8 @@ static bool is_tied(const ridge__runner *r)
     return ridge__layout_stages(r->layout) > 1 && ridge__runner_is_tied(r);
 }
 
-static ridge_status copy_value(ridge__runner *r, const ridge__value *from,
-                               const ridge__value *to, bool is_added)
+ridge_status ridge__runner_copy_value(ridge__runner *r, const ridge__value *from,
+                                      const ridge__value *to, bool is_added)
 {
     const ridge__copy copy = {.n_dims = 1,
                               .sizes = {to->elements},
@@ -81,7 +81,7 @@ static ridge_status receive(ridge__runner *r, const parcel *p, bool is_added)
     RIDGE_TRY(ridge_receive_start(r->cx, r->pipe_comm, ridge__element_of(came.dtype),
                                   came.elements, p->rank, TIED_TAG, came.p, &pending));
     RIDGE_TRY(ridge_comm_wait(r->cx, &pending));
-    RIDGE_TRY(copy_value(r, &came, p->value, is_added));
+    RIDGE_TRY(ridge__runner_copy_value(r, &came, p->value, is_added));
     d->ops->release(d, came.p);
     return RIDGE_OK;
 }
@@ -91,7 +91,7 @@ static ridge_status carry(ridge__runner *r, const parcel *from, const parcel *to
                           bool is_added)
 {
     if (from->value && to->value)
-        return copy_value(r, from->value, to->value, is_added);
+        return ridge__runner_copy_value(r, from->value, to->value, is_added);
     if (from->value)
         return send(r, from);
     return to->value ? receive(r, to, is_added) : RIDGE_OK;

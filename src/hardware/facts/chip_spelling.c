@@ -6,13 +6,13 @@
 
 /* Words that name no chip: makers, brands, sockets, memories, racks. */
 static const char *const beside[] = {
-    "nvidia",    "amd",        "intel",       "google",   "aws",    "habana",
-    "tesla",     "geforce",    "instinct",    "cloud",    "gpu",    "tpu",
-    "sxm",       "sxm2",       "sxm3",        "sxm4",     "sxm5",   "sxm6",
-    "oam",       "hbm2",       "hbm2e",       "hbm3",     "hbm3e",  "gddr6",
-    "gddr6x",    "gddr7",      "tensor",      "core",     "server", "edition",
-    "blackwell", "generation", "accelerator", "graphics", "nvl72",  "nvl36",
-    "trillium",  "ironwood"};
+    "nvidia",  "amd",       "intel",      "google",      "aws",      "habana",
+    "tesla",   "geforce",   "instinct",   "cloud",       "gpu",      "tpu",
+    "sxm",     "sxm2",      "sxm3",       "sxm4",        "sxm5",     "sxm6",
+    "oam",     "hbm",       "hbm2",       "hbm2e",       "hbm3",     "hbm3e",
+    "gddr6",   "gddr6x",    "gddr7",      "tensor",      "core",     "server",
+    "edition", "blackwell", "generation", "accelerator", "graphics", "nvl72",
+    "nvl36",   "trillium",  "ironwood"};
 
 /* Memory as it is advertised is within this of what a chip's file says: GB for GiB, and
  * what the driver keeps. */

@@ -85,7 +85,9 @@ static ridge_status check_experts(ridge_ctx *cx, const ridge_service_request *r)
     const ridge_service_knobs *k = &r->knobs;
     const char *what = r->expert_skew > 0 ? "a skew of expert loads" : NULL;
     for (int role = 0; role < RIDGE_SERVICE_ROLE_COUNT && what == NULL; role++)
-        what = k->pools[role].ep > 1 ? "ep=" : NULL;
+        what = k->pools[role].ep > 1          ? "ep="
+               : k->pools[role].redundant > 1 ? "redundant=" /* kept plus one */
+                                              : NULL;
     if (what == NULL && k->expert_text != NULL)
         what = "experts=";
     if (what == NULL || has_experts(r->model))
