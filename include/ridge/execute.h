@@ -147,7 +147,7 @@ typedef struct ridge_train_report {
     double eval_loss;     /* of the last evaluation; NaN: none */
     double median_step_s; /* without the first two steps, if there are more */
     double tokens_per_s;
-    double peak_flops_per_s; /* of all ranks, fp32, measured at once; 0: not */
+    double peak_flops_per_s; /* of all ranks, fp32; the best measured; 0: none */
     int ranks;
     double *peak_memory_bytes; /* [ranks]: of arrays on the device; owned by the ctx */
     double *weight_bytes;      /* [ranks]: weights and optimizer state */

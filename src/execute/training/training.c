@@ -135,7 +135,6 @@ static ridge_status run_step(ridge__rank_state *s, ridge_run_event *event)
     event->rate = (double)optimizer.rate;
     event->step_s = ridge_clock_s() - start_s;
     event->tokens_per_s = s->tokens / event->step_s;
-    event->peak_flops_per_s = s->peak_flops_per_s;
     s->step_s[s->n_steps++] = event->step_s;
     return RIDGE_OK;
 }
@@ -264,16 +263,28 @@ static double processor_share(const ridge_train_run *run)
     return fmin(1.0, (double)ridge_processor_count() / threads);
 }
 
-/* All ranks measure at once. */
+/* All ranks measure at once; the best of all times counts. */
 static ridge_status measure_peak(ridge__rank_state *s)
 {
-    double own = 0.0;
+    double own = 0.0, all = 0.0;
     if (!s->run->is_peak_measured ||
         ridge_comm_engine(s->r->world) == RIDGE_ENGINE_CUDA)
         return RIDGE_OK;
     RIDGE_TRY(ridge_barrier(s->r->cx, s->r->world));
     own = ridge__peak_flops_per_s(s->r->device) * processor_share(s->run);
-    return ridge__share_sum(s->r, own, &s->peak_flops_per_s);
+    RIDGE_TRY(ridge__share_sum(s->r, own, &all));
+    s->peak_flops_per_s = fmax(s->peak_flops_per_s, all);
+    return RIDGE_OK;
+}
+
+/* A machine that was busy at the start would show shares above its peak: behind steps
+ * 1, 2, 4, 8 and so on it is measured again. */
+static ridge_status measure_peak_again(ridge__rank_state *s, ridge_run_event *event)
+{
+    if ((s->n_steps & (s->n_steps - 1)) == 0)
+        RIDGE_TRY(measure_peak(s));
+    event->peak_flops_per_s = s->peak_flops_per_s;
+    return RIDGE_OK;
 }
 
 /* ---- the report --------------------------------------------------------------------
@@ -334,6 +345,7 @@ static ridge_status run_steps(ridge__rank_state *s, training *t)
         if (s->n_steps == 1)
             report.first_loss = event.loss;
         report.last_loss = event.loss;
+        RIDGE_TRY(measure_peak_again(s, &event));
         tell(s, &event);
         RIDGE_TRY(after_step(s, &report));
     }
