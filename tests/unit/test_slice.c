@@ -135,7 +135,8 @@ static void a_single_node_has_no_second(void **state)
 
 static void too_many_chips_per_node_are_refused(void **state)
 {
-    assert_refused(state, "gpu:8x16", RIDGE_E_ARG, "joins at most 8 chips");
+    assert_refused(state, "gpu:8x16", RIDGE_E_ARG, "chips per node, gpu:16x8");
+    assert_refused(state, "gpu:3x12", RIDGE_E_ARG, "chips per node, gpu:5x8");
     assert_refused(state, "gpu:2x2x2", RIDGE_E_ARG, "is not a torus");
 }
 

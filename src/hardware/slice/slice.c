@@ -207,6 +207,23 @@ static int64_t node_capacity(const ridge_system *system)
     return n == INT64_MAX ? system->chips_per_node : n;
 }
 
+/* More chips a node than it joins: the slice of whole nodes with as many, or more. */
+static ridge_status fail_node_size(ridge_ctx *cx, const slice_request *q,
+                                   const int64_t shape[2], int64_t capacity)
+{
+    int64_t chips = SLICE_CHIPS_MAX;
+    if (!ridge_mul_i64(shape[0], shape[1], &chips) || chips > SLICE_CHIPS_MAX)
+        return ridge_fail(cx, RIDGE_E_ARG, "%s: more than %d chips", q->name,
+                          SLICE_CHIPS_MAX);
+    return ridge_fail(
+        cx, RIDGE_E_ARG,
+        "%s:%lldx%lld: a node of %s joins at most %lld chips: write nodes "
+        "x chips per node, %s:%lldx%lld",
+        q->name, (long long)shape[0], (long long)shape[1], q->system->name,
+        (long long)capacity, q->name, (long long)ridge_ceil_div(chips, capacity),
+        (long long)capacity);
+}
+
 /* {nodes, chips per node} asked for: a bare count fills whole nodes. */
 static ridge_status want_node_shape(ridge_ctx *cx, const slice_request *q,
                                     int64_t shape[2])
@@ -225,13 +242,8 @@ static ridge_status want_node_shape(ridge_ctx *cx, const slice_request *q,
         shape[0] = q->shape[0];
         shape[1] = q->shape[1];
     }
-    if (shape[1] > capacity) {
-        return ridge_fail(cx, RIDGE_E_ARG,
-                          "%s:%lldx%lld: a node of %s joins at most %lld chips: write "
-                          "nodes x chips per node",
-                          q->name, (long long)shape[0], (long long)shape[1],
-                          q->system->name, (long long)capacity);
-    }
+    if (shape[1] > capacity)
+        return fail_node_size(cx, q, shape, capacity);
     if (q->rank == 1 && shape[0] * shape[1] != count) {
         return ridge_fail(cx, RIDGE_E_ARG,
                           "%s:%lld is no whole number of nodes of %lld chips: ask for "
