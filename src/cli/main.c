@@ -3,6 +3,8 @@
  */
 #include "verb_table.h"
 
+#include "ridge/execute_comm.h"
+
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,12 +35,13 @@ static void watch_signals(ridge_ctx *cx)
     sigaction(SIGPIPE, &pipe, NULL);
 }
 
+/* A rank's terminal is its launcher's, whose own output may go to a file. */
 static bool stdout_has_colour(void)
 {
     const char *no_colour = getenv("NO_COLOR");
     const char *term = getenv("TERM");
-    return isatty(STDOUT_FILENO) && !(no_colour && *no_colour) &&
-           !(term && strcmp(term, "dumb") == 0);
+    return isatty(STDOUT_FILENO) && ridge_launched_ranks() == 1 &&
+           !(no_colour && *no_colour) && !(term && strcmp(term, "dumb") == 0);
 }
 
 int main(int argc, char **argv)
