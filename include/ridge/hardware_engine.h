@@ -57,6 +57,18 @@ typedef struct ridge_engine_limit {
 enum { RIDGE_ENGINE_LIMITS_MAX = 8 };
 
 /** One engine. Immutable, owned by the catalogue. All times in seconds. */
+enum { RIDGE_GRAPH_SIZES_MAX = 32 };
+
+/** Batches of decoding that are captured as graphs, rising; one in between is padded to
+ *  the next. n 0: each is as large as it is. */
+typedef struct ridge_graph_sizes {
+    int n;
+    double of[RIDGE_GRAPH_SIZES_MAX];
+} ridge_graph_sizes;
+
+/** Sequences that a batch is padded to; beyond the largest it stays as it is. */
+double ridge_graph_padded(const ridge_graph_sizes *sizes, double sequences);
+
 typedef struct ridge_engine {
     const char *name;           /* "vllm-v1" */
     const char *full_name;      /* "vLLM, V1 engine" */
@@ -91,6 +103,11 @@ typedef struct ridge_engine {
     bool ignores_windows;    /* layers with a window keep and read the whole context */
     bool splits_layers;      /* chips hold layers one after another, whatever degree is
                                 asked for: llama.cpp */
+    bool decodes_first;      /* of two pools the second makes the first token: the
+                                first one's is dropped (vLLM) */
+    bool sums_in_fp16;       /* products of more than a few rows in 16 bits are added up
+                                in 16 bits: on cards with half of their rate for sums
+                                in 32 (GeForce) twice as fast */
     bool overlaps_shared;    /* shared experts run beside the routed ones */
     /* Prompts of attention ranks enter together: they wait until each rank has one, or
      * for so many iterations of decoding, counted since the last that were let in.
@@ -172,7 +189,8 @@ typedef struct ridge_engine {
                             the host starts */
     double graph_sequences; /* largest batch of decoding captured as one graph; 0: each
                                kernel is launched */
-    double launch_s;        /* of its host for a kernel that is not captured; 0: none */
+    ridge_graph_sizes graph_sizes; /* of an attention rank */
+    double launch_s; /* of its host for a kernel that is not captured; 0: none */
 
     /* 10th and 90th percentile of measured / expected over so many deployments on chips
      * of range_vendors; 0 rows: none was measured. */

@@ -251,7 +251,8 @@ const char *ridge_service_fit_text(ridge_service_fit fit);
 typedef struct ridge_service_wait {
     double request_s;   /* of the engine, before the request queues */
     double queue_s;     /* prompts before it */
-    double iteration_s; /* until the iteration under way ends */
+    double iteration_s; /* until the iteration under way ends; of two pools, of those
+                           that decode until the first token */
     double transfer_s;  /* of the cache to the decoding pool */
 } ridge_service_wait;
 

@@ -6,6 +6,7 @@
 #define RIDGE_SIMULATE_SERVING_H
 
 #include "ridge/base.h"
+#include "ridge/hardware_engine.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -65,7 +66,8 @@ typedef struct ridge_serving_draft {
  *     iteration_s = host hidden ? max(device_s, host) : device_s + host,
  *     host        = host_s + host_sequence_s sequences
  *
- * tokens are all rows of the iteration: decoding ones times verified, and chunks. With
+ * tokens are all rows of the iteration: decoding ones times verified, and chunks; where
+ * sizes of graphs are known, batches without chunks are padded to the next. With
  * attention ranks each has sequences and caches of its own and attention takes as long
  * as its longest; rows and head are those of all ranks together, and where a rank has
  * more of an iteration's rows than the mean, rank_rows at its rows less rank_rows at
@@ -83,6 +85,7 @@ typedef struct ridge_serving_speed {
     int n_caches;
     ridge_serving_cache caches[RIDGE_SERVING_CACHE_MAX];
     ridge_serving_draft draft;
+    ridge_graph_sizes graph_sizes; /* of an attention rank */
     double host_s, host_sequence_s;
     bool is_host_hidden;
     double request_s;        /* of a request before it queues */

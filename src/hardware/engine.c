@@ -26,6 +26,15 @@ ridge_engine_room ridge_engine_room_on(const ridge_engine *engine,
     return (ridge_engine_room){engine->budget_tokens, engine->sequences};
 }
 
+double ridge_graph_padded(const ridge_graph_sizes *sizes, double sequences)
+{
+    for (int i = 0; i < sizes->n; i++) {
+        if (sizes->of[i] >= sequences)
+            return sizes->of[i];
+    }
+    return sequences;
+}
+
 typedef struct cache_value {
     const char *name;
     double value;

@@ -100,6 +100,7 @@ static void draw_deployment(seeded *at, serving_case *c)
         d->repair_s = uniform(at, 0.1, 10);
     }
     if (seeded_pick(at, 0, 5) == 0) {
+        rules->decodes_first = d->host_blocks > 0; /* as good as any draw */
         d->n_pools = 2;
         d->pools[1] = d->pools[0];
         d->pools[1].replicas = seeded_pick(at, 1, 2);

@@ -83,11 +83,36 @@ static void caches_move_between_pools(void **state)
     listed_add(&l, 0, 50, 4); /* 5 pages: 0.5 s on the way */
     listed_add(&l, 0, 50, 4); /* behind it on the link, joins at a boundary */
     const ridge_serving_summary sum = listed_play(&l, &d, NULL);
-    assert_times(&l, 0, 1, 1 + 0.55 + 3);
-    assert_times(&l, 1, 1, 1 + 0.55 + 1 + 3);
+    /* the decoding server passes the first token on */
+    assert_times(&l, 0, 1 + 0.55, 1 + 0.55 + 3);
+    assert_times(&l, 1, 1 + 0.55 + 1, 1 + 0.55 + 1 + 3);
     assert_int_equal(l.results[0].replica, 1);
     assert_near(part(&l.results[0].e2e, RIDGE_LATENCY_PART_TRANSFER), 0.55, 1e-9);
+    assert_near(part(&l.results[0].ttft, RIDGE_LATENCY_PART_TRANSFER), 0.55, 1e-9);
     assert_near(sum.transferred_bytes, 1000, 0);
+}
+
+static void a_decoding_server_may_make_the_first_token(void **state)
+{
+    (void)state;
+    ridge_serving_speed s = speed_of(20);
+    s.block_bytes = 100;
+    s.transfer_bytes_per_s = 1000;
+    s.transfer_s = 0.05;
+    ridge_serving_deployment d = deployment_of(&s, "vllm");
+    listed_requests l = {0};
+    d.pools[0].rules.decodes_first = true;
+    d.n_pools = 2;
+    d.pools[1] = d.pools[0];
+    listed_add(&l, 0, 50, 4);
+    listed_add(&l, 0, 50, 4);
+    listed_add(&l, 20, 50, 1); /* a prompt alone has its token where it is made */
+    (void)listed_play(&l, &d, NULL);
+    /* an iteration more than where the prompt's own token counts */
+    assert_times(&l, 0, 1 + 0.55 + 1, 1 + 0.55 + 4);
+    assert_times(&l, 1, 1 + 0.55 + 1 + 1, 1 + 0.55 + 1 + 4);
+    assert_times(&l, 2, 21, 21);
+    assert_near(part(&l.results[0].ttft, RIDGE_LATENCY_PART_DECODE), 1, 1e-9);
 }
 
 static void a_full_pool_holds_prompts_back(void **state)
@@ -105,9 +130,9 @@ static void a_full_pool_holds_prompts_back(void **state)
     (void)listed_play(&l, &d, NULL);
     /* one cache fits where decoding is done, one more where prompts are */
     assert_near(l.results[0].first_token_s, 1, 1e-6);
-    assert_near(l.results[1].first_token_s, 2, 1e-6);
-    assert_near(l.results[2].first_token_s, 11, 1e-5);
-    assert_true(part(&l.results[1].e2e, RIDGE_LATENCY_PART_QUEUE) > 7);
+    assert_near(l.results[1].first_token_s, 10, 1e-6);
+    assert_near(l.results[2].first_token_s, 19, 1e-5);
+    assert_true(part(&l.results[1].ttft, RIDGE_LATENCY_PART_QUEUE) > 7);
 }
 
 static void requests_of_a_failed_replica_begin_again(void **state)
@@ -391,6 +416,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(routers_spread_requests),
         cmocka_unit_test(caches_move_between_pools),
+        cmocka_unit_test(a_decoding_server_may_make_the_first_token),
         cmocka_unit_test(a_full_pool_holds_prompts_back),
         cmocka_unit_test(requests_of_a_failed_replica_begin_again),
         cmocka_unit_test(ranks_work_in_step),

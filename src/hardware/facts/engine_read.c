@@ -9,7 +9,8 @@
  * memory (all, static, free); the flags is_chunked, has_prefix_cache, keeps_order,
  * pads_prompts, is_slotted, is_hybrid, cuts_sequences, cuts_tokens, gathers_weights,
  * lacks_stages, deals_over_all, is_host_hidden, splits_layers, overlaps_shared,
- * ignores_windows, captures_decoding; facts of the other fields of ridge_engine under
+ * ignores_windows, captures_decoding, sums_in_fp16, decodes_first;
+ * facts of the other fields of ridge_engine under
  * their names; limits (an array of {chips, below_bytes, budget_tokens, sequences});
  * cache_line; rules {source, date, note}: where the choices and flags are written. An
  * unknown member is an error.
@@ -39,7 +40,7 @@ static const char *const members[] = {
     "tpot_high", "range_rows", "vendors", "range_vendors", "balance_iterations",
     "gather_iterations", "stage_host_s", "stage_sequence_s", "ignores_windows",
     "captures_decoding", "experts_share_narrow", "experts_narrow_s",
-    "experts_narrow_launch_s"};
+    "experts_narrow_launch_s", "sums_in_fp16", "decodes_first"};
 /* clang-format on */
 
 static const struct {
@@ -124,6 +125,8 @@ static const struct {
     {"splits_layers", offsetof(ridge_engine, splits_layers)},
     {"ignores_windows", offsetof(ridge_engine, ignores_windows)},
     {"captures_decoding", offsetof(ridge_engine, captures_decoding)},
+    {"decodes_first", offsetof(ridge_engine, decodes_first)},
+    {"sums_in_fp16", offsetof(ridge_engine, sums_in_fp16)},
     {"overlaps_shared", offsetof(ridge_engine, overlaps_shared)},
 };
 

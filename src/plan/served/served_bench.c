@@ -13,6 +13,8 @@
  *     expert_skew, runs (the engine of the catalogue), system, output_share (as
  *     shortest_share, of outputs alone), frontend_s (of a request before the engine),
  *     balance_iterations, gather_iterations, graph_sequences (as the engine's),
+ *     graph_sizes (batches of
+ *     decoding that are captured as graphs, rising; those in between are padded),
  *     tunes_sizes (served_sizes.c chooses sequences and budget_tokens)
  *     settings
  *     note                              their names in the recipe
@@ -34,7 +36,7 @@ static const char *const recipe_members[] = {
     "clients_least", "clients_below", "tp_below", "cache", "budget_tokens",
     "memory_share", "wait_iterations", "is_async", "sequences", "expert_skew", "runs",
     "system", "output_share", "frontend_s", "balance_iterations", "gather_iterations",
-    "graph_sequences", "tunes_sizes", "note"};
+    "graph_sequences", "graph_sizes", "tunes_sizes", "note"};
 /* clang-format on */
 
 enum { RECIPES_MOST = 256, NAMES_MOST = 64 };
@@ -83,6 +85,25 @@ static ridge_status want_triples(ridge_ctx *cx, ridge_node node)
     return RIDGE_OK;
 }
 
+static ridge_status want_sizes(ridge_ctx *cx, ridge_node node)
+{
+    const size_t n = ridge_json_size(node);
+    double least = 1;
+    if (ridge_json_is_absent(node))
+        return RIDGE_OK;
+    if (ridge_json_kind_of(node) != RIDGE_JSON_ARRAY || n < 1 ||
+        n > RIDGE_GRAPH_SIZES_MAX)
+        return ridge_json_fail(cx, node, "an array of 1 to %d batches is wanted",
+                               RIDGE_GRAPH_SIZES_MAX);
+    for (size_t i = 0; i < n; i++) {
+        double v;
+        const ridge_node one = ridge_json_at(&node, i);
+        RIDGE_TRY(ridge_json_want_double(cx, one, least, 1e6, &v));
+        least = v;
+    }
+    return RIDGE_OK;
+}
+
 static ridge_status want_text(ridge_ctx *cx, const ridge_node *o, const char *key)
 {
     const char *text;
@@ -115,6 +136,7 @@ static ridge_status check_recipe(ridge_ctx *cx, ridge_node recipe)
     RIDGE_TRY(want_names(cx, ridge_json_get(&recipe, "formats")));
     RIDGE_TRY(want_names(cx, ridge_json_get(&recipe, "chips")));
     RIDGE_TRY(want_names(cx, ridge_json_get(&recipe, "notes")));
+    RIDGE_TRY(want_sizes(cx, ridge_json_get(&recipe, "graph_sizes")));
     RIDGE_TRY(want_text(cx, &recipe, "runs"));
     RIDGE_TRY(want_text(cx, &recipe, "system"));
     for (size_t i = 0; i < RIDGE_COUNT_OF(numbers); i++)
@@ -240,6 +262,15 @@ static bool holds(const ridge_node *recipe, const served_run *run, const char *m
 /* ---- what holds -------------------------------------------------------------------
  */
 
+static void read_sizes(ridge_node node, ridge_graph_sizes *out)
+{
+    if (ridge_json_is_absent(node))
+        return;
+    out->n = (int)ridge_json_size(node);
+    for (int i = 0; i < out->n; i++)
+        ridge_json_double(ridge_json_at(&node, (size_t)i), &out->of[i]);
+}
+
 static ridge_status apply(ridge_ctx *cx, const ridge_node *recipe, served_practice *out)
 {
     const char *cache;
@@ -256,6 +287,7 @@ static ridge_status apply(ridge_ctx *cx, const ridge_node *recipe, served_practi
     out->gather_iterations =
         (int64_t)number_of(recipe, "gather_iterations", (double)out->gather_iterations);
     out->graph_sequences = number_of(recipe, "graph_sequences", out->graph_sequences);
+    read_sizes(ridge_json_get(recipe, "graph_sizes"), &out->graph_sizes);
     ridge_json_bool(ridge_json_get(recipe, "is_async"), &out->is_async);
     ridge_json_bool(ridge_json_get(recipe, "tunes_sizes"), &out->tunes_sizes);
     ridge_json_text(ridge_json_get(recipe, "runs"), &out->engine);

@@ -135,7 +135,8 @@ static ridge_status adjust_engine(ridge_ctx *cx, const ridge_catalog *catalog,
         RIDGE_TRY(ridge_engine_find(cx, catalog, name, engine));
     }
     if (practice->memory_share <= 0 && practice->sequences <= 0 &&
-        practice->balance_iterations <= 0 && practice->graph_sequences <= 0)
+        practice->balance_iterations <= 0 && practice->graph_sequences <= 0 &&
+        practice->graph_sizes.n == 0)
         return RIDGE_OK;
     ridge_engine *own = ridge_new(ridge_ctx_arena(cx), ridge_engine, 1);
     if (own == NULL)
@@ -151,6 +152,8 @@ static ridge_status adjust_engine(ridge_ctx *cx, const ridge_catalog *catalog,
     }
     if (practice->graph_sequences > 0)
         own->graph_sequences = practice->graph_sequences;
+    if (practice->graph_sizes.n > 0)
+        own->graph_sizes = practice->graph_sizes;
     *engine = own;
     return RIDGE_OK;
 }

@@ -83,6 +83,7 @@ typedef struct served_practice {
     double wait_iterations; /* of decoding, before a request is admitted */
     int64_t balance_iterations, gather_iterations; /* 0: the engine's */
     double graph_sequences;                        /* 0: the engine's */
+    ridge_graph_sizes graph_sizes;                 /* n 0: the engine's */
     bool is_async;      /* the engine's form that hides its host */
     int64_t sequences;  /* at once; 0: the engine's */
     double expert_skew; /* loads of experts fall as rank^-skew */

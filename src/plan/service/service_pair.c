@@ -85,6 +85,16 @@ static double lighter(const pair *t, double use)
     return tpot_s / d->tpot_s;
 }
 
+/* What a first token takes in the decoding server: the rest of the iteration under way,
+ * and one of its own where that server makes it. */
+static double joining_s(const pair *t, double tpot_s)
+{
+    const ridge_draft *d = &t->d->layout.draft;
+    const bool is_drafted = d->kind != RIDGE_DRAFT_NONE && d->depth > 0;
+    const double yield = is_drafted ? steady_yield(d->accept, d->depth) : 1;
+    return (t->r->engine->decodes_first ? 1.5 : 0.5) * tpot_s * yield;
+}
+
 static void set_latencies(const pair *t, double use, ridge_service_price *out)
 {
     const ridge_service_request *r = t->r;
@@ -96,8 +106,10 @@ static void set_latencies(const pair *t, double use, ridge_service_price *out)
     out->wait = (ridge_service_wait){
         .request_s = r->engine->request_s,
         .queue_s = steady_queue_s(t->is_open, use, service_s, t->n_p, 0),
+        .iteration_s = joining_s(t, t->d->tpot_s * light),
         .transfer_s = t->transfer_s};
-    const double rest_s = r->engine->request_s + t->p->latency_s + t->transfer_s;
+    const double rest_s =
+        r->engine->request_s + t->p->latency_s + t->transfer_s + out->wait.iteration_s;
     mean[RIDGE_SERVICE_TTFT] = rest_s + out->wait.queue_s;
     mean[RIDGE_SERVICE_TPOT] = t->d->tpot_s * light;
     mean[RIDGE_SERVICE_E2E] = mean[RIDGE_SERVICE_TTFT] + t->d->latency_s * light;

@@ -34,8 +34,11 @@ double service_speed_iteration_s(const ridge_serving_speed *speed,
 {
     const double ranks = (double)speed->attention_ranks;
     const double verified = (double)speed->draft.verified;
-    const double rows =
-        ranks * (load->decode_sequences * verified + load->chunk_tokens);
+    const double decoding =
+        load->chunk_tokens > 0
+            ? load->decode_sequences
+            : ridge_graph_padded(&speed->graph_sizes, load->decode_sequences);
+    const double rows = ranks * (decoding * verified + load->chunk_tokens);
     const double sampled =
         ranks * (load->decode_sequences * verified + load->finishing);
     double device_s =

@@ -17,14 +17,16 @@ double serving_own_share(const serving_bench *b, double rows)
     return share > 0 && rows > FEW_ROWS ? share : 1;
 }
 
-/* cuBLAS is asked for sums in 16 bits. Cards that are sold for games have half of their
- * rate with sums in 32, and half of that of 8 bits without, as all others have.
+/* Sums in 16 bits, where the engine asks cuBLAS for them. Cards that are sold for games
+ * have half of their rate with sums in 32, and half of that of 8 bits without, as all
+ * others have.
  * @source llama-cpp-2025; nvidia-ada-2022 */
-static void sum_in_16_bits(const ridge_chip *chip, ridge_matmul *p)
+static void sum_in_16_bits(const serving_bench *b, ridge_matmul *p)
 {
+    const ridge_chip *chip = b->desk->chip;
     enum { GAMES = 3 };
     const double whole = chip->peak_flops_per_s[RIDGE_DTYPE_FP16];
-    if (!chip->has_peak[RIDGE_DTYPE_INT8] ||
+    if (!b->desk->about.engine->sums_in_fp16 || !chip->has_peak[RIDGE_DTYPE_INT8] ||
         chip->peak_flops_per_s[RIDGE_DTYPE_INT8] < GAMES * whole)
         return;
     const double share = chip->achievable.matmul[RIDGE_DTYPE_FP16];
@@ -52,7 +54,7 @@ static double unpacked_s(const serving_bench *b, ridge_matmul p)
     p.weight = p.compute = RIDGE_DTYPE_FP16;
     p.scaling = RIDGE_SCALING_NONE;
     p.scale_bytes = 0;
-    sum_in_16_bits(chip, &p);
+    sum_in_16_bits(b, &p);
     return fmax(written_s, ridge_stream_cost(chip, 0, bytes).expected_s) +
            ridge_matmul_cost(chip, &p, RIDGE_MEMORY_HBM).expected_s;
 }
@@ -74,7 +76,10 @@ double serving_product_s(const serving_bench *b, const ridge_matmul *p)
     if (e->unpack_cycle_weights > 0 && !is_few &&
         ridge_dtype_bytes(p->weight) < ridge_dtype_bytes(RIDGE_DTYPE_BF16))
         return unpacked_s(b, *p);
-    const double s = ridge_matmul_cost(chip, p, RIDGE_MEMORY_HBM).expected_s;
+    ridge_matmul own = *p;
+    if (p->m > FEW_ROWS && ridge_dtype_bytes(p->compute) == 2)
+        sum_in_16_bits(b, &own);
+    const double s = ridge_matmul_cost(chip, &own, RIDGE_MEMORY_HBM).expected_s;
     return is_few ? fmax(s, chip->achievable.launch_s + drawn_s(b, p)) : s;
 }
 

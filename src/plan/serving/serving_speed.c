@@ -57,11 +57,17 @@ static bool is_off(const spot *a, const spot *b, const spot *at)
     return fabs(at->y - line) > MISS_MOST * at->y;
 }
 
+/* Knots that are kept for the ends of what is under way and for the powers of two to
+ * come: without the last one a table would go on as its last step does. */
+enum { KNOTS_KEPT = 96 };
+
 /* Knots inside (a, b], whole numbers. Tiles step behind round numbers: the middle and
  * the number after it are looked at together. Depth bounds the walk. */
 static void between(knots *k, spot a, spot b, int depth)
 {
     const double middle = floor((a.x + b.x) / 2);
+    if (k->n > SERVING_KNOT_MOST - KNOTS_KEPT)
+        depth = 0;
     if (b.x - a.x > 2 && depth > 0) {
         const spot left = spot_at(k, middle), right = spot_at(k, middle + 1);
         if (is_off(&a, &b, &left) || is_off(&a, &b, &right)) {
@@ -445,7 +451,8 @@ ridge_status ridge_serving_speed_build(ridge_serving_desk *desk,
     const ridge_engine *e = desk->about.engine;
     const double chips = (double)ridge_serving_layout_chips(layout);
     const serving_host host = serving_host_of(&b);
-    ridge_serving_speed speed = {.host_s = host.iteration_s,
+    ridge_serving_speed speed = {.graph_sizes = e->graph_sizes,
+                                 .host_s = host.iteration_s,
                                  .host_sequence_s = host.sequence_s,
                                  .is_host_hidden = host.is_hidden,
                                  .request_s = e->request_s,
@@ -455,8 +462,10 @@ ridge_status ridge_serving_speed_build(ridge_serving_desk *desk,
                                  .chips = chips,
                                  .chunk_call_s = serving_chunk_call_s(&b),
                                  .eager_s = serving_eager_s(&b)};
-    const double sequences =
-        rounded_up(fmax(2, (double)layout->sequences * b.verified));
+    const double most =
+        b.ranks *
+        ridge_graph_padded(&e->graph_sizes, ceil((double)layout->sequences / b.ranks));
+    const double sequences = rounded_up(fmax(2, most * b.verified));
     const double rows =
         fmax(rounded_up((double)layout->budget_tokens * b.ranks), sequences);
     if (!curve_build(&b, rows_s, rows, &speed.rows) ||

@@ -31,8 +31,11 @@ static ridge_status check_load(ridge_ctx *cx, const ridge_serving_load *load)
 static void add_rows(const serving_bench *b, const ridge_serving_load *load,
                      double *parts)
 {
-    const double rows =
-        (load->decode_sequences * b->verified + load->chunk_tokens) * b->ranks;
+    const ridge_graph_sizes *graphs = &b->desk->about.engine->graph_sizes;
+    const double decoding = load->chunk_tokens > 0
+                                ? load->decode_sequences
+                                : ridge_graph_padded(graphs, load->decode_sequences);
+    const double rows = (decoding * b->verified + load->chunk_tokens) * b->ranks;
     const serving_rows r = serving_rows_price(b, rows);
     parts[RIDGE_SERVING_PART_DENSE] += r.dense_s;
     parts[RIDGE_SERVING_PART_VECTOR] += r.vector_s;

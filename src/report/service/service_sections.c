@@ -173,7 +173,8 @@ void ridge__service_parts_add(ridge_ctx *cx, const ridge_service_view *v,
         add_row(t, "queue", w->queue_s, 0, 0, "prompts before it");
     if (w->iteration_s > 0)
         add_row(t, "iteration", w->iteration_s, 0, 0,
-                "until the iteration under way ends");
+                p->choice.n_pools == 2 ? "of those that decode, until the first token"
+                                       : "until the iteration under way ends");
     add_parts(t, p);
     if (w->transfer_s > 0)
         add_row(t, "transfer", w->transfer_s, 0, 0,

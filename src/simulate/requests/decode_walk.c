@@ -15,7 +15,13 @@ double ridge__host_time(const play_unit *unit, int64_t sequences)
 static double price_rows(const play_unit *u, int64_t n)
 {
     const ridge_serving_speed *s = u->speed;
-    const double rows = ridge_curve_table_at(&s->rows, (double)(n * s->draft.verified));
+    const double ranks = (double)u->n_ranks;
+    const double padded =
+        s->graph_sizes.n > 0
+            ? ranks * ridge_graph_padded(&s->graph_sizes, ceil((double)n / ranks))
+            : (double)n;
+    const double rows =
+        ridge_curve_table_at(&s->rows, padded * (double)s->draft.verified);
     const double head = ridge_curve_table_at(&s->head, (double)(n * s->draft.verified));
     const bool drafts = s->draft.verified > 1 && s->draft.draft.n > 0;
     return rows + head +

@@ -19,10 +19,13 @@ static void tally_gaps(serving_play *p, play_lane *lane, int64_t n, double first
     ridge_latency_sketch *itl = &p->tally->itl.sketch;
     for (int i = 0; i < lane->n_fresh; i++)
         ridge_latency_add(itl, first_end_s - lane->fresh[i], 1);
-    const int64_t old = n - lane->n_fresh;
+    const int64_t old = n - lane->n_fresh - lane->n_silent;
     if (old > 0)
         ridge_latency_add(itl, first_end_s - lane->last_token_s, (double)old);
-    lane->n_fresh = 0;
+    for (int i = 0; i < lane->n_silent; i++)
+        ridge__sequence_answer(p, &p->sequences[lane->silent[i]], first_end_s,
+                               RIDGE_LATENCY_PART_DECODE);
+    lane->n_fresh = lane->n_silent = 0;
     lane->last_token_s = lane->at_s;
     if (lane->n_chunks > 0)
         return;
@@ -102,18 +105,30 @@ void ridge__sequence_complete(serving_play *p, int32_t sequence)
 
 /* ---- prompts --------------------------------------------------------------------- */
 
-static void tell_first(serving_play *p, play_sequence *s)
+void ridge__sequence_answer(serving_play *p, play_sequence *s, double at_s,
+                            ridge_latency_part part)
 {
     serving_tally *t = p->tally;
-    const double ttft = p->now_s - s->what.arrival_s;
+    const double ttft = at_s - s->what.arrival_s;
     double known = 0;
-    s->first_s = p->now_s;
+    s->first_s = at_s;
     memcpy(s->ttft_parts_s, s->parts_s, sizeof s->parts_s);
     for (int i = 0; i < RIDGE_LATENCY_PART_COUNT; i++)
         known += s->parts_s[i];
-    /* what rounding leaves, so that they sum exactly */
-    s->ttft_parts_s[RIDGE_LATENCY_PART_PREFILL] += ttft - known;
+    s->ttft_parts_s[part] += ttft - known; /* so that they sum exactly */
     ridge__tally_add(t, &t->ttft, ttft, s->ttft_parts_s);
+}
+
+/* Its cache goes to another pool, from where its tokens come. Where that one makes the
+ * first token too, it computes the prompt's last one again. */
+static ridge_status end_moving(serving_play *p, const play_unit *u, int32_t sequence)
+{
+    play_sequence *s = &p->sequences[sequence];
+    if (u->rules->decodes_first && s->first_s < 0) {
+        s->made = 0;
+        s->cached -= 1;
+    }
+    return ridge__route_cache(p, sequence);
 }
 
 /* Its prompt is in the cache, and its next token made. */
@@ -130,15 +145,16 @@ static ridge_status end_prompt(serving_play *p, play_lane *lane, int32_t sequenc
         s->since_s = p->now_s;
     }
     s->made += 1;
-    if (s->first_s < 0)
-        tell_first(p, s);
-    if (s->made >= (double)s->what.output_tokens) {
+    const bool ends = s->made >= (double)s->what.output_tokens;
+    if (s->first_s < 0 && (ends || !u->makes_prompts_only))
+        ridge__sequence_answer(p, s, p->now_s, RIDGE_LATENCY_PART_PREFILL);
+    if (ends) {
         ridge__sequence_release(p, sequence);
         ridge__sequence_complete(p, sequence);
         return RIDGE_OK;
     }
     if (u->makes_prompts_only)
-        return ridge__route_cache(p, sequence);
+        return end_moving(p, u, sequence);
     return ridge__lane_take(p, lane, sequence, p->now_s);
 }
 

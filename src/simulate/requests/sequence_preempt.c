@@ -76,7 +76,9 @@ static bool can_swap(const play_unit *u, const play_sequence *s)
 void ridge__sequence_restart(play_sequence *s)
 {
     s->made = (double)(int64_t)s->made;
-    if (s->first_s >= 0)
+    if (s->first_s < 0)
+        s->made = 0; /* none that was seen */
+    else
         s->wanted = s->what.prompt_tokens + (int64_t)s->made;
     s->cached = 0;
     if (s->gave_way_s < 0)

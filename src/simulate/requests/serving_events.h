@@ -14,6 +14,10 @@ RIDGE_NODISCARD ridge_status ridge__lane_commit(serving_play *p, play_lane *lane
  * @errors E_NOMEM */
 RIDGE_NODISCARD ridge_status ridge__lane_take(serving_play *p, play_lane *lane,
                                               int32_t sequence, double last_token_s);
+/** A sequence has its first token, seen at that time. @param part  what the time that
+ * is not accounted for was */
+void ridge__sequence_answer(serving_play *p, play_sequence *s, double at_s,
+                            ridge_latency_part part);
 /** It leaves before its first iteration: its gap is not counted. */
 void ridge__lane_drop(serving_play *p, play_lane *lane, int32_t sequence);
 

@@ -51,7 +51,7 @@ static ridge_status stop_lane(serving_play *p, play_lane *lane)
         }
     }
     lane->n_chunks = 0;
-    lane->n_fresh = 0;
+    lane->n_fresh = lane->n_silent = 0;
     lane->extra_s = 0;
     lane->state = LANE_IDLE;
     return ridge__lane_file(p, lane);

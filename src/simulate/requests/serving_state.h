@@ -136,6 +136,8 @@ typedef struct play_lane {
     double last_token_s; /* of decoding sequences */
     double *fresh;       /* first tokens since then */
     int n_fresh, room_fresh;
+    int32_t *silent; /* sequences whose first token the next iteration makes */
+    int n_silent, room_silent;
 } play_lane;
 
 typedef struct play_rank {
