@@ -30,6 +30,9 @@ typedef struct ridge__kernel_table {
     void (*convert)(ridge__array x, ridge__array y, int64_t n, bool is_added);
     /** One thread's product. */
     void (*few_rows)(const ridge__few_rows *f);
+    /** One thread's out[n]: normal numbers of deviation scale, each of the key and its
+     * place, place + 0 .. n - 1, alone. */
+    void (*normals)(uint64_t key, int64_t place, int64_t n, float scale, float *out);
 } ridge__kernel_table;
 
 /** The tables that this CPU can run, the best at place 0. @return NULL: no more */

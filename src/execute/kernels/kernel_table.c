@@ -7,12 +7,15 @@
 double RIDGE__KERNEL(multiply_add)(int64_t rounds, float *sink);
 void RIDGE__KERNEL(convert)(ridge__array x, ridge__array y, int64_t n, bool is_added);
 void RIDGE__KERNEL(few_rows)(const ridge__few_rows *f);
+void RIDGE__KERNEL(normals)(uint64_t key, int64_t place, int64_t n, float scale,
+                            float *out);
 
 const ridge__kernel_table RIDGE__KERNEL(table) = {
     .isa = RIDGE__TEXT(RIDGE__ISA),
     .multiply_add = RIDGE__KERNEL(multiply_add),
     .convert = RIDGE__KERNEL(convert),
     .few_rows = RIDGE__KERNEL(few_rows),
+    .normals = RIDGE__KERNEL(normals),
     .ops =
         {
             .name = "cpu",
