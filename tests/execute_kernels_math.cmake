@@ -11,4 +11,5 @@ ridge_test(unit kernel_experts LAYER execute SOURCES ${kernel_support} TIMEOUT 1
 ridge_test(unit kernel_update LAYER execute SOURCES ${kernel_support} TIMEOUT 120)
 ridge_test(unit whole_gates LAYER execute SOURCES ${kernel_support} TIMEOUT 120)
 ridge_test(unit kernel_sinks LAYER execute SOURCES ${kernel_support} TIMEOUT 120)
+ridge_test(unit kernel_recurrence LAYER execute SOURCES ${kernel_support} TIMEOUT 120)
 ridge_test(diff kernel_gradients LAYER execute SOURCES ${kernel_support} TIMEOUT 120)

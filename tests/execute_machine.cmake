@@ -12,3 +12,4 @@ set(layout_support ${CMAKE_SOURCE_DIR}/tests/support/model_fixture.c
                    ${CMAKE_SOURCE_DIR}/tests/support/layout_runs.c)
 ridge_test(diff run_layouts LAYER execute SOURCES ${layout_support} TIMEOUT 240)
 ridge_test(diff run_arithmetics LAYER execute SOURCES ${layout_support} TIMEOUT 240)
+ridge_test(diff run_recurrent LAYER execute SOURCES ${layout_support} TIMEOUT 240)

@@ -54,6 +54,7 @@ typedef struct ridge_mixer {
     int64_t value_heads, value_head_dim;
     int64_t conv_kernel;              /* DELTA, SSM, CONV */
     int64_t state_size, state_groups; /* SSM: d_state, n_groups */
+    int64_t norm_groups; /* SSM: the norm of its output has so many means; 0: one */
     bool has_conv_bias, has_proj_bias;
 
     bool is_key_unbiased; /* has_qkv_bias, but not on keys (Whisper) */

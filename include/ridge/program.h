@@ -106,11 +106,15 @@ const char *ridge_tensor_base(const ridge_tensor *tensor);
  * scan         By its kind; the first output is data, a second one is a CACHE that holds
  *              what earlier tokens left (in place; zero before the first). T whole.
  *                linear       q, k [.., T, K, A], v [.., T, N, P] [, decay [.., T, N] or
- *                             like k] -> o [.., T, N, P] [, state [.., N, A, P]]. Value
- *                             head n has key head n / (N/K). state = sigmoid(decay) state
- *                             + k v^T; o = q state. Delta rules and state spaces refine
- *                             this; their FLOPs are stated, not their numbers.
- *                             .., N with K, P: p. A: whole.
+ *                             like k [, step [.., T, N]]] -> o [.., T, N, P] [, state
+ *                             [.., N, A, P]]. Value head n has key head n / (N/K).
+ *                             state = exp(-decay) state + step k v^T; o = q state.
+ *                             .., N with K, P: p. A: whole. (dao2024-mamba2)
+ *                delta        the same operands, decay and step with them. q and k are
+ *                             made unit first, x / sqrt(x x + 1e-6), and q divided by
+ *                             sqrt(A). state = s + step k (v - k s)^T where s is
+ *                             exp(-decay) times the state before; o = q state.
+ *                             (yang2024-deltanet)
  *                convolution  x [.., T, c..], w [c.., W] [, bias [c..]] -> y like x
  *                             [, tail [.., c.., W-1]].
  *                             y_t = bias + sum_j w_j x_(t-W+1+j). .., c.. p.
@@ -127,7 +131,8 @@ const char *ridge_tensor_base(const ridge_tensor *tensor);
  * norm         x [, weight [, bias]] -> y = z / rms(z) weight + bias, over the dims of
  *              the weight, which are x's last (x's last dim if there is no weight), with
  *              1e-6 added to the mean square. z is x by kind rms, x - mean(x) by kind
- *              layer. Those whole, the rest p.
+ *              layer. With groups=G the weight's elements are G equal runs, each with
+ *              a mean of its own. Those whole, the rest p.
  *              Backward: (x [, weight], dy) -> gradients.
  * elementwise  See RIDGE_FUNCTION_LIST. Each dim p. An input may lack dims of the output
  *              (add, multiply, copy): it is repeated over them. Backward of functions
@@ -201,6 +206,7 @@ const char *ridge_opcode_text(ridge_opcode code);
  *   swiglu a b   a sigmoid(a) b               geglu a b   gelu(a) b
  *   gelu x       x (1 + erf(x / sqrt 2)) / 2  relu2 x     max(x, 0)^2
  *   silu x       x sigmoid(x)                 scale x     x times the operation's scale
+ *   softplus x   log(1 + e^x)                 exp x       e^x
  *   gelu_tanh x  x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2
  *   rotary x     pairs (2i, 2i+1) of the last dim H, which is whole, turned by the
  * angle p 10000^(-2i/H) at index p of the operation's position_dim; an odd last element
@@ -221,6 +227,8 @@ const char *ridge_opcode_text(ridge_opcode code);
     X(RELU2, "relu2", 1, 2)             \
     X(SILU, "silu", 1, 5)               \
     X(SIGMOID, "sigmoid", 1, 4)         \
+    X(SOFTPLUS, "softplus", 1, 6)       \
+    X(EXP, "exp", 1, 3)                 \
     X(ROTARY, "rotary", 1, 6)           \
     X(SCALE, "scale", 1, 1)             \
     X(APPEND, "append", 1, 0)
@@ -244,6 +252,7 @@ double ridge_function_flops(ridge_function f);
 /* clang-format off */
 #define RIDGE_SCAN_LIST(X)              \
     X(LINEAR, "linear")                 \
+    X(DELTA, "delta")                   \
     X(CONVOLUTION, "convolution")       \
     X(SELECT, "select")                 \
     X(POOL, "pool")
@@ -294,6 +303,8 @@ typedef struct ridge_operation {
     int64_t window;        /* 0: none */
     double context_tokens; /* that a query meets on average; 0: by shape */
     ridge_norm_kind norm;  /* NORM */
+    int64_t norm_groups;   /* NORM: equal runs of the weight's elements that are divided
+                              each by its own mean; 0: one of all */
     /* SCAN */
     ridge_scan scan;
     double scan_flops_per_token; /* matmul FLOPs of one token, all heads, forward */

@@ -245,6 +245,8 @@ static void elementwise_rule(const rule *u)
     case RIDGE_FUNCTION_RELU2:
     case RIDGE_FUNCTION_SILU:
     case RIDGE_FUNCTION_SIGMOID:
+    case RIDGE_FUNCTION_SOFTPLUS:
+    case RIDGE_FUNCTION_EXP:
         copy_inputs(u, &op, u->op->n_inputs);
         break;
     }
@@ -283,6 +285,7 @@ static void norm_rule(const rule *u)
 {
     ridge_operation op = start(u, RIDGE_OPCODE_NORM);
     op.norm = u->op->norm;
+    op.norm_groups = u->op->norm_groups;
     copy_inputs(u, &op, u->op->n_inputs > 1 ? 2 : 1);
     op.inputs[op.n_inputs++] = u->dy;
     joint_rule(u, &op, 0, u->op->n_inputs);

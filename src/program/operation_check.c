@@ -155,9 +155,10 @@ static const char *attention_fault(const operands *o)
 static const char *linear_fault(const operands *o)
 {
     static const char WANTED[] =
-        "a linear scan takes q and k [.., T, K, A], v[.., T, N, P] and decay "
-        "[.., T, N] or like k, and gives o like v and a state [.., N, A, P]";
-    if (!counts_are(o, 3, 4, 1, 2))
+        "a linear scan takes q and k [.., T, K, A], v[.., T, N, P], decay [.., T, N] "
+        "or like k and step [.., T, N] (a delta all of them), and gives o like v and "
+        "a state [.., N, A, P]";
+    if (!counts_are(o, o->op->scan == RIDGE_SCAN_DELTA ? 5 : 3, 5, 1, 2))
         return WANTED;
     const ridge_tensor *q = input(o, 0), *v = input(o, 2), *out = output(o, 0);
     const int n = v->n_dims;
@@ -169,6 +170,11 @@ static const char *linear_fault(const operands *o)
         const ridge_tensor *decay = input(o, 3);
         if (!is_alike(decay, q) &&
             !(decay->n_dims == n - 1 && runs_alike(decay, 0, v, 0, n - 1)))
+            return WANTED;
+    }
+    if (o->op->n_inputs > 4) {
+        const ridge_tensor *step = input(o, 4);
+        if (step->n_dims != n - 1 || !runs_alike(step, 0, v, 0, n - 1))
             return WANTED;
     }
     if (o->op->n_outputs > 1) {
@@ -246,12 +252,14 @@ static const char *pool_fault(const operands *o)
 
 static const char *scan_backward_fault(const operands *o)
 {
-    static const int LEAST[] = {[RIDGE_SCAN_LINEAR] = 4,
-                                [RIDGE_SCAN_CONVOLUTION] = 3,
-                                [RIDGE_SCAN_SELECT] = 2,
-                                [RIDGE_SCAN_POOL] = 4};
-    if (o->op->n_inputs < LEAST[o->op->scan] ||
-        o->op->n_inputs > LEAST[o->op->scan] + 1 || input(o, 0)->n_dims < 2)
+    static const int INPUTS[][2] = {[RIDGE_SCAN_LINEAR] = {4, 6},
+                                    [RIDGE_SCAN_DELTA] = {6, 6},
+                                    [RIDGE_SCAN_CONVOLUTION] = {3, 4},
+                                    [RIDGE_SCAN_SELECT] = {2, 3},
+                                    [RIDGE_SCAN_POOL] = {4, 4}};
+    const int *counts = INPUTS[o->op->scan];
+    if (o->op->n_inputs < counts[0] || o->op->n_inputs > counts[1] ||
+        input(o, 0)->n_dims < 2)
         return "a backward scan takes the forward inputs and the output's gradient";
     return NULL;
 }
@@ -262,6 +270,7 @@ static const char *scan_fault(const operands *o)
         return scan_backward_fault(o);
     switch (o->op->scan) {
     case RIDGE_SCAN_LINEAR:
+    case RIDGE_SCAN_DELTA:
         return linear_fault(o);
     case RIDGE_SCAN_CONVOLUTION:
         return convolution_fault(o);
@@ -292,7 +301,12 @@ static const char *norm_fault(const operands *o)
             !is_alike(w, input(o, 1)))
             return WANTED;
     }
-    return NULL;
+    const double groups = (double)(o->op->norm_groups > 1 ? o->op->norm_groups : 1);
+    const ridge_tensor *normed = input(o, o->op->n_inputs > 1 ? 1 : 0);
+    const double run = ridge_tensor_elements(o->program, normed) / groups;
+    return run == (double)(int64_t)run
+               ? NULL
+               : "the groups of a norm must divide the elements of its weight";
 }
 
 static bool may_broadcast(ridge_function f)

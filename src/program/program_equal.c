@@ -78,7 +78,8 @@ static bool are_details_equal(const ridge_operation *a, const ridge_operation *b
 {
     return a->function == b->function && a->position_dim == b->position_dim &&
            is_same(a->scale, b->scale) && a->extras == b->extras &&
-           a->norm == b->norm && a->is_causal == b->is_causal &&
+           a->norm == b->norm && a->norm_groups == b->norm_groups &&
+           a->is_causal == b->is_causal &&
            a->is_window_chunked == b->is_window_chunked && a->window == b->window &&
            is_same(a->context_tokens, b->context_tokens) && a->scan == b->scan &&
            is_same(a->scan_flops_per_token, b->scan_flops_per_token) &&

@@ -171,6 +171,10 @@ double reference_function(ridge_function f, double a, double b, double scale)
         return a * sigmoid(a);
     case RIDGE_FUNCTION_SIGMOID:
         return sigmoid(a);
+    case RIDGE_FUNCTION_SOFTPLUS:
+        return log1p(exp(-fabs(a))) + fmax(a, 0.0);
+    case RIDGE_FUNCTION_EXP:
+        return exp(a);
     case RIDGE_FUNCTION_SCALE:
         return a * scale;
     case RIDGE_FUNCTION_ROTARY:

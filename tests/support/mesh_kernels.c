@@ -91,6 +91,10 @@ static double function_value(const ridge_operation *op, double a, double b)
         return a * sigmoid(a);
     case RIDGE_FUNCTION_SIGMOID:
         return sigmoid(a);
+    case RIDGE_FUNCTION_SOFTPLUS:
+        return log1p(exp(-fabs(a))) + fmax(a, 0.0);
+    case RIDGE_FUNCTION_EXP:
+        return exp(a);
     case RIDGE_FUNCTION_SCALE:
         return a * op->scale;
     }
@@ -118,6 +122,10 @@ static double function_slope(ridge_function f, int by, double a, double b)
         return silu_slope(a);
     case RIDGE_FUNCTION_SIGMOID:
         return sigmoid(a) * (1.0 - sigmoid(a));
+    case RIDGE_FUNCTION_SOFTPLUS:
+        return sigmoid(a);
+    case RIDGE_FUNCTION_EXP:
+        return exp(a);
     case RIDGE_FUNCTION_COPY:
     case RIDGE_FUNCTION_ADD:
     case RIDGE_FUNCTION_MULTIPLY:

@@ -221,43 +221,89 @@ static void run_convolution(const mesh_call *call)
     }
 }
 
-/* state = sigmoid(decay) state + k v^T, o = q state: for each value element the sum
- * over earlier tokens, with the decays between. */
+enum { KEY_MOST = 64 };
+
+/* Operands of a linear scan or a delta rule, and where they stand. */
+typedef struct recurrence {
+    const mesh_call *call;
+    int t_dim, k_dim, a_dim, n_dim;
+    int64_t group, width;
+    bool is_delta;
+} recurrence;
+
+/* A key or query of the head at hand, unit if it is to be. */
+static void read_vector(const recurrence *r, const mesh_part *from, int64_t *g,
+                        double by, double *out)
+{
+    const int64_t head = g[r->n_dim];
+    double squares = 1e-6;
+    g[r->k_dim] = head / r->group; /* which may be the dim of heads */
+    for (int64_t c = 0; c < r->width; c++) {
+        g[r->a_dim] = c;
+        out[c] = *mesh_at(from, g);
+        squares += out[c] * out[c];
+    }
+    for (int64_t c = 0; r->is_delta && c < r->width; c++)
+        out[c] *= by / sqrt(squares);
+    g[r->n_dim] = head;
+}
+
+static double decay_at(const recurrence *r, int64_t *g, int64_t c)
+{
+    const int64_t head = g[r->n_dim];
+    if (r->call->op->n_inputs < 4)
+        return 0.0;
+    g[r->a_dim] = c;
+    if (mesh_has_dim(r->call->in[3], r->a_dim))
+        g[r->k_dim] = head / r->group;
+    const double decay = *mesh_at(r->call->in[3], g);
+    g[r->n_dim] = head;
+    return decay;
+}
+
+/* A token goes into the state of one value element. */
+static void add_token(const recurrence *r, int64_t *g, double *state)
+{
+    const mesh_call *call = r->call;
+    const double step = call->op->n_inputs > 4 ? *mesh_at(call->in[4], g) : 1.0;
+    double rest = *mesh_at(call->in[2], g), k[KEY_MOST];
+    read_vector(r, call->in[1], g, 1.0, k);
+    for (int64_t c = 0; c < r->width; c++) {
+        state[c] *= exp(-decay_at(r, g, c));
+        rest -= r->is_delta ? state[c] * k[c] : 0.0;
+    }
+    for (int64_t c = 0; c < r->width; c++)
+        state[c] += step * rest * k[c];
+}
+
 static void run_linear(const mesh_call *call)
 {
-    const mesh_part *q = call->in[0], *k = call->in[1], *v = call->in[2];
+    const mesh_part *q = call->in[0], *v = call->in[2];
     const int n = q->tensor->n_dims;
-    const int t_dim = q->tensor->dims[n - 3], k_dim = q->tensor->dims[n - 2];
-    const int a_dim = q->tensor->dims[n - 1], n_dim = v->tensor->dims[n - 2];
-    const int64_t group = size_of(call, n_dim) / size_of(call, k_dim);
+    recurrence r = {.call = call,
+                    .t_dim = q->tensor->dims[n - 3],
+                    .k_dim = q->tensor->dims[n - 2],
+                    .a_dim = q->tensor->dims[n - 1],
+                    .n_dim = v->tensor->dims[n - 2],
+                    .is_delta = call->op->scan == RIDGE_SCAN_DELTA};
     int64_t g[RIDGE_PROGRAM_DIM_MAX];
     mesh_walk walk = {.n = 0};
+    r.group = size_of(call, r.n_dim) / size_of(call, r.k_dim);
+    r.width = size_of(call, r.a_dim);
+    assert_true(r.width <= KEY_MOST);
     mesh_walk_array(&walk, call->out[0], 0);
     mesh_walk_array(&walk, v, 0);
     for (bool more = mesh_walk_first(&walk, g); more; more = mesh_walk_next(&walk, g)) {
-        const int64_t t = g[t_dim], head = g[n_dim];
-        double o = 0.0;
-        for (int64_t c = 0; c < size_of(call, a_dim); c++) {
-            double state = 0.0;
-            g[a_dim] = c;
-            for (int64_t s = 0; s <= t; s++) {
-                g[t_dim] = s;
-                double decay = 1.0;
-                if (call->op->n_inputs > 3) {
-                    const bool is_keyed = mesh_has_dim(call->in[3], a_dim);
-                    g[k_dim] = is_keyed ? head / group : g[k_dim];
-                    decay = 1.0 / (1.0 + exp(-*mesh_at(call->in[3], g)));
-                }
-                const double value = *mesh_at(v, g);
-                g[k_dim] = head / group;
-                state = decay * state + *mesh_at(k, g) * value;
-                g[n_dim] = head;
-            }
-            g[t_dim] = t;
-            g[k_dim] = head / group;
-            o += *mesh_at(q, g) * state;
-            g[n_dim] = head;
+        const int64_t t = g[r.t_dim];
+        double state[KEY_MOST] = {0}, unit_q[KEY_MOST], o = 0.0;
+        for (int64_t s = 0; s <= t; s++) {
+            g[r.t_dim] = s;
+            add_token(&r, g, state);
         }
+        g[r.t_dim] = t;
+        read_vector(&r, q, g, 1.0 / sqrt((double)r.width), unit_q);
+        for (int64_t c = 0; c < r.width; c++)
+            o += unit_q[c] * state[c];
         *mesh_at(call->out[0], g) = o;
     }
 }
@@ -267,7 +313,7 @@ void mesh_run_scan(const mesh_call *call)
     assert_false(call->op->is_backward);
     if (call->op->scan == RIDGE_SCAN_CONVOLUTION)
         run_convolution(call);
-    else if (call->op->scan == RIDGE_SCAN_LINEAR)
+    else if (call->op->scan == RIDGE_SCAN_LINEAR || call->op->scan == RIDGE_SCAN_DELTA)
         run_linear(call);
     else
         fail_msg("no kernel for this scan");

@@ -160,6 +160,10 @@ static double slope_of(ridge_function f, double a, double scale)
         return a > 0.0 ? 2.0 * a : 0.0;
     case RIDGE_FUNCTION_SIGMOID:
         return s * (1.0 - s);
+    case RIDGE_FUNCTION_SOFTPLUS:
+        return s;
+    case RIDGE_FUNCTION_EXP:
+        return exp(a);
     case RIDGE_FUNCTION_SCALE:
         return scale;
     case RIDGE_FUNCTION_COPY:

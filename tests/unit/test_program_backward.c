@@ -83,6 +83,14 @@ static void mixers_have_rules(void **state)
          "o[B,T,N,H] bf16 = scan q, q, v, r  kind=linear flops=7",
          "d_q[B,T,K,A] bf16 of q, d_q_2[B,T,K,A] bf16 of q, d_v[B,T,N,H] bf16 of v, "
          "d_r[B,T,N] bf16 of r = scan q, q, v, r, d_o  kind=linear flops=7 of=b.o\n"},
+        {"weight q[B,T,N,A] bf16\nweight v[B,T,N,H] bf16\nweight r[B,T,N] bf16\n"
+         "o[B,T,N,H] bf16 = scan q, q, v, r, r  kind=delta",
+         "d_q[B,T,N,A] bf16 of q, d_q_2[B,T,N,A] bf16 of q, d_v[B,T,N,H] bf16 of v, "
+         "d_r[B,T,N] bf16 of r, d_r_2[B,T,N] bf16 of r = scan q, q, v, r, r, d_o  "
+         "kind=delta of=b.o\n"},
+        {"weight x[B,D] bf16\nweight w[D] bf16\n"
+         "y[B,D] bf16 = norm x, w  groups=2",
+         "d_x[B,D] bf16 of x, d_w[D] bf16 of w = norm x, w, d_y  groups=2 of=b.y\n"},
         {"weight x[B,T,D] bf16\nweight w[D,W] bf16\n"
          "y[B,T,D] bf16 = scan x, w  kind=convolution",
          "d_x[B,T,D] bf16 of x, d_w[D,W] bf16 of w = scan x, w, d_y  "

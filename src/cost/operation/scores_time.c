@@ -119,14 +119,13 @@ static double scan_streams(const ridge__pricing *x, const ridge_operation *o)
 {
     const ridge_program *p = x->partition->program;
     const bool is_gpu = x->laid->slice->chip->kind == RIDGE_CHIP_GPU;
+    const bool is_linear = o->scan == RIDGE_SCAN_LINEAR || o->scan == RIDGE_SCAN_DELTA;
     double tokens = 1;
     for (int i = 0; i < p->n_dims; i++) {
         if (strcmp(p->dims[i].name, "T") == 0)
             tokens = (double)p->dims[i].size;
     }
-    return is_gpu && o->scan == RIDGE_SCAN_LINEAR && tokens >= SCAN_CHUNK_TOKENS
-               ? SCAN_STREAMS
-               : 1;
+    return is_gpu && is_linear && tokens >= SCAN_CHUNK_TOKENS ? SCAN_STREAMS : 1;
 }
 
 /* Scores of kinds without a kernel model of their own: their FLOPs at the rate of

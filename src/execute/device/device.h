@@ -255,6 +255,46 @@ typedef struct ridge__sinks {
     float *d_sinks;
 } ridge__sinks;
 
+/**
+ * y_t = bias + sum over j of w_j x_(t - taps + 1 + j), a sequence by itself. What
+ * stands before the first token is tail [batch, channels, taps - 1], which is then the
+ * last inputs; without one nothing does. Documents: nothing before first_met of the
+ * token, either. Backward, without a tail: d_x, d_w, d_bias where not NULL,
+ * overwritten.
+ */
+typedef struct ridge__convolution {
+    int64_t batch, t, channels, taps;
+    ridge__array x, y;    /* [batch, t, channels] */
+    ridge__array w, bias; /* [channels, taps], [channels]; bias.p NULL: none */
+    ridge__array tail;
+    const int32_t *first_met; /* [batch, t], host memory; NULL: no documents */
+    ridge__array d_y, d_x, d_w, d_bias;
+} ridge__convolution;
+
+/**
+ * Linear attention with a state a head, S [p, a] here: token by token
+ *     S = exp(-decay) S,  S += u k^T,  o = S q
+ *     u = step v, or of a delta rule step (v - S k), with q and k made unit first,
+ *     x / sqrt(x x + 1e-6), and q divided by sqrt(a)
+ * Value head n has key head (first_head + n) / group - first_key. The state is what is
+ * found in `state` [batch, heads, a, p], and is written there; without one it begins at
+ * 0, and so it does at the first token of each document. Backward, without a state:
+ * gradients where not NULL, overwritten.
+ * @source yang2024-deltanet, dao2024-mamba2
+ */
+typedef struct ridge__recurrence {
+    int64_t batch, t, heads, keys, a, p;
+    int64_t first_head, first_key, group;
+    bool is_delta;
+    bool is_decay_keyed;      /* a decay for each element of a key: as k */
+    ridge__array q, k;        /* [batch, t, keys, a] */
+    ridge__array v, o;        /* [batch, t, heads, p] */
+    ridge__array decay, step; /* [batch, t, heads], or as k; p NULL: 0 and 1 */
+    float *state;             /* or NULL */
+    const int32_t *first_met; /* [batch, t], host memory; NULL: no documents */
+    ridge__array d_o, d_q, d_k, d_v, d_decay, d_step;
+} ridge__recurrence;
+
 /* ---- the table ------------------------------------------------------------------- */
 
 /** Bytes of a device's memory that its arrays take. */
@@ -288,6 +328,11 @@ typedef struct ridge__device_ops {
                                     const float *other_lse);
     ridge_status (*sinks)(ridge__device *d, const ridge__sinks *s);
     ridge_status (*sinks_backward)(ridge__device *d, const ridge__sinks *s);
+    /** NULL: the device has no kernels of recurrent layers. */
+    ridge_status (*convolution)(ridge__device *d, const ridge__convolution *c);
+    ridge_status (*convolution_backward)(ridge__device *d, const ridge__convolution *c);
+    ridge_status (*recurrence)(ridge__device *d, const ridge__recurrence *r);
+    ridge_status (*recurrence_backward)(ridge__device *d, const ridge__recurrence *r);
     ridge_status (*norm)(ridge__device *d, const ridge__norm *n);
     ridge_status (*norm_backward)(ridge__device *d, const ridge__norm *n);
     ridge_status (*elementwise)(ridge__device *d, const ridge__elementwise *e);

@@ -64,6 +64,10 @@ __device__ float apply(ridge_function function, float a, float b, float scale)
         return a * sigmoid(a);
     case RIDGE_FUNCTION_SIGMOID:
         return sigmoid(a);
+    case RIDGE_FUNCTION_SOFTPLUS:
+        return fmaxf(a, 0.0f) + log1pf(expf(-fabsf(a)));
+    case RIDGE_FUNCTION_EXP:
+        return expf(a);
     case RIDGE_FUNCTION_SCALE:
         return a * scale;
     case RIDGE_FUNCTION_COPY:
@@ -96,6 +100,10 @@ __device__ float slope_a(ridge_function function, float a, float b, float scale)
         return silu_slope(a);
     case RIDGE_FUNCTION_SIGMOID:
         return sigmoid(a) * (1.0f - sigmoid(a));
+    case RIDGE_FUNCTION_SOFTPLUS:
+        return sigmoid(a);
+    case RIDGE_FUNCTION_EXP:
+        return expf(a);
     case RIDGE_FUNCTION_SCALE:
         return scale;
     case RIDGE_FUNCTION_COPY:

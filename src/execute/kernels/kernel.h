@@ -49,7 +49,11 @@
     X(block_pack, ridge__blocks)                        \
     X(block_unpack, ridge__blocks)                      \
     X(sinks, ridge__sinks)                              \
-    X(sinks_backward, ridge__sinks)
+    X(sinks_backward, ridge__sinks)                     \
+    X(convolution, ridge__convolution)                  \
+    X(convolution_backward, ridge__convolution)         \
+    X(recurrence, ridge__recurrence)                    \
+    X(recurrence_backward, ridge__recurrence)
 /* clang-format on */
 
 #define RIDGE__KERNEL_DECLARE(name, type)                                              \

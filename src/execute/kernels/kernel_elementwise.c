@@ -54,6 +54,17 @@ static vec f_sigmoid(vec a, vec b, vec c)
     return vec_sigmoid(a);
 }
 
+static vec f_softplus(vec a, vec b, vec c)
+{
+    (void)b, (void)c;
+    return vec_softplus(a);
+}
+static vec f_exp(vec a, vec b, vec c)
+{
+    (void)b, (void)c;
+    return vec_exp(a);
+}
+
 static void apply(ridge_function function, const float *a, const float *b, float *y,
                   int64_t n)
 {
@@ -87,6 +98,12 @@ static void apply(ridge_function function, const float *a, const float *b, float
         return;
     case RIDGE_FUNCTION_SIGMOID:
         row_map(a, a, a, y, n, f_sigmoid);
+        return;
+    case RIDGE_FUNCTION_SOFTPLUS:
+        row_map(a, a, a, y, n, f_softplus);
+        return;
+    case RIDGE_FUNCTION_EXP:
+        row_map(a, a, a, y, n, f_exp);
         return;
     case RIDGE_FUNCTION_COPY:
     case RIDGE_FUNCTION_SCALE:

@@ -76,6 +76,17 @@ static slopes g_relu2(vec dy, vec a, vec b, vec s)
     return (slopes){dy * vec_set(2.0f) * vec_max(vec_zero(), a), vec_zero()};
 }
 
+static slopes g_softplus(vec dy, vec a, vec b, vec s)
+{
+    (void)b, (void)s;
+    return (slopes){dy * vec_sigmoid(a), vec_zero()};
+}
+static slopes g_exp(vec dy, vec a, vec b, vec s)
+{
+    (void)b, (void)s;
+    return (slopes){dy * vec_exp(a), vec_zero()};
+}
+
 /** Rows of the operands, and where their gradients go (NULL: not wanted), which may be
  * where an operand lies. */
 typedef struct slope_rows {
@@ -140,6 +151,12 @@ static void apply(ridge_function function, const slope_rows *r, int64_t n)
         return;
     case RIDGE_FUNCTION_SIGMOID:
         each(r, n, g_sigmoid);
+        return;
+    case RIDGE_FUNCTION_SOFTPLUS:
+        each(r, n, g_softplus);
+        return;
+    case RIDGE_FUNCTION_EXP:
+        each(r, n, g_exp);
         return;
     case RIDGE_FUNCTION_SCALE:
         each(r, n, g_scale);

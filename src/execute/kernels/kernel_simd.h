@@ -68,6 +68,21 @@ static inline vec vec_sigmoid(vec x)
     return vec_set(1.0f) / (vec_set(1.0f) + vec_exp(-x));
 }
 
+/** log(1 + e^x) = max(x, 0) + log(1 + z), z = e^-|x|, and that logarithm is 2 artanh(s)
+ * of s = z / (2 + z), at most 1/3: eight terms of its series are enough. */
+static inline vec vec_softplus(vec x)
+{
+    const vec z = vec_exp(-vec_abs(x)), s = z / (vec_set(2.0f) + z), t = s * s;
+    vec p = vec_set(1.0f / 15.0f);
+    p = VEC_STEP(p, t, 1.0f / 13.0f);
+    p = VEC_STEP(p, t, 1.0f / 11.0f);
+    p = VEC_STEP(p, t, 1.0f / 9.0f);
+    p = VEC_STEP(p, t, 1.0f / 7.0f);
+    p = VEC_STEP(p, t, 1.0f / 5.0f);
+    p = VEC_STEP(p, t, 1.0f / 3.0f);
+    return vec_max(vec_zero(), x) + vec_set(2.0f) * s * VEC_STEP(p, t, 1.0f);
+}
+
 /** What the sigmoid in gelu_tanh(x) = x sigmoid(u) is of: u = sqrt(8 / pi) (x +
  * 0.044715 x^3), since 1 + tanh(t) = 2 sigmoid(2 t). @source hendrycks2016 */
 static inline vec vec_gelu_tanh(vec x)

@@ -127,7 +127,7 @@ ridge_status ridge__machine_open(ridge_ctx *cx, ridge__device *device,
                           .partition = partition,
                           .program = partition->program,
                           .options = *options};
-    RIDGE_TRY(ridge__machine_check(cx, partition));
+    RIDGE_TRY(ridge__machine_check(cx, device, partition));
     find_coords(m, world);
     RIDGE_TRY(make_parts(m));
     RIDGE_TRY(make_formats(m));
@@ -244,10 +244,10 @@ static ridge_status run_code(ridge__call *c)
     case RIDGE_OPCODE_SEND:
         return ridge__call_send(c);
     case RIDGE_OPCODE_SCAN:
-        break;
+        return ridge__call_scan(c);
     }
-    return ridge_fail(c->m->cx, RIDGE_E_ARG, "%s cannot be run: it is a %s",
-                      c->op->name, ridge_opcode_text(c->op->code));
+    return ridge_fail(c->m->cx, RIDGE_E_INTERNAL, "%s is of no known code",
+                      c->op->name);
 }
 
 /* ---- instructions -----------------------------------------------------------------

@@ -219,6 +219,7 @@ void ridge__scratch_give(ridge__call *c, ridge__array *array);
 RIDGE_NODISCARD ridge_status ridge__call_einsum(ridge__call *c);
 RIDGE_NODISCARD ridge_status ridge__call_ring_product(ridge__call *c);
 RIDGE_NODISCARD ridge_status ridge__call_attention(ridge__call *c);
+RIDGE_NODISCARD ridge_status ridge__call_scan(ridge__call *c);
 RIDGE_NODISCARD ridge_status ridge__call_norm(ridge__call *c);
 RIDGE_NODISCARD ridge_status ridge__call_elementwise(ridge__call *c);
 RIDGE_NODISCARD ridge_status ridge__call_gather(ridge__call *c);
@@ -258,8 +259,10 @@ void ridge__routing_close(ridge__machine *m, ridge__routing *r);
 
 /** The element of collectives for a format. */
 ridge_element ridge__element_of(ridge_dtype dtype);
-/** Whether the program can be run at all. @errors E_ARG with the operation and why */
+/** Whether the program can be run at all, on a device (NULL: a CPU).
+ * @errors E_ARG with the operation and why */
 RIDGE_NODISCARD ridge_status ridge__machine_check(ridge_ctx *cx,
+                                                  const ridge__device *device,
                                                   const ridge_partition *partition);
 
 #endif

@@ -51,12 +51,31 @@ static ridge_status check_einsum(ridge_ctx *cx, const ridge_program *program,
     return RIDGE_OK;
 }
 
-static ridge_status check_op(ridge_ctx *cx, const ridge_program *program,
-                             const ridge_operation *op)
+static ridge_status check_scan(ridge_ctx *cx, const ridge__device *device,
+                               const ridge_program *program, const ridge_operation *op)
+{
+    const ridge_operation *forward =
+        op->is_backward && op->forward_of >= 0 ? &program->ops[op->forward_of] : op;
+    if (op->scan == RIDGE_SCAN_SELECT)
+        return refuse(cx, op, "sparse attention has no kernel");
+    if (op->scan == RIDGE_SCAN_POOL)
+        return refuse(cx, op, "attention to compressed entries has no kernel");
+    if (op->scan == RIDGE_SCAN_LINEAR && forward->n_inputs < 4)
+        return refuse(cx, op,
+                      "linear attention whose decays are no weights has no kernel");
+    if (device != NULL && device->ops->recurrence == NULL)
+        return refuse(cx, op,
+                      "recurrent layers have no kernel on GPUs: use --engine threads "
+                      "or mpi");
+    return RIDGE_OK;
+}
+
+static ridge_status check_op(ridge_ctx *cx, const ridge__device *device,
+                             const ridge_program *program, const ridge_operation *op)
 {
     switch ((int)op->code) {
     case RIDGE_OPCODE_SCAN:
-        return refuse(cx, op, "recurrent layers have no kernel");
+        return check_scan(cx, device, program, op);
     case RIDGE_OPCODE_ATTENTION:
         return check_attention(cx, program, op);
     case RIDGE_OPCODE_EINSUM:
@@ -95,11 +114,12 @@ static ridge_status check_format(ridge_ctx *cx, const ridge_tensor *t)
                       t->name, ridge_dtype_text(t->dtype));
 }
 
-ridge_status ridge__machine_check(ridge_ctx *cx, const ridge_partition *partition)
+ridge_status ridge__machine_check(ridge_ctx *cx, const ridge__device *device,
+                                  const ridge_partition *partition)
 {
     const ridge_program *program = partition->program;
     for (int i = 0; i < program->n_ops; i++)
-        RIDGE_TRY(check_op(cx, program, &program->ops[i]));
+        RIDGE_TRY(check_op(cx, device, program, &program->ops[i]));
     for (int t = 0; t < program->n_tensors; t++) {
         RIDGE_TRY(check_format(cx, &program->tensors[t]));
         RIDGE_TRY(check_tokens(cx, partition, t));

@@ -1,30 +1,12 @@
 /* Norms, elementwise operations and look-ups as kernels. */
+#include "gradient_sums.h"
+#include "group_norm.h"
 #include "rows_bias.h"
 
 #include <string.h>
 
 /* ---- norm -------------------------------------------------------------------------
  */
-
-/* A weight's gradient that adds to a sum is made beside it first. */
-static ridge_status add_onto(ridge__call *c, int output, ridge__array from)
-{
-    const int64_t n = c->out[output]->elements;
-    const ridge__copy copy = {.n_dims = 1,
-                              .sizes = {n},
-                              .x_strides = {1},
-                              .y_strides = {1},
-                              .x = from,
-                              .y = ridge__out_array(c, output),
-                              .is_added = true};
-    return c->m->device->ops->copy(c->m->device, &copy);
-}
-
-typedef struct sums {
-    int output[3]; /* outputs whose arrays are scratch; -1: none */
-    ridge__array array[3];
-    int n;
-} sums;
 
 /* Where the gradient of the bias goes, which a backward norm does not read: to the
  * output of none of its inputs. */
@@ -38,51 +20,28 @@ static int bias_output(const ridge__call *c)
     return -1;
 }
 
-/* The array for a gradient; nothing if it is not wanted. */
-static ridge_status gradient_array(ridge__call *c, int output, sums *s,
-                                   ridge__array *out)
-{
-    *out = (ridge__array){.p = NULL};
-    if (output < 0)
-        return RIDGE_OK;
-    *out = ridge__out_array(c, output);
-    if (!c->adds[output])
-        return RIDGE_OK;
-    RIDGE_TRY(ridge__scratch_take(c, c->out[output]->elements, out->dtype, out));
-    s->output[s->n] = output;
-    s->array[s->n++] = *out;
-    return RIDGE_OK;
-}
-
-static ridge_status finish_sums(ridge__call *c, sums *s)
-{
-    for (int i = 0; i < s->n; i++) {
-        RIDGE_TRY(add_onto(c, s->output[i], s->array[i]));
-        ridge__scratch_give(c, &s->array[i]);
-    }
-    return RIDGE_OK;
-}
-
 static ridge_status norm_backward(ridge__call *c, ridge__norm *n)
 {
     const int last = c->op->n_inputs - 1;
-    sums s = {.n = 0};
+    ridge__gradient_sums s = {.n = 0};
     n->d_y = ridge__in_array(c, last);
-    RIDGE_TRY(gradient_array(c, ridge__gradient_output(c, 0), &s, &n->d_x));
+    RIDGE_TRY(ridge__gradient_array(c, ridge__gradient_output(c, 0), &s, &n->d_x));
     if (last > 1) {
-        RIDGE_TRY(gradient_array(c, ridge__gradient_output(c, 1), &s, &n->d_w));
-        RIDGE_TRY(gradient_array(c, bias_output(c), &s, &n->d_b));
+        RIDGE_TRY(ridge__gradient_array(c, ridge__gradient_output(c, 1), &s, &n->d_w));
+        RIDGE_TRY(ridge__gradient_array(c, bias_output(c), &s, &n->d_b));
     }
     if (n->d_x.p == NULL)
         return ridge_fail(c->m->cx, RIDGE_E_ARG,
                           "%s has a weight's gradient alone: this cannot be run",
                           c->op->name);
     RIDGE_TRY(c->m->device->ops->norm_backward(c->m->device, n));
-    return finish_sums(c, &s);
+    return ridge__gradient_sums_finish(c, &s);
 }
 
 ridge_status ridge__call_norm(ridge__call *c)
 {
+    if (c->op->norm_groups > 1)
+        return ridge__call_group_norm(c);
     const ridge__tensor_part *x = ridge__in_part(c, 0);
     const int n_weights = c->op->n_inputs - (c->op->is_backward ? 1 : 0);
     const int normed = n_weights > 1 ? ridge__in_part(c, 1)->n_dims : 1;
@@ -176,7 +135,7 @@ static bool is_derivative(const ridge_operation *op)
     }
 }
 
-static ridge_status run_dense(ridge__call *c, ridge__elementwise *e)
+static void make_dense(const ridge__call *c, ridge__elementwise *e)
 {
     int64_t sizes[RIDGE_TENSOR_DIM_MAX];
     const int n = ridge__call_sizes(c, false, 0, sizes);
@@ -185,17 +144,30 @@ static ridge_status run_dense(ridge__call *c, ridge__elementwise *e)
     for (int i = 0; i < n; i++)
         e->sizes[0] *= sizes[i];
     e->a_strides[0] = e->b_strides[0] = 1;
-    if (!is_derivative(c->op))
-        return c->m->device->ops->elementwise(c->m->device, e);
+}
+
+static ridge_status run_derivative(ridge__call *c)
+{
     const int factors = ridge_function_inputs(c->op->function);
-    const int a = ridge__gradient_output(c, 0);
-    const int b = factors > 1 ? ridge__gradient_output(c, 1) : -1;
-    e->d_y = ridge__in_array(c, c->op->n_inputs - 1);
-    if (a >= 0)
-        e->d_a = ridge__out_array(c, a);
-    if (b >= 0)
-        e->d_b = ridge__out_array(c, b);
-    return c->m->device->ops->elementwise_backward(c->m->device, e);
+    ridge__gradient_sums s = {.n = 0};
+    ridge__elementwise e = {.function = c->op->function,
+                            .scale = (float)c->op->scale,
+                            .a = ridge__in_array(c, 0),
+                            .d_y = ridge__in_array(c, c->op->n_inputs - 1)};
+    if (factors > 1)
+        e.b = ridge__in_array(c, 1);
+    make_dense(c, &e);
+    RIDGE_TRY(ridge__gradient_array(c, ridge__gradient_output(c, 0), &s, &e.d_a));
+    if (factors > 1)
+        RIDGE_TRY(ridge__gradient_array(c, ridge__gradient_output(c, 1), &s, &e.d_b));
+    RIDGE_TRY(c->m->device->ops->elementwise_backward(c->m->device, &e));
+    return ridge__gradient_sums_finish(c, &s);
+}
+
+static ridge_status run_dense(const ridge__call *c, ridge__elementwise *e)
+{
+    make_dense(c, e);
+    return c->m->device->ops->elementwise(c->m->device, e);
 }
 
 static bool is_alike(const ridge__call *c)
@@ -227,6 +199,8 @@ static ridge_status run_repeated(ridge__call *c, ridge__elementwise *e)
 /* ADD and the like into a sum: through scratch. */
 static ridge_status run_function(ridge__call *c)
 {
+    if (is_derivative(c->op))
+        return run_derivative(c);
     ridge__elementwise e = {.function = c->op->function,
                             .scale = (float)c->op->scale,
                             .a = ridge__in_array(c, 0),
@@ -236,14 +210,13 @@ static ridge_status run_function(ridge__call *c)
         e.b = ridge__in_array(c, 1);
     if (adds)
         RIDGE_TRY(ridge__scratch_take(c, c->out[0]->elements, e.y.dtype, &e.y));
-    const bool is_dense =
-        ridge__out_part(c, 0)->is_rows || is_derivative(c->op) || is_alike(c);
+    const bool is_dense = ridge__out_part(c, 0)->is_rows || is_alike(c);
     RIDGE_TRY(ridge__rows_have_bias(c) ? ridge__rows_bias_add(c, &e)
               : is_dense               ? run_dense(c, &e)
                                        : run_repeated(c, &e));
     if (!adds)
         return RIDGE_OK;
-    RIDGE_TRY(add_onto(c, 0, e.y));
+    RIDGE_TRY(ridge__output_add(c, 0, e.y));
     ridge__scratch_give(c, &e.y);
     return RIDGE_OK;
 }

@@ -430,7 +430,7 @@ static ridge_status check_run(ridge_ctx *cx, const ridge_partition_run *run)
                           "a mesh of %lld runs on as many ranks, not %d",
                           (long long)ranks, run->ranks.ranks);
     }
-    return ridge__machine_check(cx, run->partition);
+    return ridge__machine_check(cx, NULL, run->partition);
 }
 
 ridge_status ridge_partition_run_check(ridge_ctx *cx, const ridge_partition_run *run,

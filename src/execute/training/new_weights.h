@@ -25,4 +25,7 @@ uint64_t ridge__new_weight_key(const char *name, int64_t layer, uint64_t seed);
 void ridge__new_weight_fill(ridge__team *team, const ridge__new_weight *weight,
                             float *out);
 
+/** The same of numbers that are even over 0 .. 1; scale is not heeded. */
+void ridge__new_weight_uniform(const ridge__new_weight *weight, float *out);
+
 #endif

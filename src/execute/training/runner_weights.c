@@ -3,6 +3,7 @@
  */
 #include "block_moments.h"
 #include "host_memory.h"
+#include "new_decays.h"
 #include "new_weights.h"
 #include "runner.h"
 #include "weight_scale.h"
@@ -214,15 +215,16 @@ static ridge_status fill_new(const held *h, void *payload, float *out)
     bool is_moment;
     held named = *h;
     named.base = weight_name(h, &is_moment);
+    const ridge__new_weight weight = {
+        .key = ridge__new_weight_key(named.base, h->layer, how->seed),
+        .scale = (float)scale_of(&named, how->scale),
+        .region = &h->region};
     if (is_norm(&named)) {
         const int64_t n = ridge_region_elements(&h->region);
         for (int64_t i = 0; i < n; i++)
             out[i] = 1.0F;
-    } else if (h->region.n_dims > 1 && !ends_with(named.base, "bias")) {
-        const ridge__new_weight weight = {
-            .key = ridge__new_weight_key(named.base, h->layer, how->seed),
-            .scale = (float)scale_of(&named, how->scale),
-            .region = &h->region};
+    } else if (!ridge__new_decay_fill(how->team, named.base, &weight, out) &&
+               h->region.n_dims > 1 && !ends_with(named.base, "bias")) {
         ridge__new_weight_fill(how->team, &weight, out);
     }
     return RIDGE_OK;

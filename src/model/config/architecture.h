@@ -52,7 +52,8 @@ enum {
     RIDGE__A_NATIVE = 1u << 26,       /* a checkpoint's own parameter file */
     RIDGE__A_ONE_SET = 1u << 27,      /* layers share one set of weights (ALBERT) */
     RIDGE__A_CONV_BIAS = 1u << 28,
-    RIDGE__A_KEY_UNBIASED = 1u << 29
+    RIDGE__A_KEY_UNBIASED = 1u << 29,
+    RIDGE__A_GROUP_NORM = 1u << 30 /* the norm of a state space goes by its groups */
 };
 
 /* Sizes that a config may leave out when it describes a part of a model. */

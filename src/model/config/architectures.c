@@ -140,7 +140,8 @@ static const ridge__arch ARCHITECTURES[] = {
     {"|minimax_m3|", 0, .norms = 2, .qk_norm = RIDGE__QK_HEAD, .qk_key = "use_qk_norm"},
     {"|step3p5|step3p7|", RIDGE__A_HEAD_GATE | RIDGE__A_MTP_DENSE, .norms = 2,
      .qk_norm = RIDGE__QK_HEAD},
-    {"|nemotron_h|", RIDGE__A_NOT_GATED | RIDGE__A_CONV_BIAS | RIDGE__A_ROUTER_BIAS, .norms = 1,
+    {"|nemotron_h|", RIDGE__A_NOT_GATED | RIDGE__A_CONV_BIAS | RIDGE__A_ROUTER_BIAS |
+     RIDGE__A_GROUP_NORM, .norms = 1,
      ATTENTION_BIAS, .mlp_bias_key = "mlp_bias"},
     {"|lfm2|lfm2_moe|", RIDGE__A_TIED | RIDGE__A_ROUTER_BIAS, .norms = 2,
      .qk_norm = RIDGE__QK_HEAD},

@@ -73,6 +73,8 @@ static ridge_status read_state_space(ridge__config *c, ridge_mixer *m)
     RIDGE_TRY(ridge__config_flag(c, "use_bias", false, &has_bias));
     RIDGE_TRY(ridge__config_flag(c, "mamba_proj_bias", false, &has_mamba_bias));
     m->has_proj_bias = has_bias || has_mamba_bias;
+    if (ridge__arch_has(c, RIDGE__A_GROUP_NORM) && m->state_groups > 1)
+        m->norm_groups = m->state_groups;
     m->v_head_dim = m->head_dim;
     m->kv_heads = m->heads;
     return RIDGE_OK;

@@ -104,7 +104,8 @@ static int smoothed(ridge__lower *l, const char *base, const char *out, int x,
 /* ---- the scan -------------------------------------------------------------------- */
 
 typedef struct scan_inputs {
-    int q, k, v, decay; /* tensors; decay -1: none */
+    ridge_scan kind;
+    int q, k, v, decay, step; /* tensors; -1: none */
 } scan_inputs;
 
 static int scan(ridge__lower *l, const scan_dims *d, scan_inputs in)
@@ -113,7 +114,7 @@ static int scan(ridge__lower *l, const scan_dims *d, scan_inputs in)
         return -1;
     ridge_operation op = ridge__operation_new(RIDGE_OPCODE_SCAN, NULL);
     op.part = l->part;
-    op.scan = RIDGE_SCAN_LINEAR;
+    op.scan = in.kind;
     op.is_causal = true;
     op.scan_flops_per_token = ridge__lower_scan_flops(l);
     op.inputs[op.n_inputs++] = in.q;
@@ -121,6 +122,8 @@ static int scan(ridge__lower *l, const scan_dims *d, scan_inputs in)
     op.inputs[op.n_inputs++] = in.v;
     if (in.decay >= 0)
         op.inputs[op.n_inputs++] = in.decay;
+    if (in.step >= 0)
+        op.inputs[op.n_inputs++] = in.step;
     /* Engines hold states in fp32 whatever the cache's format. */
     const int state = ridge__lower_state(l, "state", RIDGE_DTYPE_FP32,
                                          RIDGE__DIMS(l->dim_b, d->n, d->a, d->p));
@@ -132,12 +135,16 @@ static int scan(ridge__lower *l, const scan_dims *d, scan_inputs in)
     return o;
 }
 
-/* A decay from a map of h: time-step bias added, times the rate of the head. */
-static int scaled_decay(ridge__lower *l, int raw, ridge__dims bias, ridge__dims rate)
+/* A decay from a map of h: softplus of it and a bias, times the rate of the head, of
+ * which the logarithm is learned. @param step  out: the softplus alone */
+static int scaled_decay(ridge__lower *l, int raw, ridge__dims bias, ridge__dims rate,
+                        int *step)
 {
-    const int step = ridge__lower_bias(l, "decay_step", raw, "dt_bias", bias);
-    const int a = ridge__lower_weight(l, "a_log", rate);
-    return ridge__lower_function(l, "decay", RIDGE_FUNCTION_MULTIPLY, step, a);
+    const int biased = ridge__lower_bias(l, "decay_biased", raw, "dt_bias", bias);
+    const int a_log = ridge__lower_weight(l, "a_log", rate);
+    const int a = ridge__lower_function(l, "decay_rate", RIDGE_FUNCTION_EXP, a_log, -1);
+    *step = ridge__lower_function(l, "decay_step", RIDGE_FUNCTION_SOFTPLUS, biased, -1);
+    return ridge__lower_function(l, "decay", RIDGE_FUNCTION_MULTIPLY, *step, a);
 }
 
 int ridge__lower_delta(ridge__lower *l, int h)
@@ -164,9 +171,9 @@ int ridge__lower_delta(ridge__lower *l, int h)
     v = smoothed(l, "v", "v_smooth", v, values);
     const int beta =
         ridge__lower_function(l, "beta", RIDGE_FUNCTION_SIGMOID, beta_raw, -1);
-    v = ridge__lower_function(l, "v_step", RIDGE_FUNCTION_MULTIPLY, v, beta);
-    const int decay = scaled_decay(l, decay_raw, heads, heads);
-    int o = scan(l, &d, (scan_inputs){q, k, v, decay});
+    int time_step;
+    const int decay = scaled_decay(l, decay_raw, heads, heads, &time_step);
+    int o = scan(l, &d, (scan_inputs){RIDGE_SCAN_DELTA, q, k, v, decay, beta});
     o = ridge__lower_norm(l, "o_norm", o, RIDGE__DIMS(d.p), 1);
     o = ridge__lower_function(l, "o_gated", RIDGE_FUNCTION_SWIGLU, z, o);
     return map_out(l, o, values, false);
@@ -194,8 +201,8 @@ static int through_rank(ridge__lower *l, int h, const rank_path *p)
     return ridge__lower_map(l, map_from_d(l, h, down), &up);
 }
 
-/* A decay for each channel and a step for each head. @return decay; k is stepped */
-static int channel_decay(ridge__lower *l, const scan_dims *d, int h, int *k)
+/* A decay for each channel and a step for each head. */
+static int channel_decay(ridge__lower *l, const scan_dims *d, int h, int *step)
 {
     const ridge__dims keys = RIDGE__DIMS(d->k, d->a), heads = RIDGE__DIMS(d->k);
     const rank_path path = {.low = "decay_low",
@@ -206,14 +213,13 @@ static int channel_decay(ridge__lower *l, const scan_dims *d, int h, int *k)
                             .rank = l->layer->mixer.decay_rank,
                             .to = keys};
     const int raw = through_rank(l, h, &path);
-    const int step_bias = ridge__lower_bias(l, "decay_step", raw, "dt_bias", keys);
-    const int rate = ridge__lower_weight(l, "a_log", heads);
     const int step_raw = map_from_d(
-        l, h, (ridge__map){.out = "step_raw", .weight = "step", .to = heads});
-    const int step =
+        l, h,
+        (ridge__map){.out = "step_raw", .weight = "step", .to = RIDGE__DIMS(d->n)});
+    int time_step;
+    *step =
         ridge__lower_function(l, "step_share", RIDGE_FUNCTION_SIGMOID, step_raw, -1);
-    *k = ridge__lower_function(l, "k_step", RIDGE_FUNCTION_MULTIPLY, *k, step);
-    return ridge__lower_function(l, "decay", RIDGE_FUNCTION_MULTIPLY, step_bias, rate);
+    return scaled_decay(l, raw, keys, heads, &time_step);
 }
 
 int ridge__lower_lightning(ridge__lower *l, int h)
@@ -232,7 +238,9 @@ int ridge__lower_lightning(ridge__lower *l, int h)
     k = smoothed(l, "k", "k_smooth", k, keys);
     v = smoothed(l, "v", "v_smooth", v, values);
     const bool has_decay = m->decay_rank > 0;
-    const int decay = has_decay ? channel_decay(l, &d, h, &k) : -1;
+    int step = -1;
+    const int decay = has_decay ? channel_decay(l, &d, h, &step) : -1;
+    const ridge_scan kind = has_decay ? RIDGE_SCAN_DELTA : RIDGE_SCAN_LINEAR;
     const rank_path path = {.low = "gate_low",
                             .out = "gate_raw",
                             .first = "gate_a",
@@ -241,7 +249,7 @@ int ridge__lower_lightning(ridge__lower *l, int h)
                             .rank = m->gate_rank,
                             .to = values};
     const int gate_raw = through_rank(l, h, &path);
-    int o = scan(l, &d, (scan_inputs){q, k, v, decay});
+    int o = scan(l, &d, (scan_inputs){kind, q, k, v, decay, step});
     o = ridge__lower_norm(l, "o_norm", o, has_decay ? RIDGE__DIMS(d.p) : values, 1);
     const int gate =
         ridge__lower_function(l, "gate_share", RIDGE_FUNCTION_SIGMOID, gate_raw, -1);
@@ -275,21 +283,25 @@ int ridge__lower_ssm(ridge__lower *l, int h)
     int c = map_from_d(
         l, h,
         (ridge__map){.out = "c", .weight = "wc", .to = keys, .has_bias = has_bias});
-    const int step = map_from_d(
+    const int raw = map_from_d(
         l, h,
         (ridge__map){
             .out = "decay_raw", .weight = "wdt", .to = heads, .has_bias = has_bias});
     x = smoothed(l, "x", "x_smooth", x, values);
     b = smoothed(l, "b", "b_smooth", b, keys);
     c = smoothed(l, "c", "c_smooth", c, keys);
-    const int decay = scaled_decay(l, step, heads, heads);
-    const int state = scan(l, &d, (scan_inputs){c, b, x, decay});
+    int step;
+    const int decay = scaled_decay(l, raw, heads, heads, &step);
+    const int state =
+        scan(l, &d, (scan_inputs){RIDGE_SCAN_LINEAR, c, b, x, decay, step});
     const int skip = ridge__lower_weight(l, "skip", heads);
     const int past =
         ridge__lower_function(l, "x_skip", RIDGE_FUNCTION_MULTIPLY, x, skip);
     int o = ridge__lower_function(l, "o_sum", RIDGE_FUNCTION_ADD, state, past);
     o = ridge__lower_function(l, "o_gated", RIDGE_FUNCTION_SWIGLU, z, o);
     o = ridge__lower_norm(l, "o_norm", o, values, 1);
+    if (!ridge__builder_is_bad(&l->b))
+        l->b.p.ops[l->b.p.n_ops - 1].norm_groups = m->norm_groups;
     return map_out(l, o, values, has_bias);
 }
 

@@ -189,6 +189,7 @@ static const attribute ATTRIBUTES[] = {
     {"chosen", ATTRIBUTE_EXTRA, 0, RIDGE_ATTENTION_CHOSEN},
     {"window", ATTRIBUTE_COUNT, FIELD(window), 0},
     {"k", ATTRIBUTE_COUNT, FIELD(experts_per_token), 0},
+    {"groups", ATTRIBUTE_COUNT, FIELD(norm_groups), 0},
     {"context", ATTRIBUTE_REAL, FIELD(context_tokens), 0},
     {"scale", ATTRIBUTE_REAL, FIELD(scale), 0},
     {"flops", ATTRIBUTE_REAL, FIELD(scan_flops_per_token), 0},

@@ -143,6 +143,7 @@ static void write_attributes(const writer *w, const ridge_operation *op,
     write_real(w->out, "scale", op->scale);
     write_real(w->out, "flops", op->scan_flops_per_token);
     write_count(w->out, "k", op->experts_per_token);
+    write_count(w->out, "groups", op->norm_groups);
     write_dim(w, "over", op->position_dim);
     if (op->rule != RIDGE_UPDATE_RULE_MOMENTS)
         ridge_buf_printf(w->out, " rule=%s", ridge_update_rule_text(op->rule));

@@ -17,7 +17,7 @@ ridge_status ridge__reader_kind(ridge__reader *r, ridge_str value, ridge_operati
     return ridge__reader_fail(
         r, (size_t)(value.p - r->text.p),
         is_norm ? "a norm is of kind rms or layer"
-                : "a scan is of kind linear, convolution, select or pool");
+                : "a scan is of kind linear, delta, convolution, select or pool");
 }
 
 ridge_status ridge__reader_part(ridge__reader *r, ridge_str value, ridge_operation *op)

@@ -197,11 +197,13 @@ static void rule_scan(const ridge_program *program, const ridge_operation *op,
     static void (*const RULES[])(const ridge_program *, const ridge_operation *,
                                  ridge__op_rule *) = {
         [RIDGE_SCAN_LINEAR] = rule_linear,
+        [RIDGE_SCAN_DELTA] = rule_linear,
         [RIDGE_SCAN_CONVOLUTION] = rule_convolution,
         [RIDGE_SCAN_SELECT] = rule_select,
         [RIDGE_SCAN_POOL] = rule_pool,
     };
     static const int LEAST[] = {[RIDGE_SCAN_LINEAR] = 3,
+                                [RIDGE_SCAN_DELTA] = 3,
                                 [RIDGE_SCAN_CONVOLUTION] = 2,
                                 [RIDGE_SCAN_SELECT] = 2,
                                 [RIDGE_SCAN_POOL] = 3};
