@@ -296,9 +296,9 @@ static void what_is_missing_is_named(void **state)
                                            &beyond, NULL, out),
                   RIDGE_E_ARG, "its dim 1 has 2 elements from 1, of 2");
     assert_failed(w->cx,
-                  ridge_weight_source_read(w->cx, s, (ridge_weight_name){"a_log", 0},
+                  ridge_weight_source_read(w->cx, s, (ridge_weight_name){"index_wk", 0},
                                            &g, NULL, out),
-                  RIDGE_E_NOTFOUND, "knows no name for the weight a_log");
+                  RIDGE_E_NOTFOUND, "knows no name for the weight index_wk");
 }
 
 static void damaged_files_are_refused(void **state)

@@ -29,7 +29,8 @@ void ridge__new_weight_uniform(const ridge__new_weight *weight, float *out)
     const int64_t n = ridge_region_elements(weight->region);
     for (int64_t i = 0; i < n; i++) {
         const uint64_t at = (uint64_t)whole_place(weight->region, i);
-        out[i] = (float)(((double)(mix(weight->key + at) >> 11) + 0.5) * 0x1p-53);
+        out[i] = (float)(((double)(ridge__counter_bits(weight->key + at) >> 11) + 0.5) *
+                         0x1p-53);
     }
 }
 

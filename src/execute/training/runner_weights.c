@@ -254,6 +254,7 @@ static bool is_query_normed(const held *h, const reading *from)
                                    (ridge_weight_name){"q_norm_weight", h->layer});
 }
 
+/* Norms of what a recurrence gives multiply by their weight in any model. */
 static ridge_status fill_source(const held *h, void *payload, float *out)
 {
     const reading *from = payload;
@@ -264,7 +265,8 @@ static ridge_status fill_source(const held *h, void *payload, float *out)
     RIDGE_TRY(ridge_weight_source_read(h->r->cx, from->source,
                                        (ridge_weight_name){named.base, h->layer},
                                        &h->region, NULL, out));
-    if (from->numerics->has_plus_one_norm && is_norm(&named)) {
+    const bool is_gated_norm = strcmp(named.base, "o_norm_weight") == 0;
+    if (from->numerics->has_plus_one_norm && is_norm(&named) && !is_gated_norm) {
         for (int64_t i = 0; i < n; i++)
             out[i] += 1.0F;
     }

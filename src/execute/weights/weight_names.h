@@ -12,7 +12,7 @@ typedef enum ridge__weight_order {
     RIDGE__WEIGHT_EXPERTS /* LINEAR, a tensor for each index of the first dim */
 } ridge__weight_order;
 
-enum { RIDGE__WEIGHT_NAME_MAX = 4 };
+enum { RIDGE__WEIGHT_NAME_MAX = 8, RIDGE__PACKED_NAME_MAX = 3 };
 
 /** A part of the rows (MATRIX: columns) of a tensor that holds several weights. */
 typedef struct ridge__fused_name {
@@ -20,6 +20,23 @@ typedef struct ridge__fused_name {
     int behind;          /* weights of this one's size that stand behind it */
     bool is_first;       /* it stands first, whatever is behind */
 } ridge__fused_name;
+
+/** Weights whose sizes differ one behind another in the rows of a tensor. */
+typedef enum ridge__packing {
+    RIDGE__PACK_DELTA_HEADS, /* key head by key head: q, k, v, z of its value heads */
+    RIDGE__PACK_DELTA_STEPS, /* key head by key head: beta, decay */
+    RIDGE__PACK_DELTA_TAPS,  /* q, k, v */
+    RIDGE__PACK_STATE_SPACE, /* z, x, B, C, dt */
+    RIDGE__PACK_STATE_TAPS,  /* x, B, C */
+    RIDGE__PACK_CONVOLUTION, /* B, C, x */
+    RIDGE__PACK_QUERY_GATE   /* head by head: query, gate */
+} ridge__packing;
+
+typedef struct ridge__packed_name {
+    const char *pattern; /* NULL: there is none */
+    ridge__packing packing;
+    int member; /* which of them */
+} ridge__packed_name;
 
 typedef struct ridge__weight_rule {
     const char *base;
@@ -31,6 +48,8 @@ typedef struct ridge__weight_rule {
      * that is there counts. */
     const char *patterns[RIDGE__WEIGHT_NAME_MAX];
     ridge__fused_name fused;
+    /* Where the layer's mixer is of that kind, before all patterns. */
+    ridge__packed_name packed[RIDGE__PACKED_NAME_MAX];
 } ridge__weight_rule;
 
 /** Checkpoints that have names of one kind. */

@@ -3,7 +3,7 @@
  * dims lie against the program's, and rotary pairs put side by side. A program turns
  * elements (2i, 2i+1) of a head, most checkpoints (i, i + half).
  */
-#include "weight_names.h"
+#include "packed_rows.h"
 #include "weight_source.h"
 
 #include <string.h>
@@ -18,10 +18,16 @@ typedef struct weight_reader {
     int64_t to[RIDGE_TENSOR_DIM_MAX];   /* steps of out, in elements */
     int64_t from[RIDGE_TENSOR_DIM_MAX]; /* steps of the tensor */
     int64_t rotary;                     /* elements of the last dim that turn */
+    ridge__packed_rows packed;          /* groups 0: the tensor is this weight's */
     bool is_short;                      /* a name could not be spelled: no memory */
 } weight_reader;
 
 /* ---- names ----------------------------------------------------------------------- */
+
+static bool is_head(const char *pattern)
+{
+    return strncmp(pattern, "lm_head", 7) == 0;
+}
 
 /* A pattern with its numbers, under the checkpoint's prefix. The head stands beside it:
  * "model.layers..." but "lm_head.weight". NULL: no memory. */
@@ -31,7 +37,7 @@ static const char *spell(ridge_ctx *cx, const char *prefix, const char *pattern,
     ridge_buf b;
     ridge_buf_init(&b, ridge_ctx_scratch(cx));
     ridge_str head = ridge_str_of(prefix);
-    if (strncmp(pattern, "lm_head", 7) == 0 && head.n > 0) {
+    if (is_head(pattern) && head.n > 0) {
         head.n--; /* the '.' of "model." or "transformer." */
         while (head.n > 0 && head.p[head.n - 1] != '.')
             head.n--;
@@ -54,12 +60,32 @@ static const ridge__stored_tensor *tensor_named(weight_reader *r, const char *pa
     const ridge_weight_source *s = r->source;
     const char *name =
         pattern == NULL ? NULL : spell(r->cx, s->prefix, pattern, &r->name, expert);
-    const int32_t at =
+    int32_t at =
         name == NULL ? -1 : ridge__token_table_find(&s->names, ridge_str_of(name));
     r->is_short = r->is_short || (pattern != NULL && name == NULL);
+    if (at < 0 && pattern != NULL && is_head(pattern)) /* outside of all parts */
+        at = ridge__token_table_find(&s->names, ridge_str_of(pattern));
     if (at >= 0 && r->out != NULL)
         s->is_read[at] = true;
     return at < 0 ? NULL : &s->tensors[at];
+}
+
+/* A tensor that holds the weight among others, as the layer's mixer packs them. */
+static const ridge__stored_tensor *find_packed(weight_reader *r)
+{
+    const ridge_model *model = r->source->model;
+    const ridge_mixer *mixer = ridge__mixer_of(model, r->name.layer);
+    for (int i = 0; mixer != NULL && i < RIDGE__PACKED_NAME_MAX; i++) {
+        const ridge__packed_name *name = &r->rule->packed[i];
+        if (name->pattern == NULL ||
+            !ridge__packed_rows_of(model, mixer, name, &r->packed))
+            continue;
+        const ridge__stored_tensor *t = tensor_named(r, name->pattern, 0);
+        if (t != NULL)
+            return t;
+    }
+    r->packed = (ridge__packed_rows){.groups = 0};
+    return NULL;
 }
 
 /* The first pattern that the checkpoint has; NULL: none. */
@@ -69,6 +95,7 @@ static const ridge__stored_tensor *find_tensor(weight_reader *r, int64_t expert,
     const ridge__weight_rule *rule = r->rule;
     const ridge__stored_tensor *t = NULL;
     *is_fused = false;
+    t = find_packed(r);
     for (int i = 0; t == NULL && i < RIDGE__WEIGHT_NAME_MAX; i++)
         t = tensor_named(r, rule->patterns[i], expert);
     if (t != NULL)
@@ -87,7 +114,8 @@ static ridge_status fail_missing(const weight_reader *r, int64_t expert)
     for (int i = 0; i < RIDGE__WEIGHT_NAME_MAX; i++) {
         const char *pattern = r->rule->patterns[i];
         if (pattern == NULL && i == 0)
-            pattern = r->rule->fused.pattern;
+            pattern = r->rule->fused.pattern ? r->rule->fused.pattern
+                                             : r->rule->packed[0].pattern;
         if (pattern == NULL)
             continue;
         const char *name = spell(r->cx, r->source->prefix, pattern, &r->name, expert);
@@ -133,8 +161,8 @@ static wanted lay_out(weight_reader *r, int64_t all_columns)
         ridge__dense_strides(g->n_dims, g->shape, r->from);
         return (wanted){product(g->shape, 0, g->n_dims), 1, 0};
     }
-    const int split =
-        first + r->rule->in_dims < g->n_dims ? first + r->rule->in_dims : g->n_dims;
+    const int most = g->n_dims > 1 ? g->n_dims - 1 : g->n_dims; /* one dim is out */
+    const int split = first + r->rule->in_dims < most ? first + r->rule->in_dims : most;
     const wanted w = {product(g->shape, split, g->n_dims),
                       product(g->shape, first, split), 0};
     const bool is_matrix = r->rule->order == RIDGE__WEIGHT_MATRIX;
@@ -180,6 +208,21 @@ static bool find_rows(const ridge__fused_name *fused, int64_t all, wanted *w)
     return behind < all;
 }
 
+/* Elements that a packed row has of this weight: taps of a channel, or one. */
+static int64_t packed_width(const weight_reader *r, const wanted *w)
+{
+    return w->rows / (r->packed.groups * r->packed.rows);
+}
+
+static bool find_packed_rows(const weight_reader *r, int64_t all, wanted *w)
+{
+    const ridge__packed_rows *p = &r->packed;
+    const int64_t width = packed_width(r, w);
+    w->first_row = p->first * width;
+    return width > 0 && w->rows == p->groups * p->rows * width &&
+           all == p->groups * p->group_rows * width;
+}
+
 static ridge_status check_shape(const weight_reader *r, const ridge__stored_tensor *t,
                                 bool is_fused, wanted *w)
 {
@@ -191,7 +234,9 @@ static ridge_status check_shape(const weight_reader *r, const ridge__stored_tens
         fits = t->n_dims == 2 && t->shape[other] == w->columns;
     if (fits) {
         const int64_t rows = elements / w->columns;
-        fits = is_fused ? find_rows(&r->rule->fused, rows, w) : rows == w->rows;
+        fits = r->packed.groups > 0 ? find_packed_rows(r, rows, w)
+               : is_fused           ? find_rows(&r->rule->fused, rows, w)
+                                    : rows == w->rows;
     }
     if (!fits)
         return fail_shape(r, t, w);
@@ -260,11 +305,35 @@ static void copy_tensor(const weight_reader *r, const ridge__stored_tensor *t,
     const int last = g->n_dims - 1;
     const int64_t end = g->start[last] + g->count[last];
     const unsigned char *base =
-        t->data + (size_t)(w->first_row * row) * ridge__stored_bytes(t->stored);
+        t->data + (w->first_row * row) * (int64_t)ridge__stored_bytes(t->stored);
     for (int64_t at = g->start[last]; at < end;) {
         const last_run run = run_at(r, at, end);
         copy_run(r, t, base, out, &run);
         at += run.count;
+    }
+}
+
+/* Packed by groups of heads: those of a group lie as they do by themselves, so each
+ * group that the region meets is a region whose rows begin elsewhere. The dim of heads
+ * is the first of those behind in_dims. */
+static void copy_groups(const weight_reader *r, const ridge__stored_tensor *t,
+                        const wanted *w, float *out)
+{
+    const ridge_region *all = r->region;
+    const ridge__packed_rows *p = &r->packed;
+    const int dim = r->rule->in_dims;
+    const int64_t each = all->shape[dim] / p->groups; /* heads of a group */
+    const int64_t end = all->start[dim] + all->count[dim];
+    ridge_region part = *all;
+    weight_reader own = *r;
+    own.region = &part;
+    for (int64_t at = all->start[dim]; at < end; at += part.count[dim]) {
+        const int64_t group = at / each, behind = (group + 1) * each;
+        wanted rows = *w;
+        part.start[dim] = at;
+        part.count[dim] = (behind < end ? behind : end) - at;
+        rows.first_row = group * (p->group_rows - p->rows) + p->first;
+        copy_tensor(&own, t, &rows, out + (at - all->start[dim]) * r->to[dim]);
     }
 }
 
@@ -298,16 +367,23 @@ static ridge_status read_one(weight_reader *r, int64_t expert, float *out)
     RIDGE_TRY(unpack(r, &t));
     wanted w = lay_out(r, t.n_dims == 2 ? t.shape[1] : 1);
     RIDGE_TRY(check_shape(r, &t, is_fused, &w));
-    copy_tensor(r, &t, &w, out);
+    if (r->packed.groups > 1)
+        copy_groups(r, &t, &w, out);
+    else
+        copy_tensor(r, &t, &w, out);
     return RIDGE_OK;
 }
 
 /* ---- all ------------------------------------------------------------------------- */
 
-/* Dims that turn: all of a head, or the part that the model turns. */
+/* Dims that turn: all of a head, or the part that the model turns; none of a recurrent
+ * layer. */
 static int64_t rotary_dims(const weight_reader *r)
 {
     const ridge_numerics *n = &r->source->numerics;
+    const ridge_mixer *mixer = ridge__mixer_of(r->source->model, r->name.layer);
+    if (mixer != NULL && mixer->kind != RIDGE_MIXER_ATTENTION)
+        return 0;
     const int64_t h = r->region->shape[r->region->n_dims - 1];
     if (!r->rule->is_rotary || n->has_paired_rope)
         return 0;

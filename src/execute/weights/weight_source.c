@@ -247,6 +247,7 @@ ridge_status ridge_weight_source_open(ridge_ctx *cx, const char *path,
         return ridge_fail_nomem(cx);
     s->numerics = numerics == NULL ? ridge_numerics_default() : *numerics;
     s->format = "safetensors";
+    s->model = model;
     if (!ridge_path_exists(path)) {
         return ridge_fail(cx, RIDGE_E_NOTFOUND,
                           "%s: no such checkpoint: name a folder with %s, a "

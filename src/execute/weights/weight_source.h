@@ -16,7 +16,8 @@ struct ridge_weight_source {
     ridge__token_table names; /* index of a tensor */
     bool *is_read;            /* [n]: a part of it has been asked for */
     const ridge__weight_family *family;
-    const char *prefix; /* before "embed_tokens.weight": "model." */
+    const ridge_model *model; /* that it is read for; NULL: not told */
+    const char *prefix;       /* before "embed_tokens.weight": "model." */
     double bytes;
 };
 

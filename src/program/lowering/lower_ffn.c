@@ -13,6 +13,7 @@ typedef struct type_trait {
 /* clang-format off */
 static const type_trait TRAITS[] = {
     {"gemma", RIDGE_FUNCTION_GELU, RIDGE_FUNCTION_GEGLU, true},
+    {"nemotron_h", RIDGE_FUNCTION_RELU2, RIDGE_FUNCTION_SWIGLU, false},
     {"nemotron", RIDGE_FUNCTION_RELU2, RIDGE_FUNCTION_SWIGLU, true},
     {"opt", RIDGE_FUNCTION_RELU, RIDGE_FUNCTION_SWIGLU, false},
     {"t5", RIDGE_FUNCTION_RELU, RIDGE_FUNCTION_GEGLU, false},
