@@ -148,6 +148,8 @@ typedef struct ridge_train_report {
     double median_step_s; /* without the first two steps, if there are more */
     double tokens_per_s;
     double peak_flops_per_s; /* of all ranks, fp32; the best measured; 0: none */
+    double expert_load; /* rows of experts in the last step: the busiest rank's over the
+                           mean; 0: no experts */
     int ranks;
     double *peak_memory_bytes; /* [ranks]: of arrays on the device; owned by the ctx */
     double *weight_bytes;      /* [ranks]: weights and optimizer state */

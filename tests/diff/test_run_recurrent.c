@@ -1,6 +1,6 @@
 /*
  * Whole training steps of models with recurrent layers (gated delta nets, Mamba-2
- * hybrids, short convolutions): each layout must give the
+ * hybrids, short convolutions) or an indexer: each layout must give the
  * losses, the gradient norms, the weights and the states of one rank.
  */
 #include "layout_runs.h"
@@ -27,6 +27,16 @@ static const char SHORT[] =
     "'intermediate_size':24,'block_auto_adjust_ff_dim':false,'num_hidden_layers':4,"
     "'full_attn_idxs':[1,3],'conv_L_cache':3,'num_attention_heads':4,"
     "'num_key_value_heads':2,'vocab_size':64,'tie_word_embeddings':false}";
+
+static const char INDEXED[] = /* an indexer that chooses all tokens; latent attention */
+    "{'architectures':['DeepseekV32ForCausalLM'],'model_type':'deepseek_v32',"
+    "'hidden_size':16,'intermediate_size':24,'num_hidden_layers':4,"
+    "'num_attention_heads':4,'num_key_value_heads':4,'q_lora_rank':8,"
+    "'kv_lora_rank':8,'qk_nope_head_dim':4,'qk_rope_head_dim':4,'v_head_dim':4,"
+    "'index_n_heads':2,'index_head_dim':4,'index_topk':16,'vocab_size':64,"
+    "'n_routed_experts':4,'num_experts_per_tok':2,'moe_intermediate_size':12,"
+    "'first_k_dense_replace':1,'n_shared_experts':1,'norm_topk_prob':true,"
+    "'tie_word_embeddings':false}";
 
 /* clang-format off */
 static const way WAYS[] = {
@@ -89,12 +99,19 @@ static void short_convolutions_train_as_one_rank(void **state)
     check(SHORT);
 }
 
+static void indexers_of_all_tokens_train_as_one_rank(void **state)
+{
+    (void)state;
+    check_ways(INDEXED, WAYS, RIDGE_COUNT_OF(WAYS));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(delta_nets_train_as_one_rank),
         cmocka_unit_test(state_spaces_train_as_one_rank),
         cmocka_unit_test(short_convolutions_train_as_one_rank),
+        cmocka_unit_test(indexers_of_all_tokens_train_as_one_rank),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -375,7 +375,8 @@ ridge_status cli_run_plan(cli_run *run, run_plan *out)
 /* ---- the prediction ----------------------------------------------------------------
  */
 
-static ridge_status price(cli_run *run, const run_plan *p, ridge_train_price *out)
+static ridge_status price(cli_run *run, const run_plan *p, double expert_load,
+                          ridge_train_price *out)
 {
     const ridge_catalog *catalog;
     ridge_train_request r = {.model = p->model,
@@ -383,6 +384,8 @@ static ridge_status price(cli_run *run, const run_plan *p, ridge_train_price *ou
                              .seq_tokens = p->plan.seq_tokens,
                              .convention = p->plan.convention,
                              .knobs = ridge_knobs_free(),
+                             .expert_imbalance = expert_load,
+                             .documents = p->plan.documents,
                              .top = 1};
     r.knobs.precision = p->plan.layout.precision;
     RIDGE_TRY(cli_catalog(run, &catalog));
@@ -390,11 +393,14 @@ static ridge_status price(cli_run *run, const run_plan *p, ridge_train_price *ou
     return ridge_train_price_one(run->cx, &r, &p->plan.layout, out);
 }
 
-bool cli_run_price(cli_run *run, const run_plan *p, ridge_train_price *out)
+bool cli_run_price(cli_run *run, const run_plan *p, double expert_load,
+                   ridge_train_price *out)
 {
     if (!p->is_file || p->plan.slice_text == NULL)
         return false;
-    const bool is_priced = price(run, p, out) == RIDGE_OK && out->step_time_s > 0.0;
+    const double load = expert_load > 0.0 ? expert_load : p->plan.expert_imbalance;
+    const bool is_priced =
+        price(run, p, load, out) == RIDGE_OK && out->step_time_s > 0.0;
     if (!is_priced)
         ridge_ctx_clear(run->cx);
     return is_priced;

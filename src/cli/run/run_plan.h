@@ -38,9 +38,11 @@ const char *cli_run_format_text(cli_run *run, const run_plan *p);
 /** Key "format": chosen, fp32_s, bf16_s; absent: it was not chosen. */
 void cli_run_set_format(cli_run *run, const run_plan *p, ridge_json *object);
 
-/** The price of the plan's layout on its slice. @return false: no plan file, or it
- * cannot be priced there */
-bool cli_run_price(cli_run *run, const run_plan *p, ridge_train_price *out);
+/** The price of the plan's layout on its slice.
+ * @param expert_load  of the busiest rank over the mean; 0: as the plan has it
+ * @return false: no plan file, or it cannot be priced there */
+bool cli_run_price(cli_run *run, const run_plan *p, double expert_load,
+                   ridge_train_price *out);
 
 /** Whether this process speaks for all: the leading rank. */
 bool cli_run_is_lead(void);

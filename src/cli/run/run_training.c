@@ -235,16 +235,19 @@ int cli_run_training(cli_run *run, const run_plan *p)
 {
     ridge_train_run t;
     ridge_train_report report;
-    ridge_train_price price;
+    ridge_train_price price, loaded;
     watching w;
     if (train(run, p, &w, &t, &report) != RIDGE_OK)
         return cli_fail(run);
     if (!cli_run_is_lead())
         return 0;
-    const bool has_price = cli_run_price(run, p, &price);
+    const bool has_price = cli_run_price(run, p, 0.0, &price);
+    const bool has_loaded = has_price && report.expert_load > 0.0 &&
+                            cli_run_price(run, p, report.expert_load, &loaded);
     const ridge_run_view view = {.run = &t,
                                  .report = &report,
                                  .price = has_price ? &price : NULL,
+                                 .loaded = has_loaded ? &loaded : NULL,
                                  .events = w.events,
                                  .n_events = w.n_events,
                                  .flops_per_token = w.flops_per_token};

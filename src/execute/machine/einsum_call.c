@@ -366,6 +366,13 @@ static ridge_status reduce_one(ridge__call *c)
 /* ---- rows of experts ---------------------------------------------------------------
  */
 
+static void log_rows(const ridge__call *c, int64_t rows)
+{
+    ridge__rows_log *log = &c->m->rows;
+    if (!c->op->is_backward && !c->at->is_again && log->n < RIDGE__ROWS_LOG_MOST)
+        log->rows[log->n++] = (int32_t)rows;
+}
+
 /* rows [E, C, k..] w [E, k.., n..] -> rows [E, C, n..] */
 static ridge_status multiply_rows(ridge__call *c, int rows)
 {
@@ -388,6 +395,7 @@ static ridge_status multiply_rows(ridge__call *c, int rows)
                           "experts' rows times %s: only matrices of experts can be run",
                           w_tensor->name);
     }
+    log_rows(c, g.offsets[g.groups]);
     g.is_w_transposed = w_tensor->dims[1] != ridge__in_tensor(c, rows)->dims[2];
     return c->m->device->ops->grouped_gemm(c->m->device, &g);
 }

@@ -449,6 +449,7 @@ static ridge_status zero_value(ridge__machine *m, const ridge__value *v)
 
 ridge_status ridge__machine_begin(ridge__machine *m)
 {
+    m->rows.n = 0;
     for (int l = 0; l < RIDGE__LIST_REDUCE; l++) {
         const ridge__list *list = &m->unrolled.lists[l];
         for (int i = 0; i < list->n; i++) {

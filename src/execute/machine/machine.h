@@ -124,6 +124,15 @@ typedef struct ridge__machine_options {
                                      NULL: own ones */
 } ridge__machine_options;
 
+enum { RIDGE__ROWS_LOG_MOST = 4096 };
+
+/** Rows of experts that this rank multiplied, product by product of the forward pass
+ * since ridge__machine_begin; what goes beyond is left out. */
+typedef struct ridge__rows_log {
+    int n;
+    int32_t rows[RIDGE__ROWS_LOG_MOST];
+} ridge__rows_log;
+
 struct ridge__machine {
     ridge_ctx *cx;
     ridge__device *device;
@@ -144,6 +153,7 @@ struct ridge__machine {
     ridge__trace_event *trace;
     int64_t n_trace;
     bool is_traced;
+    ridge__rows_log rows;
 };
 
 /**

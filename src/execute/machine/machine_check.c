@@ -10,16 +10,43 @@ static ridge_status refuse(ridge_ctx *cx, const ridge_operation *op, const char 
                       ridge_opcode_text(op->code), why);
 }
 
+static int64_t last_size(const ridge_program *program, int tensor, int from_end)
+{
+    const ridge_tensor *t = &program->tensors[tensor];
+    return t->n_dims < from_end ? 0 : program->dims[t->dims[t->n_dims - from_end]].size;
+}
+
+/* An indexer that chooses all tokens chooses nothing: attention is as without it. */
+static ridge_status check_chosen(ridge_ctx *cx, const ridge_operation *op,
+                                 int64_t chosen, int64_t tokens)
+{
+    if (chosen >= tokens)
+        return RIDGE_OK;
+    return ridge_fail(
+        cx, RIDGE_E_ARG,
+        "%s (%s) cannot be run: it chooses %lld of %lld tokens, and sparse "
+        "attention has no kernel: take sequences of at most %lld tokens, "
+        "of which it chooses all (--seq %lld; with --generate, prompt and "
+        "--tokens together)",
+        op->name, ridge_opcode_text(op->code), (long long)chosen, (long long)tokens,
+        (long long)chosen, (long long)chosen);
+}
+
 static ridge_status check_attention(ridge_ctx *cx, const ridge_program *program,
                                     const ridge_operation *op)
 {
     ridge_attention_shape s;
     const ridge_tensor *q = &program->tensors[op->inputs[0]];
     const ridge_tensor *k = &program->tensors[op->inputs[1]];
-    if (op->extras & (RIDGE_ATTENTION_FAR | RIDGE_ATTENTION_CHOSEN))
-        return refuse(cx, op, "sparse attention has no kernel");
+    if (op->extras & RIDGE_ATTENTION_FAR)
+        return refuse(cx, op,
+                      "attention to compressed entries has no kernel: take a config "
+                      "without compress_ratios");
     if (!ridge_attention_shape_of(program, op, &s))
         return refuse(cx, op, "its dims are not those of attention");
+    if (s.chosen >= 0)
+        RIDGE_TRY(check_chosen(cx, op, program->dims[s.chosen].size,
+                               program->dims[s.s].size));
     if (op->extras & RIDGE_ATTENTION_SINKS) {
         const int at = op->extras & RIDGE_ATTENTION_ROPE ? 5 : 3;
         const ridge_tensor *sinks = &program->tensors[op->inputs[at]];
@@ -57,12 +84,17 @@ static ridge_status check_scan(ridge_ctx *cx, const ridge__device *device,
     const ridge_operation *forward =
         op->is_backward && op->forward_of >= 0 ? &program->ops[op->forward_of] : op;
     if (op->scan == RIDGE_SCAN_SELECT)
-        return refuse(cx, op, "sparse attention has no kernel");
+        return check_chosen(cx, op, last_size(program, forward->outputs[0], 1),
+                            last_size(program, forward->inputs[1], 2));
     if (op->scan == RIDGE_SCAN_POOL)
-        return refuse(cx, op, "attention to compressed entries has no kernel");
-    if (op->scan == RIDGE_SCAN_LINEAR && forward->n_inputs < 4)
         return refuse(cx, op,
-                      "linear attention whose decays are no weights has no kernel");
+                      "attention to compressed entries has no kernel: take a config "
+                      "without compress_ratios");
+    if (op->scan == RIDGE_SCAN_LINEAR && forward->n_inputs < 4)
+        return refuse(
+            cx, op,
+            "linear attention whose decays are no weights has no kernel: take "
+            "a config of layers with softmax attention");
     if (device != NULL && device->ops->recurrence == NULL)
         return refuse(cx, op,
                       "recurrent layers have no kernel on GPUs: use --engine threads "

@@ -130,6 +130,19 @@ static ridge_status recurrence_backward(ridge__call *c)
     return ridge__gradient_sums_finish(c, &s);
 }
 
+/* All tokens are chosen (machine_check.c): attention does not ask which. An indexer is
+ * trained by a loss of its own, which is not run: its gradients are 0. */
+static ridge_status choose_all(const ridge__call *c)
+{
+    for (int i = 0; i < c->op->n_outputs; i++) {
+        const size_t bytes =
+            (size_t)c->out[i]->elements * (size_t)ridge_dtype_bytes(c->out[i]->dtype);
+        if (!c->adds[i])
+            RIDGE_TRY(c->m->device->ops->zero(c->m->device, c->out[i]->p, bytes));
+    }
+    return RIDGE_OK;
+}
+
 static ridge_status run_scan(ridge__call *c)
 {
     const bool is_back = c->op->is_backward;
@@ -140,6 +153,7 @@ static ridge_status run_scan(ridge__call *c)
     case RIDGE_SCAN_DELTA:
         return is_back ? recurrence_backward(c) : recurrence_forward(c);
     case RIDGE_SCAN_SELECT:
+        return choose_all(c);
     case RIDGE_SCAN_POOL:
         break;
     }

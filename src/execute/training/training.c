@@ -1,5 +1,6 @@
 /* Training: batches, steps, evaluation, checkpoints, and what the watcher is told. */
 #include "device_cpu.h"
+#include "rows_load.h"
 #include "run_trace.h"
 #include "training_batch.h"
 
@@ -314,6 +315,7 @@ static ridge_status finish_report(ridge__rank_state *s, training *t,
                           ridge__runner_fixed_bytes(s->r)};
     double all[2 * RIDGE_RANK_MAX];
     RIDGE_TRY(ridge__share_doubles(s->r, s->r->world, own, 2, all));
+    RIDGE_TRY(ridge__rows_load(s->r, &report->expert_load));
     report->last_step = s->step;
     report->peak_flops_per_s = s->peak_flops_per_s;
     report->median_step_s = median(s);

@@ -4,6 +4,7 @@
 #include "ridge/report_run.h"
 
 #include <math.h>
+#include <stdio.h>
 
 static double most_memory(const ridge_train_report *r)
 {
@@ -39,6 +40,22 @@ static void row(ridge_table *t, const char *name, const char *measured,
     ridge_table_cell(t, isfinite(error) ? ridge_format_percent(error).s : "");
 }
 
+/* Experts' ranks wait for the busiest: new weights choose unevenly, and a plan does not
+ * know how. */
+static void add_loaded(const ridge_run_view *v, ridge_table *t)
+{
+    const ridge_train_report *r = v->report;
+    char load[32];
+    if (!(r->expert_load > 0.0) || r->ranks == 1)
+        return;
+    if (v->loaded)
+        row(t, "step, experts so loaded", ridge_format_seconds(r->median_step_s).s,
+            ridge_format_seconds(v->loaded->step_time_s).s,
+            v->loaded->step_time_s / r->median_step_s - 1.0);
+    snprintf(load, sizeof load, "%.2f", r->expert_load);
+    row(t, "busiest rank's experts", load, "", nan(""));
+}
+
 static void add_measured(ridge_ctx *cx, const ridge_run_view *v, ridge_sections *s)
 {
     const ridge_train_report *r = v->report;
@@ -48,6 +65,7 @@ static void add_measured(ridge_ctx *cx, const ridge_run_view *v, ridge_sections 
     row(t, "step", ridge_format_seconds(r->median_step_s).s,
         p ? ridge_format_seconds(p->step_time_s).s : "",
         p ? p->step_time_s / r->median_step_s - 1.0 : nan(""));
+    add_loaded(v, t);
     row(t, "tokens", ridge_format_si(r->tokens_per_s, "tokens/s").s, "", nan(""));
     if (r->peak_flops_per_s > 0.0)
         row(t, "MFU", ridge_format_percent(mfu(v)).s,
@@ -188,6 +206,8 @@ static void set_measured(ridge_ctx *cx, const ridge_run_view *v, ridge_json *obj
     ridge_json_set_double(o, "tokens_per_s", r->tokens_per_s);
     ridge_json_set_double(o, "mfu", mfu(v));
     ridge_json_set_double(o, "peak_flops_per_s", r->peak_flops_per_s);
+    if (r->expert_load > 0.0)
+        ridge_json_set_double(o, "expert_load", r->expert_load);
     ridge_json *peak = ridge_json_set_array(cx, o, "peak_memory_bytes");
     ridge_json *weights = ridge_json_set_array(cx, o, "weight_bytes");
     for (int i = 0; i < r->ranks; i++) {
@@ -211,5 +231,7 @@ void ridge_run_write_json(ridge_ctx *cx, const ridge_run_view *v, ridge_json *ob
     ridge_json *o = ridge_json_set_object(cx, object, "predicted");
     ridge_json_set_double(o, "step_time_s", v->price->step_time_s);
     ridge_json_set_double(o, "bound_step_time_s", v->price->bound_step_time_s);
+    if (v->loaded)
+        ridge_json_set_double(o, "loaded_step_time_s", v->loaded->step_time_s);
     ridge_json_set_double(o, "peak_memory_bytes", predicted_memory(v->price));
 }
