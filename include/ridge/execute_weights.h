@@ -296,6 +296,10 @@ RIDGE_NODISCARD ridge_status ridge_checkpoint_reader_open(
     ridge_ctx *cx, const char *path, const ridge_checkpoint_reader **out);
 /** The newest step that is whole in the folder of a run; -1: none. */
 int64_t ridge_checkpoint_latest(ridge_ctx *cx, const char *dir);
+/** What is wrong with the newest checkpoint of a run's folder, where it is not whole
+ * and an older one, or none, counts instead. @return NULL: it is whole, or there is
+ * none. Of the ctx */
+const char *ridge_checkpoint_latest_fault(ridge_ctx *cx, const char *dir);
 
 const char *ridge_checkpoint_reader_path(const ridge_checkpoint_reader *reader);
 int64_t ridge_checkpoint_reader_step(const ridge_checkpoint_reader *reader);

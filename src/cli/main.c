@@ -28,11 +28,12 @@ static void watch_signals(ridge_ctx *cx)
     interrupted_cx = cx;
     struct sigaction interrupt = {.sa_handler = cancel_on_interrupt,
                                   .sa_flags = (int)SA_RESETHAND};
-    struct sigaction pipe = {.sa_handler = SIG_IGN};
+    struct sigaction ignored = {.sa_handler = SIG_IGN};
     sigemptyset(&interrupt.sa_mask);
-    sigemptyset(&pipe.sa_mask);
+    sigemptyset(&ignored.sa_mask);
     sigaction(SIGINT, &interrupt, NULL);
-    sigaction(SIGPIPE, &pipe, NULL);
+    sigaction(SIGPIPE, &ignored, NULL);
+    sigaction(SIGXFSZ, &ignored, NULL); /* a file beyond the limit: a write fails */
 }
 
 /* A rank's terminal is its launcher's, whose own output may go to a file. */

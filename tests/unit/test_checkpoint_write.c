@@ -386,11 +386,14 @@ static void a_cut_file_is_refused_and_an_older_one_taken(void **state)
     const ridge_checkpoint_reader *r;
     save_step(w, 1);
     const char *path = save_step(w, 2);
+    assert_null(ridge_checkpoint_latest_fault(w->cx, w->dir));
     assert_int_equal(truncate(own_path(w->cx, path, "rank-00001.safetensors"), 5000),
                      0);
     assert_failed(w->cx, ridge_checkpoint_reader_open(w->cx, path, &r), RIDGE_E_PARSE,
                   "has 5000 bytes, not");
     assert_whole(w, 1);
+    assert_non_null(
+        strstr(ridge_checkpoint_latest_fault(w->cx, w->dir), "has 5000 bytes, not"));
     path = own_path(w->cx, w->dir, "step-000001");
     assert_int_equal(truncate(own_path(w->cx, path, "checkpoint.json"), 100), 0);
     assert_failed(w->cx, ridge_checkpoint_reader_open(w->cx, w->dir, &r),

@@ -26,6 +26,19 @@ ENV = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIR
            OMPI_MCA_btl_tcp_if_include="lo", OMPI_MCA_oob_tcp_if_include="lo")
 
 
+SMALL = {"hidden_size": 32, "num_attention_heads": 4, "num_key_value_heads": 4,
+         "num_hidden_layers": 4, "intermediate_size": 48, "vocab_size": 256,
+         "tie_word_embeddings": False, "max_position_embeddings": 256}
+RECURRENT = [
+    dict(SMALL, model_type="qwen3_5_text", head_dim=8, linear_num_key_heads=2,
+         linear_num_value_heads=4, linear_key_head_dim=8, linear_value_head_dim=8,
+         linear_conv_kernel_dim=4, layer_types=["linear_attention", "full_attention"] * 2),
+    dict(SMALL, model_type="nemotron_h", hybrid_override_pattern="M-*M", mamba_num_heads=4,
+         mamba_head_dim=8, n_groups=2, ssm_state_size=8, conv_kernel=4, attention_head_dim=8),
+    dict(SMALL, model_type="lfm2", full_attn_idxs=[1, 3], conv_L_cache=3,
+         block_auto_adjust_ff_dim=False)]
+
+
 def ridge(*args, prefix=(), env=None, timeout=100):
     env = env or ENV
     if prefix:  # Open MPI's own leaks
@@ -65,6 +78,42 @@ class Run(unittest.TestCase):
         self.assertEqual(len(four["measured"]["peak_memory_bytes"]), 4)
         self.assertGreater(one["measured"]["peak_memory_bytes"][0],
                            one["measured"]["weight_bytes"][0])
+
+    def test_a_full_disk_and_cut_checkpoints(self):
+        ck = self.dir / "ck"
+        self.train("--steps", "2", "--checkpoint", str(ck), "--checkpoint-every", "1")
+        done = ridge("run", CONFIG, "--data", str(self.text), *SIZES, "--steps", "3",
+                     "--checkpoint", str(ck), "--resume",
+                     prefix=("bash", "-c", 'ulimit -f 100; exec "$@"', "limited"))
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("is the disk full?", done.stderr)
+        self.assertEqual(sorted(p.name for p in ck.iterdir()), ["step-000001", "step-000002"])
+        for step, told in ((2, "going on from step 1 instead"),
+                           (1, "no checkpoint there is whole")):
+            os.truncate(ck / f"step-{step:06}" / "rank-00000.safetensors", 1000)
+            done = ridge("run", CONFIG, "--data", str(self.text), *SIZES, "--steps", "2",
+                         "--checkpoint", str(ck), "--checkpoint-every", "9",
+                         "--resume", "--eval-every", "0")
+            self.assertIn(told, done.stderr)
+            self.assertEqual(done.returncode, 0 if step == 2 else 2)
+            shutil.rmtree(ck / "step-000002", ignore_errors=True)
+
+    def test_recurrent_models_on_layouts(self):
+        for model in RECURRENT:
+            config = self.dir / "config.json"
+            config.write_text(json.dumps(model))
+            texts = []
+            for layout in ((), ("tp=2",), ("pp=2", "tp=2")):
+                ck = self.dir / "-".join((model["model_type"], *layout))
+                done = ridge("run", str(config), "--data", str(self.text), *SIZES, "--steps",
+                             "4", "precision=fp32", "--checkpoint", str(ck), *layout)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                done = ridge("run", str(config), "--generate", "--checkpoint", str(ck),
+                             "--tokenizer", "bytes", "--prompt", "The sum", "--tokens", "12",
+                             "precision=fp32", *layout)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                texts.append(done.stdout)
+            self.assertEqual(texts, texts[:1] * 3)
 
     def test_resumed_on_another_mesh(self):
         ck = str(self.dir / "ck")

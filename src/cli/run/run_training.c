@@ -210,6 +210,18 @@ static int emit_report(cli_run *run, const run_plan *p, const ridge_run_view *vi
     return cli_emit_text(run, &text);
 }
 
+/* Which checkpoint a run goes on from, if its newest is not whole. */
+static void tell_start(cli_run *run, const ridge_train_run *t)
+{
+    const char *dir = t->checkpoint_dir;
+    if (!t->is_resumed || !cli_run_is_lead())
+        return;
+    const char *fault = ridge_checkpoint_latest_fault(run->cx, dir);
+    const long long step = (long long)ridge_checkpoint_latest(run->cx, dir);
+    if (fault != NULL && step >= 0)
+        fprintf(stderr, "ridge: %s: going on from step %lld instead\n", fault, step);
+}
+
 static ridge_status train(cli_run *run, const run_plan *p, watching *w,
                           ridge_train_run *t, ridge_train_report *report)
 {
@@ -225,6 +237,7 @@ static ridge_status train(cli_run *run, const run_plan *p, watching *w,
                                                  RIDGE_CONVENTION_MATMUL_CAUSAL);
     t->watch = watch;
     t->payload = w;
+    tell_start(run, t);
     const char *format = cli_run_format_text(run, p);
     if (format && !run->is_json && cli_run_is_lead())
         printf("%s\n", format);

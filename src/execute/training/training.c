@@ -238,7 +238,8 @@ static ridge_status begin(ridge__rank_state *s)
     const ridge_train_run *run = s->run;
     const ridge_weight_source *source;
     if (run->is_resumed && run->checkpoint_dir &&
-        ridge_checkpoint_latest(s->r->cx, run->checkpoint_dir) >= 0)
+        (ridge_checkpoint_latest(s->r->cx, run->checkpoint_dir) >= 0 ||
+         ridge_checkpoint_latest_fault(s->r->cx, run->checkpoint_dir) != NULL))
         return resume(s);
     if (run->weights == NULL)
         return ridge__runner_init(s->r, run->seed, run->init_scale);

@@ -292,6 +292,14 @@ int64_t ridge_checkpoint_latest(ridge_ctx *cx, const char *dir)
     return ridge__checkpoint_within(cx, find_newest, &s) == RIDGE_OK ? s.step : -1;
 }
 
+const char *ridge_checkpoint_latest_fault(ridge_ctx *cx, const char *dir)
+{
+    search s = {.dir = dir, .step = -1};
+    if (ridge__checkpoint_within(cx, find_newest, &s) != RIDGE_OK || s.fault[0] == 0)
+        return NULL;
+    return ridge_str_dup(ridge_ctx_arena(cx), ridge_str_of(s.fault));
+}
+
 static ridge_status open_newest(ridge_ctx *cx, const char *dir,
                                 ridge_checkpoint_reader **out)
 {
