@@ -7,5 +7,7 @@ pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(PROTOBUF_C REQUIRED IMPORTED_TARGET libprotobuf-c)
 # Without it traces of Nsight Systems are not read, which is then said.
 pkg_check_modules(SQLITE IMPORTED_TARGET sqlite3)
+# Without it XML of a machine's topology is not read, which is then said.
+pkg_check_modules(EXPAT IMPORTED_TARGET expat)
 # The server of the web page; without it `ridge ui` says that there is none.
 pkg_check_modules(MICROHTTPD IMPORTED_TARGET libmicrohttpd)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The facts of data/: each has a source and a date, each name and each value makes sense.
 
-Looks at data/chips, data/systems, data/stacks, data/prices, data/sites,
+Looks at data/chips, data/systems, data/devices, data/stacks, data/prices, data/sites,
 data/failures, data/engines, data/acceptance and data/scaling_laws, at the keys of
 docs/sources.md and at the schemas of data/schema; file:key for each complaint.
 """
@@ -12,7 +12,9 @@ import sys
 
 import tree
 from acceptance_data import check_acceptance
+from device_data import check_devices
 from engine_data import check_engine
+from site_data import check_site
 
 DATE = re.compile(r"(19[4-9]\d|20\d\d)(-(0[1-9]|1[0-2]))?")
 SOURCE_LINE = re.compile(r"^- \*\*([^*]+)\*\* — ", re.M)
@@ -71,16 +73,6 @@ RANGES = {
     "training_watts_per_chip": (10, 1e5),
 }
 POWER = ("node_watts", "training_watts_per_chip", "network_watts_per_chip")
-SITE_RANGES = {
-    "pue": (1, 3),
-    "network_watts_per_chip": (0, 1e4),
-    "write_bytes_per_s": (1e8, 1e15),
-    "write_bytes_per_s_per_node": (1e7, 1e12),
-    "read_bytes_per_s": (1e8, 1e15),
-    "read_bytes_per_s_per_node": (1e7, 1e12),
-    "restart_s": (1, 1e5),
-    "repair_s": (60, 1e7),
-}
 FAILURE_COUNTS = {"interruptions": (1, 1e6), "counted_chips": (1, 1e7), "days": (0.1, 1e4)}
 FAILURE_RATES = {"failures_per_node_day": (1e-7, 1), "chips_per_node": (1, 4096)}
 WHOLE = {"cores", "devices", "matmul_units", "matmul_rows", "matmul_cols", "tile_m", "tile_n",
@@ -281,8 +273,11 @@ def check_torus(check, path, torus, is_variant):
 
 def check_system(check, path, own, whole):
     check.only(path, "", own, {"name", "full_name", "aliases", "base", "chip",
-                               "chips_per_node", "levels", "torus", "dcn", "power",
+                               "chips_per_node", "chips_per_host", "levels", "torus",
+                               "dcn", "power",
                                "host_bytes_per_chip"})
+    if "chips_per_host" in own:
+        check.fact(path, "chips_per_host", own["chips_per_host"], (1, 4096), True)
     if "host_bytes_per_chip" in own:
         check.fact(path, "host_bytes_per_chip", own["host_bytes_per_chip"], (1e6, 1e15))
     power = own.get("power", {})
@@ -331,13 +326,6 @@ def check_prices(check, path, item, chips):
             check.fail(path, f"{key}.chip", f"no chip is called {row.get('chip')!r}")
         if row.get("kind") not in PRICE_KINDS:
             check.fail(path, f"{key}.kind", f"{row.get('kind')!r} is no kind of price")
-
-
-def check_site(check, path, own):
-    check.only(path, "", own, {"name", "full_name", "aliases", "base", *SITE_RANGES})
-    for key, bounds in SITE_RANGES.items():
-        if key in own:
-            check.fact(path, key, own[key], bounds)
 
 
 def check_failures(check, path, item, chips):
@@ -449,6 +437,7 @@ def main() -> int:
     check = Checker(set(SOURCE_LINE.findall(text)))
     chips = read_folder(check, root, "chips")
     systems = read_folder(check, root, "systems")
+    devices = read_folder(check, root, "devices")
     prices = read_folder(check, root, "prices")
     sites = read_folder(check, root, "sites")
     failures = read_folder(check, root, "failures")
@@ -472,6 +461,9 @@ def main() -> int:
     check_defaults(check, chips, systems)
     names = {item.get("name") for item in chips.values()}
     vendors = {item.get("vendor") for item in chips.values()}
+    seen = set()
+    for path, item in devices.items():
+        check_devices(check, path, item, names, seen)
     for path, item in stacks.items():
         check_stack(check, path, item, names, vendors)
     for path, item in engines.items():

@@ -269,7 +269,8 @@ typedef struct ridge_system {
     ridge_axis torus_axis; /* every axis is alike; size 0 */
 
     int64_t chips_per_node;
-    int n_levels; /* switched: innermost first (nvlink, leaf, spine) */
+    int64_t chips_per_host; /* of a rack whose hosts are smaller; 0: chips_per_node */
+    int n_levels;           /* switched: innermost first (nvlink, leaf, spine) */
     ridge_level levels[RIDGE_LEVEL_MAX];
 
     ridge_axis dcn; /* between slices; size 0. bytes_per_s is a chip's share */
@@ -352,8 +353,9 @@ struct ridge_slice {
 };
 
 /**
- * Parse "chip:shape", "n*chip:shape", "a:…+b:…", or the path of a system file followed
- * by ":shape". A bare "chip" is one chip; "h100:512" is 64 nodes of 8.
+ * Parse "chip:shape", "n*chip:shape", "a:…+b:…", or the path of a system file or of a
+ * topology file (see hardware_topology.h) followed by ":shape". A bare "chip" is one
+ * chip; "h100:512" is 64 nodes of 8.
  * @owner the ctx
  * @errors E_PARSE malformed; E_NOTFOUND unknown chip, with the nearest;
  *         E_ARG illegal shape, with the rule and the nearest legal shapes

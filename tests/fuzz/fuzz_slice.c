@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *text =
         ridge_str_dup(ridge_ctx_arena(cx), (ridge_str){(const char *)data, size});
     /* Paths would read files of whoever runs this. */
-    if (text != NULL && strstr(text, ".json") == NULL &&
+    if (text != NULL && strpbrk(text, "@./") == NULL &&
         ridge_slice_parse(cx, catalog, text, &slice) == RIDGE_OK) {
         for (; slice != NULL; slice = slice->next)
             check_slice(cx, slice, text);

@@ -1,7 +1,7 @@
 /*
  * ridge chips: what hardware is known.
  */
-#include "cli.h"
+#include "chips_topology.h"
 
 #include "ridge/report.h"
 
@@ -60,7 +60,6 @@ static ridge_status read_names(cli_run *run, ridge_chips_view *out)
 
 static ridge_status find_chips(cli_run *run, ridge_chips_view *out)
 {
-    RIDGE_TRY(cli_catalog(run, &out->catalog));
     out->has_details = run->n_args > 0;
     if (out->has_details)
         return read_names(run, out);
@@ -75,12 +74,25 @@ static ridge_status find_chips(cli_run *run, ridge_chips_view *out)
     return RIDGE_OK;
 }
 
+static ridge_status check_options(cli_run *run)
+{
+    if (cli_option_text(run, "write-system") == NULL)
+        return RIDGE_OK;
+    return ridge_fail(run->cx, RIDGE_E_ARG,
+                      "--write-system keeps the system of a topology file: name one, "
+                      "as in ridge chips h100@topo.txt --write-system here.json");
+}
+
 static int run_chips(cli_run *run)
 {
     ridge_chips_view view = {.n = 0};
     ridge_buf text;
     ridge_buf_init(&text, ridge_ctx_arena(run->cx));
-    if (find_chips(run, &view) != RIDGE_OK)
+    if (cli_catalog(run, &view.catalog) != RIDGE_OK)
+        return cli_fail(run);
+    if (chips_topology_is_asked(run, view.catalog))
+        return chips_topology_run(run, view.catalog);
+    if (check_options(run) != RIDGE_OK || find_chips(run, &view) != RIDGE_OK)
         return cli_fail(run);
     if (run->html_path) {
         ridge_buf page;
@@ -99,10 +111,14 @@ static int run_chips(cli_run *run)
     return cli_emit_text(run, &text);
 }
 
+static const cli_option options[] = {
+    {"write-system", "FILE", "keep the system of a topology file, for --on FILE"},
+    {NULL, NULL, NULL}};
+
 const cli_verb cli_verb_chips = {
     .name = "chips",
     .summary = "what hardware is known: peaks, ridge points, network, price",
-    .synopsis = "[CHIP|SLICE ...]",
+    .synopsis = "[CHIP|SLICE ...|[NAME@]FILE]",
     .detail =
         "Without a name: every chip in a row. With one: its peaks by format, memory,\n"
         "network and ridge points, prices, and where each number comes from. With\n"
@@ -111,9 +127,18 @@ const cli_verb cli_verb_chips = {
         "all its chips together: hosts, peaks, memory, network, price.\n"
         "\n"
         "Peaks are dense. A ridge point is the FLOPs per byte above which the chip,\n"
-        "not the memory or the network, is the limit.",
+        "not the memory or the network, is the limit.\n"
+        "\n"
+        "A topology FILE (the output of nvidia-smi topo -m, rocm-smi --showtopo or\n"
+        "ibnetdiscover; XML of NCCL, RCCL or lstopo; a cluster model of topograph; a\n"
+        "network of ASTRA-sim; messages that Mooncake measured) is told as it was\n"
+        "understood: links, NICs, switches, the system that they make, and where each\n"
+        "number of it comes from. What the file leaves open is that of NAME, a chip "
+        "or\n"
+        "a system: h100@topo.txt, dgx-h100@ibnet.out, h100@topo.txt@ibnet.out. Every\n"
+        "--on takes the same, with a shape: --on h100@topo.txt:4x8.",
     .example = "ridge chips h100 v5p",
-    .options = NULL,
+    .options = options,
     .min_args = 0,
     .max_args = 6,
     .run = run_chips,

@@ -10,6 +10,7 @@
 
 #include "chip_read.h"
 #include "chip_spelling.h"
+#include "device_read.h"
 #include "engine_read.h"
 #include "failure_read.h"
 #include "price_read.h"
@@ -27,6 +28,7 @@ static const data_kind price_files = {"prices", "provider"};
 static const data_kind site_files = {"sites", "name"};
 static const data_kind failure_files = {"failures", "name"};
 static const data_kind engine_files = {"engines", "name"};
+static const data_kind device_files = {"devices", "name"};
 
 struct ridge_catalog {
     ridge_ctx *own; /* holds all below; used under the lock */
@@ -40,6 +42,9 @@ struct ridge_catalog {
     data_set price_set;
     price_list prices;
     bool has_prices; /* the list was read */
+    data_set device_set;
+    device_list devices;
+    bool has_devices; /* the same */
 };
 
 /* ---- reading --------------------------------------------------------------------- */
@@ -54,6 +59,19 @@ static ridge_status read_prices(ridge_ctx *cx, ridge_catalog *c)
         RIDGE_TRY(ridge__prices_read(cx, file->root, &c->chips.names, &c->prices));
     }
     c->has_prices = true;
+    return RIDGE_OK;
+}
+
+static ridge_status read_devices(ridge_ctx *cx, ridge_catalog *c)
+{
+    if (c->has_devices)
+        return RIDGE_OK;
+    for (size_t i = 0; i < c->device_set.n; i++) {
+        data_file *file = c->device_set.files[i];
+        RIDGE_TRY(ridge__data_parse(cx, file));
+        RIDGE_TRY(ridge__devices_read(cx, file->root, &c->chips.names, &c->devices));
+    }
+    c->has_devices = true;
     return RIDGE_OK;
 }
 
@@ -167,6 +185,9 @@ static ridge_status load(ridge_catalog *c, const data_roots *roots)
     RIDGE_TRY(ridge__shelf_read_from(cx, c, &c->engines, layer));
     if (has_layer(&c->price_set, layer))
         RIDGE_TRY(read_prices(cx, c));
+    RIDGE_TRY(ridge__data_gather(cx, roots, device_files, &c->device_set));
+    if (has_layer(&c->device_set, layer))
+        RIDGE_TRY(read_devices(cx, c));
     return check_default_systems(cx, c, layer);
 }
 
@@ -236,6 +257,19 @@ static ridge_status get(ridge_ctx *cx, const ridge_catalog *catalog, const shelf
     if (st != RIDGE_OK && cx != NULL && cx != c->own)
         st = ridge_fail(cx, st, "%s", ridge_ctx_message(c->own));
     ridge_lock_give(c->lock);
+    return st;
+}
+
+ridge_status ridge__catalog_devices(ridge_ctx *cx, const ridge_catalog *catalog,
+                                    const device_list **out)
+{
+    ridge_catalog *c = (ridge_catalog *)(uintptr_t)catalog; /* see the file's head */
+    ridge_lock_take(c->lock);
+    ridge_status st = read_devices(c->own, c);
+    if (st != RIDGE_OK)
+        st = ridge_fail(cx, st, "%s", ridge_ctx_message(c->own));
+    ridge_lock_give(c->lock);
+    *out = &c->devices;
     return st;
 }
 
@@ -460,23 +494,5 @@ ridge_status ridge_engine_find(ridge_ctx *cx, const ridge_catalog *catalog,
     void *engine = NULL;
     RIDGE_TRY(find(cx, catalog, &catalog->engines, "serving engine", name, &engine));
     *out = engine;
-    return RIDGE_OK;
-}
-
-ridge_status ridge__system_open_file(ridge_ctx *cx, const ridge_catalog *catalog,
-                                     const char *path, const ridge_system **out)
-{
-    ridge_node root = {0};
-    RIDGE_TRY(ridge_json_read(cx, path, &root));
-    const ridge_node node = ridge_json_get(&root, "base");
-    const ridge_system *base = NULL;
-    if (!ridge_json_is_absent(node)) {
-        const char *name = NULL;
-        RIDGE_TRY(ridge_json_want_text(cx, node, &name));
-        RIDGE_TRY(ridge_system_find(cx, catalog, name, &base));
-    }
-    ridge_system *system = NULL;
-    RIDGE_TRY(ridge__system_read(cx, root, catalog, base, &system));
-    *out = system;
     return RIDGE_OK;
 }

@@ -4,6 +4,7 @@
 
 #include "ridge/hardware.h"
 
+#include "device_read.h"
 #include "name_index.h"
 
 const name_index *ridge__chip_names(const ridge_catalog *catalog);
@@ -19,6 +20,11 @@ RIDGE_NODISCARD ridge_status ridge__system_lookup(ridge_ctx *cx,
                                                   const ridge_catalog *catalog,
                                                   const char *name,
                                                   const ridge_system **out);
+
+/** PCI ids, links and NICs. @owner the catalogue @errors of their files */
+RIDGE_NODISCARD ridge_status ridge__catalog_devices(ridge_ctx *cx,
+                                                    const ridge_catalog *catalog,
+                                                    const device_list **out);
 
 /** Read the system of a file that is not in the catalogue. @errors E_IO, E_PARSE */
 RIDGE_NODISCARD ridge_status ridge__system_open_file(ridge_ctx *cx,

@@ -20,17 +20,9 @@
 #include "catalog.h"
 #include "chip_read.h"
 
-static const char *const members[] = {"name",
-                                      "full_name",
-                                      "aliases",
-                                      "base",
-                                      "chip",
-                                      "chips_per_node",
-                                      "levels",
-                                      "torus",
-                                      "dcn",
-                                      "power",
-                                      "host_bytes_per_chip"};
+static const char *const members[] = {
+    "name",           "full_name", "aliases", "base", "chip",  "chips_per_node",
+    "chips_per_host", "levels",    "torus",   "dcn",  "power", "host_bytes_per_chip"};
 static const char *const torus_members[] = {"dims", "max_shape", "host_shape",
                                             "wrap_rule", "link"};
 
@@ -58,7 +50,7 @@ static const power_row power_rows[] = {
 
 enum {
     FACT_ROOM =
-        AXIS_FACT_MAX * (RIDGE_LEVEL_MAX + 2) + 2 + (int)RIDGE_COUNT_OF(power_rows)
+        AXIS_FACT_MAX * (RIDGE_LEVEL_MAX + 2) + 3 + (int)RIDGE_COUNT_OF(power_rows)
 };
 
 /* A system under construction. */
@@ -270,10 +262,12 @@ static ridge_status read_identity(system_reader *r, const ridge_node *root,
 static ridge_status read_network(system_reader *r, const ridge_node *root)
 {
     static const fact_spec node_spec = {"chips_per_node", 1.0, 4096.0};
+    static const fact_spec host_spec = {"chips_per_host", 1.0, 4096.0};
     ridge_system *s = r->system;
     const ridge_node levels = ridge_json_get(root, "levels");
     const ridge_node torus = ridge_json_get(root, "torus");
     const ridge_node per_node = ridge_json_get(root, "chips_per_node");
+    const ridge_node per_host = ridge_json_get(root, "chips_per_host");
     const ridge_node dcn = ridge_json_get(root, "dcn");
     const bool has_levels = !ridge_json_is_absent(levels);
     const bool has_torus = !ridge_json_is_absent(torus);
@@ -301,6 +295,9 @@ static ridge_status read_network(system_reader *r, const ridge_node *root)
         RIDGE_TRY(ridge__count_read(r->cx, per_node, &node_spec, &r->facts,
                                     &s->chips_per_node));
     }
+    if (!ridge_json_is_absent(per_host))
+        RIDGE_TRY(ridge__count_read(r->cx, per_host, &host_spec, &r->facts,
+                                    &s->chips_per_host));
     if (!ridge_json_is_absent(dcn))
         RIDGE_TRY(read_dcn(r, dcn));
     return RIDGE_OK;

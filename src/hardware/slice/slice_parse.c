@@ -4,8 +4,9 @@
  *     fleet  = pool { "+" pool }
  *     pool   = [ count "*" ] name [ ":" shape ]
  *     shape  = count { "x" count }
- *     name   = a chip, a system, or the path of a system file (it ends in .json; it
- *              holds no '+' and no '*')
+ *     name   = a chip, a system, the path of a system file or of a topology file (it
+ *              holds no '+', no '*' and no ':'), or "name@path": what a topology file
+ *              tells over a chip or a system
  *
  * A pool may also be Google's accelerator type, a TPU with its number of TensorCores:
  * v5p-512, v5litepod-16. Then the slice is the most compact of that many.
@@ -17,14 +18,19 @@
 #include <assert.h>
 #include <string.h>
 
+#include "ridge/hardware_topology.h"
+
 #include "catalog.h"
 #include "slice_build.h"
 
 enum { POOL_MAX = 64, TEXT_LENGTH_MAX = 4096 };
 
-static bool is_path(ridge_str name)
+/* A system file, a topology file, or one over a name. */
+static bool is_of_files(const char *name)
 {
-    return name.n > 5 && memcmp(name.p + name.n - 5, ".json", 5) == 0;
+    const size_t n = strlen(name);
+    return (n > 5 && strcmp(name + n - 5, ".json") == 0) || strchr(name, '@') != NULL ||
+           ridge_topology_is_path(name);
 }
 
 /* A whole number of 1 to SLICE_CHIPS_MAX, digits only. */
@@ -140,16 +146,16 @@ static ridge_status find_hardware(ridge_ctx *cx, const ridge_catalog *catalog,
     const char *z = ridge_str_dup(ridge_ctx_arena(cx), name);
     if (z == NULL)
         return ridge_fail_nomem(cx);
-    if (is_path(name)) {
-        RIDGE_TRY(ridge__system_open_file(cx, catalog, z, &q->system));
-        q->chip = q->system->chip;
-        q->name = z;
-        return RIDGE_OK;
-    }
     const ridge_chip *chip = NULL;
     const ridge_system *system = NULL;
     RIDGE_TRY(ridge__chip_lookup(cx, catalog, z, &chip));
     RIDGE_TRY(ridge__system_lookup(cx, catalog, z, &system));
+    if (chip == NULL && system == NULL && is_of_files(z)) {
+        RIDGE_TRY(ridge_topology_system(cx, catalog, z, &q->system));
+        q->chip = q->system->chip;
+        q->name = z;
+        return RIDGE_OK;
+    }
     if (chip == NULL && system == NULL)
         RIDGE_TRY(check_notation(cx, catalog, name));
     RIDGE_TRY(ridge_system_find(cx, catalog, z, &q->system));
