@@ -148,6 +148,11 @@ def serving_section(ridge: str, files: list) -> str:
     text = (f"{counts['rows']:,} rows: {counts['predicted']:,} predicted, of which "
             f"{counts['complete']:,} state enough; {counts['drafted']} drafted by the rules "
             "and are not counted.\n\n")
+    fits = [r["fits_in_memory"] for r in rows if "fits_in_memory" in r]
+    if fits:
+        right = sum(f["measured"] == f["predicted"] for f in fits)
+        text += (f"Of {len(fits)} that say whether a run fits in memory {right} are told "
+                 "right.\n\n")
     for what, some in (("rows that state enough", whole), ("all rows", rows)):
         for key in ("chip", "engine"):
             groups = serving_fit.logs(some, lambda r, key=key: r[key])

@@ -8,7 +8,8 @@ ENGINE_FLAGS = ("is_chunked", "has_prefix_cache", "keeps_order", "pads_prompts",
                 "gathers_weights", "lacks_stages", "deals_over_all", "is_host_hidden",
                 "splits_layers", "overlaps_shared", "splits_batches", "ignores_windows",
                 "replicates_experts",
-                "captures_decoding", "sums_in_fp16", "decodes_first")
+                "captures_decoding", "sums_in_fp16", "decodes_first",
+                "hosts_embedding")
 ENGINE_COUNTS = {"prompts": (0, 1e6), "block_tokens": (1, 1e6), "budget_tokens": (1, 1e9),
                  "chunk_tokens": (0, 1e9), "sequences": (1, 1e6), "retract_steps": (0, 1e6),
                  "range_rows": (0, 1e6), "balance_iterations": (0, 1e6),

@@ -108,6 +108,7 @@ typedef struct ridge_engine {
     bool sums_in_fp16;       /* products of more than a few rows in 16 bits are added up
                                 in 16 bits: on cards with half of their rate for sums
                                 in 32 (GeForce) twice as fast */
+    bool hosts_embedding;    /* the embedding stays in the host's memory: llama.cpp */
     bool overlaps_shared;    /* shared experts run beside the routed ones */
     /* Prompts of attention ranks enter together: they wait until each rank has one, or
      * for so many iterations of decoding, counted since the last that were let in.

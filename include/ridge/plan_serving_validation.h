@@ -19,7 +19,9 @@ extern "C" {
     X(TTFT, "ttft_s", "TTFT")            /* seconds from sending to the first token */      \
     X(TPOT, "tpot_s", "TPOT")            /* seconds a token after the first */              \
     X(THROUGHPUT, "tokens_per_s", "tokens/s") /* generated; of prefill alone: read */       \
-    X(LATENCY, "latency_s", "latency")   /* seconds from sending to the last token */
+    X(LATENCY, "latency_s", "latency")   /* seconds from sending to the last token */       \
+    X(TTFT_P50, "ttft_p50_s", "TTFT p50") /* medians over requests; the others are means */ \
+    X(TPOT_P50, "tpot_p50_s", "TPOT p50")
 /* clang-format on */
 
 typedef enum ridge_serving_metric {
@@ -78,6 +80,8 @@ typedef struct ridge_serving_row {
     bool is_complete;        /* predicted, and nothing that matters was assumed */
     ridge_drafting drafting;
     ridge_serving_figure figures[RIDGE_SERVING_METRIC_COUNT];
+    bool has_fit; /* it says whether a run fits in memory, and nothing else */
+    bool fits_measured, fits_predicted;
     ridge_serving_step decode; /* the mean iteration that generates; all 0: none */
     ridge_serving_step prompt; /* an iteration of one prompt, or of its first chunk */
 } ridge_serving_row;
@@ -90,6 +94,13 @@ typedef struct ridge_serving_errors {
     ridge_error_groups complete_by_chip, complete_by_engine, complete_by_source;
 } ridge_serving_errors;
 
+/** Rows that say whether a run fits in memory. */
+typedef struct ridge_fit_counts {
+    int rows, right;
+    int too_many; /* said to fit, and did not */
+    int too_few;  /* said not to fit, and did */
+} ridge_fit_counts;
+
 /** Rows that were passed over for one reason. */
 typedef struct ridge_skip_reason {
     const char *why;
@@ -101,6 +112,7 @@ typedef struct ridge_serving_validation {
     int n_drafted; /* PROVEN, or a TWIN */
     ridge_serving_row *rows;
     ridge_serving_errors errors[RIDGE_SERVING_METRIC_COUNT];
+    ridge_fit_counts fits;
     int n_reasons;
     ridge_skip_reason *reasons; /* most rows first */
 } ridge_serving_validation;
@@ -118,6 +130,8 @@ typedef struct ridge_serving_measured {
  * system, backend, silicon_ttft_ms and silicon_tpot_ms beside the parallel layout, or
  * JSON Lines of {id, source {title}, model {name}, hardware {chip, n_chips}, config
  * {framework, mode, tp, ..., input_len, output_len}, measured {ttft_ms, tpot_ms, ...}}.
+ * Rows of {measured {fits_in_memory: true}} are held against the memory that a layout
+ * takes.
  * @owner the ctx
  * @errors E_IO; E_PARSE with file:line for text that is no such row. A row that cannot
  *         be predicted is no error: it says why_skipped

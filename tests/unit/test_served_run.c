@@ -81,7 +81,7 @@ static void modes_are_told_by_their_words(void **state)
         {"offline static batch", SERVED_BATCH},
         {"decode from empty context", SERVED_DECODE},
         {"prefill", SERVED_PREFILL},
-        {"does the run fit in memory", SERVED_OTHER},
+        {"does the run fit in memory", SERVED_FIT},
         {"something new", SERVED_OTHER},
     };
     for (size_t i = 0; i < RIDGE_COUNT_OF(cases); i++) {
@@ -89,6 +89,19 @@ static void modes_are_told_by_their_words(void **state)
             ridge_sprintf(ridge_ctx_arena(cx), "\"mode\": \"%s\"", cases[i].words);
         assert_int_equal(read_json(cx, config, "").mode, cases[i].mode);
     }
+}
+
+static void medians_and_fits_are_read(void **state)
+{
+    ridge_ctx *cx = *state;
+    const served_run run = read_json(cx, "\"mode\": \"closed loop\"",
+                                     "\"ttft_ms_median\": 20, \"tpot_ms_p50\": 5");
+    assert_near(run.measured[RIDGE_SERVING_METRIC_TTFT_P50], 0.02, 1e-12);
+    assert_near(run.measured[RIDGE_SERVING_METRIC_TPOT_P50], 0.005, 1e-12);
+    assert_true(run.measured[RIDGE_SERVING_METRIC_TTFT] == 0);
+    const char *fit = "\"mode\": \"does the run fit in memory\"";
+    assert_true(read_json(cx, fit, "\"fits_in_memory\": true").fits);
+    assert_false(read_json(cx, fit, "\"fits_in_memory\": false").fits);
 }
 
 static void an_unknown_mode_is_told_by_its_load(void **state)
@@ -101,7 +114,7 @@ static void an_unknown_mode_is_told_by_its_load(void **state)
         {"\"mode\": \"online\", \"concurrency\": 8", SERVED_CLOSED},
         {"\"mode\": null, \"request_rate_per_s\": 2.5", SERVED_OPEN},
         {"\"mode\": \"benchmark\", \"batch\": 4", SERVED_BATCH},
-        {"\"mode\": \"does the run fit in memory\", \"batch\": 4", SERVED_OTHER},
+        {"\"mode\": \"does the run fit in memory\", \"batch\": 4", SERVED_FIT},
     };
     for (size_t i = 0; i < RIDGE_COUNT_OF(cases); i++)
         assert_int_equal(read_json(cx, cases[i].config, "").mode, cases[i].mode);
@@ -403,6 +416,7 @@ int main(void)
         SERVED_TEST(csv_has_degrees_and_times),
         SERVED_TEST(workers_of_prompts_and_of_generation_stand_apart),
         SERVED_TEST(modes_are_told_by_their_words),
+        SERVED_TEST(medians_and_fits_are_read),
         SERVED_TEST(an_unknown_mode_is_told_by_its_load),
         SERVED_TEST(formats_are_known_however_they_are_written),
         SERVED_TEST(rates_are_those_of_all_chips),

@@ -124,6 +124,26 @@ static void windows_are_ignored_where_engines_do(void **state)
     assert_true(decode_s[1] > 1.5 * decode_s[0]);
 }
 
+/* llama.cpp: 81 parts over six cards, the head in the last of them, whose layers are
+ * fewer; the embedding with the host. */
+static void heads_count_as_layers_where_layers_are_split(void **state)
+{
+    ridge_ctx *cx = *state;
+    const ridge_model *model = fixture_named(cx, "llama-3-70b");
+    const ridge_slice *slice = train_slice(cx, "rtx-a6000:6");
+    const ridge_serving_case about = {.model = model,
+                                      .slice = slice,
+                                      .engine = serving_engine(cx, "llama-cpp"),
+                                      .longest_tokens = 1024};
+    ridge_serving_desk *desk;
+    assert_ok(cx, ridge_serving_desk_open(cx, &about, &desk));
+    ridge_serving_layout layout = serving_layout_of(model, slice, 1);
+    layout.pp = 6;
+    const double layer =
+        2 * (2 * 8192.0 * 8192 + 2 * 8192.0 * 1024 + 3 * 8192.0 * 28672 + 2 * 8192.0);
+    assert_near(memory_of(cx, desk, &layout).weights, 14 * layer, 1e-9);
+}
+
 static void states_do_not_grow(void **state)
 {
     ridge_ctx *cx = *state;
@@ -281,6 +301,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(windows_give_pages_back_where_engines_do,
                                         fixture_open, fixture_close),
         cmocka_unit_test_setup_teardown(windows_are_ignored_where_engines_do,
+                                        fixture_open, fixture_close),
+        cmocka_unit_test_setup_teardown(heads_count_as_layers_where_layers_are_split,
                                         fixture_open, fixture_close),
         cmocka_unit_test_setup_teardown(states_do_not_grow, fixture_open,
                                         fixture_close),

@@ -9,7 +9,7 @@
  * memory (all, static, free); the flags is_chunked, has_prefix_cache, keeps_order,
  * pads_prompts, is_slotted, is_hybrid, cuts_sequences, cuts_tokens, gathers_weights,
  * lacks_stages, deals_over_all, is_host_hidden, splits_layers, overlaps_shared,
- * ignores_windows, captures_decoding, sums_in_fp16, decodes_first;
+ * ignores_windows, captures_decoding, sums_in_fp16, decodes_first, hosts_embedding;
  * facts of the other fields of ridge_engine under
  * their names; limits (an array of {chips, below_bytes, budget_tokens, sequences});
  * cache_line; rules {source, date, note}: where the choices and flags are written. An
@@ -40,7 +40,8 @@ static const char *const members[] = {
     "tpot_high", "range_rows", "vendors", "range_vendors", "balance_iterations",
     "gather_iterations", "stage_host_s", "stage_sequence_s", "ignores_windows",
     "captures_decoding", "experts_share_narrow", "experts_narrow_s",
-    "experts_narrow_launch_s", "sums_in_fp16", "decodes_first"};
+    "experts_narrow_launch_s", "sums_in_fp16", "decodes_first",
+    "hosts_embedding"};
 /* clang-format on */
 
 static const struct {
@@ -126,6 +127,7 @@ static const struct {
     {"ignores_windows", offsetof(ridge_engine, ignores_windows)},
     {"captures_decoding", offsetof(ridge_engine, captures_decoding)},
     {"decodes_first", offsetof(ridge_engine, decodes_first)},
+    {"hosts_embedding", offsetof(ridge_engine, hosts_embedding)},
     {"sums_in_fp16", offsetof(ridge_engine, sums_in_fp16)},
     {"overlaps_shared", offsetof(ridge_engine, overlaps_shared)},
 };

@@ -45,6 +45,8 @@ static void describe(const served_run *run, const served_deployment *d, char *ou
 
 static bool has_measure(const served_run *run)
 {
+    if (run->mode == SERVED_FIT)
+        return true;
     for (int i = 0; i < RIDGE_SERVING_METRIC_COUNT; i++) {
         if (run->measured[i] > 0)
             return true;
@@ -97,6 +99,8 @@ static void compare(const served_run *run, served_answer *out)
         return;
     for (int i = 0; i < RIDGE_SERVING_METRIC_COUNT; i++)
         row->figures[i].measured = run->measured[i];
+    row->has_fit = run->mode == SERVED_FIT;
+    row->fits_measured = run->fits;
     set_errors(row);
     if (row->drafting != RIDGE_DRAFTING_STATED && beats_bound(row))
         row->drafting = RIDGE_DRAFTING_PROVEN;

@@ -62,7 +62,7 @@ typedef struct mode_words {
 
 /* The first that is found counts. */
 static const mode_words modes[] = {
-    {"fit in memory", SERVED_OTHER},
+    {"fit in memory", SERVED_FIT},
     {"largest batch", SERVED_OTHER},
     {"MLPerf", SERVED_OTHER},
     {"production", SERVED_OTHER},
@@ -203,6 +203,10 @@ static void fill_measured(const ridge_node *m, served_run *out)
     static const unit_name ttft[] = {{"ttft_ms", 1e-3}, {"ttft_ms_mean", 1e-3}};
     static const unit_name tpot[] = {
         {"tpot_ms", 1e-3}, {"tpot_ms_mean", 1e-3}, {"itl_ms_mean", 1e-3}};
+    static const unit_name ttft_p50[] = {{"ttft_ms_median", 1e-3},
+                                         {"ttft_ms_p50", 1e-3}};
+    static const unit_name tpot_p50[] = {{"tpot_ms_median", 1e-3},
+                                         {"tpot_ms_p50", 1e-3}};
     static const unit_name latency[] = {{"request_latency_ms_mean", 1e-3},
                                         {"request_latency_s_mean", 1}};
     static const unit_name elapsed[] = {{"elapsed_s", 1}};
@@ -210,6 +214,8 @@ static void fill_measured(const ridge_node *m, served_run *out)
     v[RIDGE_SERVING_METRIC_TTFT] = first_of(m, ttft, RIDGE_COUNT_OF(ttft));
     v[RIDGE_SERVING_METRIC_TPOT] = first_of(m, tpot, RIDGE_COUNT_OF(tpot));
     v[RIDGE_SERVING_METRIC_LATENCY] = first_of(m, latency, RIDGE_COUNT_OF(latency));
+    v[RIDGE_SERVING_METRIC_TTFT_P50] = first_of(m, ttft_p50, RIDGE_COUNT_OF(ttft_p50));
+    v[RIDGE_SERVING_METRIC_TPOT_P50] = first_of(m, tpot_p50, RIDGE_COUNT_OF(tpot_p50));
     v[RIDGE_SERVING_METRIC_THROUGHPUT] = rate_of(m, out);
     fill_batch(m, out);
     if (out->mode == SERVED_BATCH && v[RIDGE_SERVING_METRIC_THROUGHPUT] <= 0 &&
@@ -278,6 +284,7 @@ static void fill(const ridge_node *root, served_run *out)
     fill_load(&config, out);
     fill_layout(&config, out);
     fill_measured(&measured, out);
+    out->fits = is_true(&measured, "fits_in_memory");
 }
 
 ridge_status served_run_of_json(ridge_ctx *cx, ridge_str line, const char *where,

@@ -74,6 +74,7 @@ static double requests_of(const served_run *run, const served_practice *practice
     case SERVED_BATCH:
     case SERVED_DECODE:
     case SERVED_PREFILL:
+    case SERVED_FIT:
     case SERVED_OTHER:
         n = run->requests;
         break;
@@ -179,9 +180,11 @@ ridge_status served_play(ridge_ctx *cx, const served_run *run,
         return ridge_fail(cx, RIDGE_E_ARG, "a request is longer than the cache holds");
     RIDGE_TRY(price_mean(run, last, summary.decoding_mean, &out->decode));
     RIDGE_TRY(price_prompt(run, practice, &parts[0], &out->prompt));
-    set(out, RIDGE_SERVING_METRIC_TTFT,
-        summary.ttft.mean + practice->wait_iterations * out->decode.expected_s);
+    const double waits_s = practice->wait_iterations * out->decode.expected_s;
+    set(out, RIDGE_SERVING_METRIC_TTFT, summary.ttft.mean + waits_s);
+    set(out, RIDGE_SERVING_METRIC_TTFT_P50, summary.ttft.p50 + waits_s);
     set(out, RIDGE_SERVING_METRIC_TPOT, summary.tpot.mean);
+    set(out, RIDGE_SERVING_METRIC_TPOT_P50, summary.tpot.p50);
     set(out, RIDGE_SERVING_METRIC_LATENCY, summary.e2e.mean);
     set(out, RIDGE_SERVING_METRIC_THROUGHPUT, summary.output_tokens_per_s);
     return RIDGE_OK;

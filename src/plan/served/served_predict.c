@@ -56,7 +56,9 @@ static ridge_status predict_batch(ridge_ctx *cx, const served_run *run,
     }
     const double last = first + steps * out->decode.expected_s;
     set(out, RIDGE_SERVING_METRIC_TTFT, first);
+    set(out, RIDGE_SERVING_METRIC_TTFT_P50, first);
     set(out, RIDGE_SERVING_METRIC_TPOT, out->decode.expected_s);
+    set(out, RIDGE_SERVING_METRIC_TPOT_P50, out->decode.expected_s);
     set(out, RIDGE_SERVING_METRIC_LATENCY, last);
     set(out, RIDGE_SERVING_METRIC_THROUGHPUT,
         run->is_decode_rate ? run->requests / out->decode.expected_s
@@ -64,10 +66,25 @@ static ridge_status predict_batch(ridge_ctx *cx, const served_run *run,
     return RIDGE_OK;
 }
 
+static ridge_status predict_fit(ridge_ctx *cx, served_shared *shared,
+                                const served_deployment *deployment,
+                                ridge_serving_row *out)
+{
+    out->fits_predicted = true;
+    for (int i = 0; i < deployment->n; i++) {
+        priced_part part;
+        RIDGE_TRY(priced_part_size(cx, shared, &deployment->parts[i], &part));
+        out->fits_predicted = out->fits_predicted && part.memory.fits;
+    }
+    return RIDGE_OK;
+}
+
 ridge_status served_predict(ridge_ctx *cx, served_shared *shared, const served_run *run,
                             const served_deployment *deployment, ridge_serving_row *out)
 {
     priced_part parts[2];
+    if (run->mode == SERVED_FIT)
+        return predict_fit(cx, shared, deployment, out);
     for (int i = 0; i < deployment->n; i++)
         RIDGE_TRY(priced_part_open(cx, shared, &deployment->parts[i], &parts[i]));
     switch (run->mode) {
@@ -80,6 +97,7 @@ ridge_status served_predict(ridge_ctx *cx, served_shared *shared, const served_r
     case SERVED_CLOSED:
     case SERVED_OPEN:
     case SERVED_QUEUE:
+    case SERVED_FIT:
     case SERVED_OTHER:
         break;
     }

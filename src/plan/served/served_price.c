@@ -55,7 +55,7 @@ static ridge_status open_desk(ridge_ctx *cx, served_shared *shared,
     return RIDGE_OK;
 }
 
-ridge_status priced_part_open(ridge_ctx *cx, served_shared *shared,
+ridge_status priced_part_size(ridge_ctx *cx, served_shared *shared,
                               const served_part *part, priced_part *out)
 {
     const ridge_engine_room room =
@@ -80,6 +80,13 @@ ridge_status priced_part_open(ridge_ctx *cx, served_shared *shared,
         make_room(part, &out->layout);
         RIDGE_TRY(ridge_serving_memory_find(out->desk, &out->layout, &out->memory));
     }
+    return RIDGE_OK;
+}
+
+ridge_status priced_part_open(ridge_ctx *cx, served_shared *shared,
+                              const served_part *part, priced_part *out)
+{
+    RIDGE_TRY(priced_part_size(cx, shared, part, out));
     if (!out->memory.fits)
         return ridge_fail(cx, RIDGE_E_ARG, "does not fit by Ridge's count of memory");
     return RIDGE_OK;

@@ -15,6 +15,12 @@ typedef struct priced_part {
     ridge_serving_memory memory;
 } priced_part;
 
+/** Its layout and memory, whether it fits or not.
+ * @owner cx. @errors E_ARG: why the layout is not legal */
+RIDGE_NODISCARD ridge_status priced_part_size(ridge_ctx *cx, served_shared *shared,
+                                              const served_part *part,
+                                              priced_part *out);
+
 /** @owner cx. @errors E_ARG: why the layout is not legal, or that it does not fit */
 RIDGE_NODISCARD ridge_status priced_part_open(ridge_ctx *cx, served_shared *shared,
                                               const served_part *part,

@@ -16,6 +16,7 @@ typedef enum served_mode {
     SERVED_BATCH,   /* all at once, in one batch that runs to its last token */
     SERVED_DECODE,  /* generation alone, from a context of input_tokens */
     SERVED_PREFILL, /* prompts alone */
+    SERVED_FIT,     /* whether it fits in memory, and nothing else */
     SERVED_OTHER    /* what is not simulated: mode has its words */
 } served_mode;
 
@@ -43,6 +44,7 @@ typedef struct served_run {
     int64_t drafted;     /* tokens beyond the first; 0: none named */
     double weight_bytes; /* of the file of weights; 0: not stated */
     bool is_decode_rate; /* tokens/s of a batch are those of generation alone */
+    bool fits;           /* of SERVED_FIT */
     double measured[RIDGE_SERVING_METRIC_COUNT]; /* 0: not */
 } served_run;
 

@@ -138,6 +138,19 @@ static ridge_status count_reasons(ridge_ctx *cx, ridge_serving_validation *v)
     return RIDGE_OK;
 }
 
+static void count_fits(ridge_serving_validation *v)
+{
+    for (int i = 0; i < v->n_rows; i++) {
+        const ridge_serving_row *r = &v->rows[i];
+        if (!r->is_predicted || !r->has_fit)
+            continue;
+        v->fits.rows++;
+        v->fits.right += r->fits_predicted == r->fits_measured;
+        v->fits.too_many += r->fits_predicted && !r->fits_measured;
+        v->fits.too_few += !r->fits_predicted && r->fits_measured;
+    }
+}
+
 ridge_status served_summarise(ridge_ctx *cx, ridge_serving_validation *v)
 {
     const size_t room = (size_t)v->n_rows + 1;
@@ -156,5 +169,6 @@ ridge_status served_summarise(ridge_ctx *cx, ridge_serving_validation *v)
         set.metric = (ridge_serving_metric)i;
         RIDGE_TRY(summarise_metric(cx, &set, &v->errors[i]));
     }
+    count_fits(v);
     return count_reasons(cx, v);
 }

@@ -214,7 +214,7 @@ static double reserve_bytes(const serving_bench *b)
 
 static ridge_serving_memory stage_memory(const serving_bench *b, int64_t s)
 {
-    const serving_stage stage = serving_stage_of(b->desk->model, b->layout->pp, s);
+    const serving_stage stage = serving_stage_of(b, s);
     const ridge_engine *e = b->desk->about.engine;
     ridge_serving_memory m = {.weights = serving_stage_bytes(b, &stage),
                               .activations = activation_bytes(b, &stage),

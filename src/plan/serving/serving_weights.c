@@ -7,11 +7,22 @@
 #include <math.h>
 #include <string.h>
 
-serving_stage serving_stage_of(const ridge_model *model, int64_t pp, int64_t s)
+/* Where stage s begins. */
+static int64_t stage_begins(const serving_bench *b, int64_t s)
 {
-    serving_stage stage = {.is_first = s == 0, .is_last = s == pp - 1};
-    const int64_t first = model->layer_count * s / pp;
-    const int64_t end = model->layer_count * (s + 1) / pp;
+    const int64_t pp = b->layout->pp, layers = b->desk->model->layer_count;
+    if (!b->desk->about.engine->splits_layers)
+        return layers * s / pp;
+    const int64_t at = ridge_ceil_div((layers + 1) * s, pp);
+    return at < layers ? at : layers;
+}
+
+serving_stage serving_stage_of(const serving_bench *b, int64_t s)
+{
+    const ridge_model *model = b->desk->model;
+    serving_stage stage = {.is_first = s == 0, .is_last = s == b->layout->pp - 1};
+    const int64_t first = stage_begins(b, s);
+    const int64_t end = stage_begins(b, s + 1);
     int64_t at = 0;
     for (int r = 0; r < model->n_runs; r++) {
         const int64_t count = model->runs[r].count;
@@ -127,10 +138,14 @@ double serving_stage_bytes(const serving_bench *b, const serving_stage *stage)
         if (stage->layers[k] > 0)
             bytes += stage->layers[k] * serving_layer_bytes(b, k);
     }
+    const bool has_embedding =
+        stage->is_first && !b->desk->about.engine->hosts_embedding;
+    if (has_embedding)
+        bytes += (double)m->embedding_params / tp * rest;
     if (stage->is_first)
-        bytes += ((double)m->embedding_params + (double)m->vision_params) / tp * rest;
+        bytes += (double)m->vision_params / tp * rest;
     if (stage->is_last) {
-        const bool has_copy = m->is_tied && !stage->is_first;
+        const bool has_copy = m->is_tied && !has_embedding;
         bytes += (double)(has_copy ? m->embedding_params : m->unembedding_params) / tp *
                      head +
                  (double)(m->final_norm_params + m->head_params) * rest;

@@ -10,8 +10,9 @@ typedef struct serving_stage {
     bool is_first, is_last;
 } serving_stage;
 
-/** Stage s of pp runs layers L s / pp to L (s + 1) / pp. */
-serving_stage serving_stage_of(const ridge_model *model, int64_t pp, int64_t s);
+/** Stage s of pp runs layers L s / pp to L (s + 1) / pp, rounded down. Engines that
+ * split by layers count the head as one more, and round up. @source llama-cpp-2025 */
+serving_stage serving_stage_of(const serving_bench *b, int64_t s);
 
 /** Weights of one layer of a kind on a chip. */
 double serving_layer_bytes(const serving_bench *b, int kind);

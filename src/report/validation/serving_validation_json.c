@@ -68,6 +68,11 @@ static void set_row(ridge_ctx *cx, ridge_json *array, const ridge_serving_row *r
         if (r->figures[i].measured > 0 && r->figures[i].predicted > 0)
             set_figure(ridge_json_set_object(cx, o, key), &r->figures[i]);
     }
+    if (r->has_fit) {
+        ridge_json *fits = ridge_json_set_object(cx, o, "fits_in_memory");
+        ridge_json_set_bool(fits, "measured", r->fits_measured);
+        ridge_json_set_bool(fits, "predicted", r->fits_predicted);
+    }
     set_step(cx, o, "decode_iteration", &r->decode);
     set_step(cx, o, "prompt_iteration", &r->prompt);
 }
@@ -113,6 +118,13 @@ void ridge_serving_validation_write_json(ridge_ctx *cx,
         const char *key = ridge_serving_metric_key((ridge_serving_metric)i);
         if (v->errors[i].all.rows > 0)
             set_errors(cx, ridge_json_set_object(cx, metrics, key), &v->errors[i]);
+    }
+    if (v->fits.rows > 0) {
+        ridge_json *fits = ridge_json_set_object(cx, object, "fits_in_memory");
+        ridge_json_set_i64(fits, "rows", v->fits.rows);
+        ridge_json_set_i64(fits, "right", v->fits.right);
+        ridge_json_set_i64(fits, "too_many", v->fits.too_many);
+        ridge_json_set_i64(fits, "too_few", v->fits.too_few);
     }
     set_skipped(cx, object, v);
     if (!view->has_rows)

@@ -57,6 +57,21 @@ static void add_summaries(ridge_ctx *cx, const ridge_serving_validation *v,
     }
 }
 
+static void add_fits(ridge_ctx *cx, const ridge_serving_validation *v,
+                     ridge_sections *s)
+{
+    const ridge_fit_counts *f = &v->fits;
+    if (f->rows == 0)
+        return;
+    ridge_table *t = ridge__section_add(
+        cx, s, "Fits in memory",
+        ">rows|>told right|>fits, they say not|>does not, they say so");
+    ridge_table_cellf(t, "%d", f->rows);
+    ridge_table_cellf(t, "%d", f->right);
+    ridge_table_cellf(t, "%d", f->too_many);
+    ridge_table_cellf(t, "%d", f->too_few);
+}
+
 static void add_skipped(ridge_ctx *cx, const ridge_serving_validation *v,
                         ridge_sections *s)
 {
@@ -83,17 +98,35 @@ static void add_value(ridge_table *t, int metric, double value)
     }
 }
 
+static void add_names(ridge_table *t, const ridge_serving_row *r)
+{
+    ridge_table_cell(t, r->id);
+    ridge_table_cell(t, r->chip);
+    ridge_table_cell(t, r->engine);
+    ridge_table_cell(t, r->model);
+    ridge_table_cell(t, r->what);
+}
+
+static void add_fit(ridge_table *t, const ridge_serving_row *r)
+{
+    add_names(t, r);
+    ridge_table_cell(t, "fits in memory");
+    ridge_table_cell(t, r->fits_measured ? "yes" : "no");
+    ridge_table_cell(t, r->fits_predicted ? "yes" : "no");
+    ridge_table_cell(t, "-");
+    ridge_table_cell(t, ridge_drafting_text(r->drafting));
+    ridge_table_cell(t, r->assumed);
+}
+
 static void add_row(ridge_table *t, const ridge_serving_row *r)
 {
+    if (r->has_fit)
+        add_fit(t, r);
     for (int i = 0; i < RIDGE_SERVING_METRIC_COUNT; i++) {
         const ridge_serving_figure *f = &r->figures[i];
         if (f->measured <= 0 || f->predicted <= 0)
             continue;
-        ridge_table_cell(t, r->id);
-        ridge_table_cell(t, r->chip);
-        ridge_table_cell(t, r->engine);
-        ridge_table_cell(t, r->model);
-        ridge_table_cell(t, r->what);
+        add_names(t, r);
         ridge_table_cell(t, ridge_serving_metric_text((ridge_serving_metric)i));
         add_value(t, i, f->measured);
         add_value(t, i, f->predicted);
@@ -142,6 +175,7 @@ static void build(ridge_ctx *cx, const ridge_serving_validation_view *view,
         v->n_rows, v->n_predicted, v->n_complete, v->n_drafted,
         v->n_rows - v->n_predicted);
     add_summaries(cx, v, s);
+    add_fits(cx, v, s);
     add_skipped(cx, v, s);
     if (view->has_rows)
         add_rows(cx, v, s);
