@@ -25,3 +25,9 @@ ridge_test(unit config_error LAYER model SOURCES ${model_fixture})
 ridge_test(unit config_quant LAYER model SOURCES ${model_fixture})
 ridge_test(golden published_parameters LAYER model SOURCES ${model_fixture})
 ridge_fuzz(config LAYER model)
+
+# Headers of GGUF.
+ridge_test(unit gguf LAYER model)
+target_compile_definitions(test_unit_gguf
+                           PRIVATE SUPPORT_DIR="${CMAKE_SOURCE_DIR}/tests/support")
+ridge_fuzz(gguf LAYER model)

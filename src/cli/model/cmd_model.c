@@ -105,11 +105,13 @@ const cli_verb cli_verb_model = {
     .detail =
         "MODEL is a name of the catalogue, a config.json of Hugging Face or its "
         "folder,\n"
-        "or a .json in the catalogue's own format. Without one: the catalogue.\n"
+        "a .gguf of llama.cpp (its header is read), or a .json in the catalogue's own\n"
+        "format. Without one: the catalogue.\n"
         "\n"
         "FLOPs of a token are given under every convention by name, because published\n"
-        "MFU figures differ in what they count. Weight files beside a config.json are\n"
-        "compared with what the config predicts.\n"
+        "MFU figures differ in what they count. Weight files beside a config.json, "
+        "and\n"
+        "the tensors of a .gguf, are compared with what the config predicts.\n"
         "\n"
         "--program prints the operations of a phase over tensors with named dims, the\n"
         "notation that `ridge shard --program` reads.",

@@ -3,6 +3,8 @@
  */
 #include "run_plan.h"
 
+#include "ridge/model_gguf.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -87,6 +89,7 @@ static ridge_status find_weights(cli_run *run, const run_plan *p, ridge_generate
     if (g->weights || g->checkpoint)
         return RIDGE_OK;
     if (ridge_llama2c_is_checkpoint(p->model_path) ||
+        ridge_gguf_is_path(p->model_path) || /* whose reader says what it lacks */
         has_file(run, p->model_path, "model.safetensors", &found) ||
         has_file(run, p->model_path, "model.safetensors.index.json", &found)) {
         g->weights = p->model_path;

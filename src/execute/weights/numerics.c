@@ -5,6 +5,8 @@
  */
 #include "numerics_scales.h"
 
+#include "ridge/model_gguf.h"
+
 #include <string.h>
 
 static const char *const ROPE_TEXTS[] = {
@@ -300,6 +302,10 @@ ridge_status ridge_numerics_load(ridge_ctx *cx, const char *path, ridge_numerics
     }
     if (ridge_llama2c_is_checkpoint(file))
         return load_llama2c(cx, file, out);
+    if (ridge_gguf_is_path(file)) {
+        RIDGE_TRY(ridge_gguf_config(cx, file, &root));
+        return ridge_numerics_read(cx, root, out);
+    }
     RIDGE_TRY(ridge_json_read(cx, file, &root));
     const ridge_node config = ridge_json_get(&root, "config"); /* a catalogue entry */
     const bool is_entry = ridge_json_kind_of(config) == RIDGE_JSON_OBJECT;

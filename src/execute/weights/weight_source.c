@@ -1,6 +1,8 @@
 /* Opening a checkpoint of others: which files it is, and the names of its tensors. */
 #include "weight_source.h"
 
+#include "ridge/model_gguf.h"
+
 #include "safetensors_file.h"
 
 #include <string.h>
@@ -253,6 +255,12 @@ ridge_status ridge_weight_source_open(ridge_ctx *cx, const char *path,
                           "%s: no such checkpoint: name a folder with %s, a "
                           ".safetensors file or a .bin of llama2.c",
                           path, SINGLE);
+    }
+    if (ridge_gguf_is_path(path)) {
+        return ridge_fail(cx, RIDGE_E_PARSE,
+                          "%s: GGUF is read for sizes, not for weights: give the "
+                          "safetensors that it was made of",
+                          path);
     }
     RIDGE_TRY(read_path(cx, path, s));
     RIDGE_TRY(check_layers(cx, s, model));

@@ -2,6 +2,7 @@
  * The checkpoint beside a config, as a check on the counts: its bytes against those
  * that the model predicts, and the usual reasons for which they differ.
  */
+#include "gguf_model.h"
 #include "weight_index.h"
 
 #include <math.h>
@@ -27,6 +28,8 @@ const char *ridge_checkpoint_find(ridge_ctx *cx, const char *path)
     static const char *const names[] = {"model.safetensors.index.json",
                                         "pytorch_model.bin.index.json",
                                         "model.safetensors"};
+    if (ridge_gguf_is_path(path))
+        return path;
     const char *slash = strrchr(path, '/');
     const char *folder = path;
     if (!ridge_path_is_dir(path) && slash == NULL) {
@@ -53,7 +56,7 @@ typedef struct extra {
     const char *what;
 } extra;
 
-enum { EXTRA_COUNT = 3 };
+enum { EXTRA_COUNT = 4 };
 
 static void list_extras(const ridge_model *model, const ridge__tensor_marks *marks,
                         double bytes_per_param, extra out[EXTRA_COUNT])
@@ -67,6 +70,8 @@ static void list_extras(const ridge_model *model, const ridge__tensor_marks *mar
                      "multi-token prediction layers"};
     out[2] = (extra){marks->has_vision && model->vision_params > 0,
                      (double)model->vision_params * rest, "a vision tower"};
+    out[3] = (extra){marks->table_bytes > 0, (double)marks->table_bytes - table * rest,
+                     "the token table in fewer bits"};
 }
 
 /* Predicted bytes with every extra that the names show; @p words names them. */
@@ -145,8 +150,10 @@ static void check_stated_params(const ridge_model *model, ridge_checkpoint *chec
 }
 
 static ridge_status sum_file(ridge_ctx *cx, const ridge_model *model, const char *path,
-                             ridge__tensor_sums *sums)
+                             ridge__tensor_sums *sums, ridge_buf *types)
 {
+    if (ridge_gguf_is_path(path))
+        return ridge__gguf_sum(cx, path, sums, types);
     if (ends_with(path, ".safetensors"))
         return ridge__safetensors_read(cx, path, model, sums);
     ridge_str text;
@@ -158,7 +165,9 @@ ridge_status ridge_checkpoint_check(ridge_ctx *cx, const ridge_model *model,
                                     const char *path, ridge_checkpoint *out)
 {
     ridge__tensor_sums sums;
-    RIDGE_TRY(sum_file(cx, model, path, &sums));
+    ridge_buf types;
+    ridge_buf_init(&types, ridge_ctx_arena(cx));
+    RIDGE_TRY(sum_file(cx, model, path, &sums, &types));
     ridge_checkpoint check = {
         .path = ridge_str_dup(ridge_ctx_arena(cx), ridge_str_of(path)),
         .total_bytes = (double)sums.bytes,
@@ -168,8 +177,11 @@ ridge_status ridge_checkpoint_check(ridge_ctx *cx, const ridge_model *model,
     ridge_buf words;
     ridge_buf_init(&words, ridge_ctx_arena(cx));
     write_verdict(model, &sums, &check, &words);
-    const bool is_index = !ends_with(path, ".safetensors");
-    if (is_index) {
+    const bool is_gguf = ridge_gguf_is_path(path);
+    const bool is_index = !is_gguf && !ends_with(path, ".safetensors");
+    if (is_gguf) {
+        ridge_buf_printf(&words, "; by type: %s", ridge_buf_text(&types));
+    } else if (is_index) {
         check_stated_params(model, &check, &words);
     } else if (!check.agrees && check.total_bytes < check.predicted_bytes) {
         ridge_buf_puts(&words, "; if this is one shard of several, give their index");

@@ -7,10 +7,12 @@
 
 /* What the names of tensors give away about a checkpoint. */
 typedef struct ridge__tensor_marks {
-    bool has_head;    /* a stored unembedding */
-    bool has_mtp;     /* multi-token prediction layers */
-    bool has_vision;  /* a vision tower or projector */
-    bool has_buffers; /* rotary frequencies, masks */
+    bool has_head;       /* a stored unembedding */
+    bool has_mtp;        /* multi-token prediction layers */
+    bool has_vision;     /* a vision tower or projector */
+    bool has_buffers;    /* rotary frequencies, masks */
+    int64_t table_bytes; /* of a token table in a narrower format than what is not
+                            quantised; 0: it is not */
 } ridge__tensor_marks;
 
 /** Note what one tensor's name gives away.

@@ -1,6 +1,8 @@
-/* Where a model's config lies: a file, the folder of a checkpoint, or a catalogue entry
- * ({"name": ..., "config": {...}}); and hf_quant_config.json beside it. */
+/* Where a model's config lies: a file, the folder of a checkpoint, a GGUF file, or a
+ * catalogue entry ({"name": ..., "config": {...}}); and hf_quant_config.json beside it.
+ */
 #include "config.h"
+#include "gguf_model.h"
 
 #include <string.h>
 
@@ -79,6 +81,17 @@ static ridge_status read_quant(ridge_ctx *cx, const char *file, ridge_node *hold
     return RIDGE_OK;
 }
 
+/* ModelOpt's file, or a quantization_config alone. */
+static bool is_quant_file(const ridge_node *root)
+{
+    const bool is_quant = !ridge_json_is_absent(ridge_json_get(root, "quantization")) ||
+                          !ridge_json_is_absent(ridge_json_get(root, "quant_method")) ||
+                          !ridge_json_is_absent(ridge_json_get(root, "quant_algo"));
+    return is_quant && ridge_json_is_absent(ridge_json_get(root, "model_type")) &&
+           ridge_json_is_absent(ridge_json_get(root, "hidden_size")) &&
+           ridge_json_is_absent(ridge_json_get(root, "dim"));
+}
+
 /* The facts that a catalogue entry has beside its config. */
 static ridge_status read_entry(ridge_ctx *cx, const ridge_node *entry,
                                ridge_model *model)
@@ -99,6 +112,8 @@ ridge_status ridge__config_read_path(ridge_ctx *cx, const char *path,
 {
     const char *file;
     ridge_node root, quant_root, quant;
+    if (ridge_gguf_is_path(path))
+        return ridge__gguf_model(cx, path, out);
     RIDGE_TRY(find_file(cx, path, &file));
     RIDGE_TRY(ridge_json_read(cx, file, &root));
     const char *name = name_of(cx, file);
@@ -106,6 +121,13 @@ ridge_status ridge__config_read_path(ridge_ctx *cx, const char *path,
     const bool is_entry = ridge_json_kind_of(config) == RIDGE_JSON_OBJECT;
     if (is_entry)
         ridge_json_text(ridge_json_get(&root, "name"), &name);
+    if (is_quant_file(&root)) {
+        return ridge_fail(
+            cx, RIDGE_E_PARSE,
+            "%s: how weights are quantised, not what a model is: name the "
+            "config.json beside it, with which it is read as " QUANT_NAME,
+            file);
+    }
     RIDGE_TRY(read_quant(cx, file, &quant_root, &quant));
     if (name == NULL)
         return ridge_fail_nomem(cx);

@@ -155,6 +155,27 @@ static ridge_status read_bitsandbytes(quant *q)
     return RIDGE_OK;
 }
 
+/* GGUF: bits by part, scales among them; 16 and more are no quantisation. */
+static ridge_status read_gguf(quant *q)
+{
+    static const char *const names[RIDGE_QUANT_PART_COUNT] = {
+        "attention", "dense", "shared", "experts", "head"};
+    enum { PLAIN_BITS = 16, INT4_MOST_BITS = 5 };
+    const ridge_node all = ridge_json_get(&q->node, "bits");
+    for (int part = 0; part < RIDGE_QUANT_PART_COUNT; part++) {
+        const ridge_node node = ridge_json_get(&all, names[part]);
+        double bits;
+        if (ridge_json_is_absent(node))
+            continue;
+        RIDGE_TRY(ridge_json_want_double(q->c->cx, node, 1, 64, &bits));
+        if (bits < PLAIN_BITS)
+            q->parts[part] =
+                (format){"gguf", bits, 0,
+                         bits < INT4_MOST_BITS ? RIDGE_DTYPE_INT4 : RIDGE_DTYPE_INT8};
+    }
+    return RIDGE_OK;
+}
+
 /* gpt-oss: routed experts alone. */
 static ridge_status read_mxfp4(quant *q)
 {
@@ -282,6 +303,7 @@ static const method_row METHODS[] = {
     {"bitsandbytes", read_bitsandbytes},
     {"mxfp4", read_mxfp4},
     {"compressed-tensors", read_groups},
+    {"gguf", read_gguf},
     {"modelopt", read_modelopt},
     {"modelopt_fp4", read_modelopt},
 };

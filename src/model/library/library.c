@@ -5,6 +5,8 @@
  */
 #include "library.h"
 
+#include "ridge/model_gguf.h"
+
 #include "config.h"
 #include "model_name.h"
 
@@ -227,7 +229,8 @@ ridge_status ridge_model_load(ridge_ctx *cx, const ridge_library *library,
 {
     const ridge__entry *entry = NULL;
     const bool is_path = ridge_path_exists(name_or_path);
-    if (is_path && strchr(name_or_path, '/') != NULL)
+    if ((is_path && strchr(name_or_path, '/') != NULL) ||
+        ridge_gguf_is_path(name_or_path))
         return ridge__config_read_path(cx, name_or_path, out);
     RIDGE_TRY(find_entry(cx, library, name_or_path, &entry));
     if (entry != NULL)
