@@ -205,6 +205,16 @@ size_t ridge_nearest_names(const char *name, const char *const *names, size_t n,
 const char *ridge_suggestion(ridge_arena *arena, const char *name,
                              const char *const *names, size_t n);
 
+/**
+ * Fail with "unknown KIND 'TEXT': use A, B or C; did you mean B?".
+ * @param kind   of name, "number format"
+ * @param names  n names that would do
+ * @return @p status
+ */
+RIDGE_NODISCARD ridge_status ridge_fail_name(ridge_ctx *cx, ridge_status status,
+                                             const char *kind, const char *text,
+                                             const char *const *names, size_t n);
+
 /* ---- numbers -------------------------------------------------------------- */
 
 #define RIDGE_KB     1e3

@@ -475,7 +475,8 @@ def train(
       dp= fsdp= tp= cp= pp= ep=    degrees
       zero=0..3  sp=0|1  cp_exchange=ring|gather|all-to-all
       ep_dispatch=copies|once|once-fp8  how tokens reach their experts
-      microbatch=  vpp=  schedule=gpipe|1f1b|interleaved|zb-h1|zb-h2|zb-v|any
+      microbatch=  vpp=
+      schedule=gpipe|1f1b|interleaved|zb-h1|zb-h2|zb-v|dualpipe|any
       first_layers=  last_layers=  layers of those stages; 0: none
       mtp=  multi-token prediction layers that are trained, beside the head
       remat=none|elementwise|selective|matmuls|ffn|full  remat_layers=  of a stage
@@ -512,8 +513,8 @@ def train(
     :param batch: tokens of one optimizer step: 4M, 4Mi (required without --from)
     :param seq: tokens of a sequence (4096)
     :param tokens: tokens of the whole run, for days and dollars: 15T
-    :param precision: bf16 (default), bf16-pure, bf16-reduce, fp16, fp8, fp8-weights, mxfp8,
-        fp4, tf32, fp32
+    :param precision: bf16 (default), bf16-pure, bf16-reduce, fp16, fp8, fp8-current,
+        fp8-blocks, fp8-weights, fp8-rows, mxfp8, fp4, tf32, fp32
     :param stack: training software, as in data/stacks: eager, compiled, megatron-core, ...
         (well-tuned)
     :param convention: how MFU counts FLOPs: causal (default), full, 6n, palm, ...

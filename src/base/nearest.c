@@ -105,3 +105,17 @@ const char *ridge_suggestion(ridge_arena *arena, const char *name,
     ridge_buf_puts(&b, "?");
     return b.is_short ? "" : ridge_buf_text(&b);
 }
+
+ridge_status ridge_fail_name(ridge_ctx *cx, ridge_status status, const char *kind,
+                             const char *text, const char *const *names, size_t n)
+{
+    ridge_buf all;
+    ridge_buf_init(&all, ridge_ctx_scratch(cx));
+    for (size_t i = 0; i < n; i++) {
+        const char *sep = i == 0 ? "" : i + 1 == n ? " or " : ", ";
+        ridge_buf_printf(&all, "%s%s", sep, names[i]);
+    }
+    const char *hint = ridge_suggestion(ridge_ctx_scratch(cx), text, names, n);
+    return ridge_fail(cx, status, "unknown %s '%.60s': use %s%s%s", kind, text,
+                      ridge_buf_text(&all), hint[0] == '\0' ? "" : "; ", hint);
+}

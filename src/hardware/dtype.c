@@ -81,11 +81,6 @@ ridge_status ridge_dtype_parse(ridge_ctx *cx, const char *text, ridge_dtype *out
     const char *names[RIDGE_DTYPE_COUNT];
     for (int i = 0; i < RIDGE_DTYPE_COUNT; i++)
         names[i] = rows[i].text;
-    const char *near =
-        ridge_suggestion(ridge_ctx_arena(cx), text, names, RIDGE_DTYPE_COUNT);
-    return ridge_fail(cx, RIDGE_E_NOTFOUND, "unknown number format '%.40s': %s", text,
-                      near != NULL && near[0] != '\0'
-                          ? near
-                          : "one of fp64, fp32, tf32, bf16, fp16, fp8, int8, fp6, "
-                            "fp4, int4");
+    return ridge_fail_name(cx, RIDGE_E_NOTFOUND, "number format", text, names,
+                           RIDGE_DTYPE_COUNT);
 }

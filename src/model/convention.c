@@ -44,12 +44,8 @@ ridge_status ridge_convention_parse(ridge_ctx *cx, const char *text,
             return RIDGE_OK;
         }
     }
-    const char *hint =
-        ridge_suggestion(ridge_ctx_arena(cx), text, names, RIDGE_CONVENTION_COUNT);
-    return ridge_fail(cx, RIDGE_E_NOTFOUND,
-                      "unknown FLOP convention \"%s\": %s(known: causal, full, 6n, "
-                      "6n-no-embed, palm, palm-causal, megatron)",
-                      text, hint == NULL ? "" : hint);
+    return ridge_fail_name(cx, RIDGE_E_NOTFOUND, "FLOP convention", text, names,
+                           RIDGE_CONVENTION_COUNT);
 }
 
 /* 12 L N H T: training FLOPs of scores and values over the whole square. */

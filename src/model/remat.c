@@ -39,13 +39,8 @@ ridge_status ridge_remat_parse(ridge_ctx *cx, const char *text, ridge_remat *out
             return RIDGE_OK;
         }
     }
-    const char *hint =
-        ridge_suggestion(ridge_ctx_arena(cx), text, names, RIDGE_REMAT_COUNT);
-    return ridge_fail(
-        cx, RIDGE_E_NOTFOUND,
-        "unknown remat policy \"%s\": %s%s(known: none, selective, matmuls, "
-        "elementwise, ffn, full)",
-        text, hint == NULL ? "" : hint, hint == NULL || hint[0] == '\0' ? "" : " ");
+    return ridge_fail_name(cx, RIDGE_E_NOTFOUND, "remat policy", text, names,
+                           RIDGE_REMAT_COUNT);
 }
 
 /* The feed-forward but for its last product: two of three matrices with a gate. */

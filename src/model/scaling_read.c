@@ -148,11 +148,5 @@ ridge_status ridge_scaling_law_find(ridge_ctx *cx, const char *name,
                 return ridge_scaling_law_from_json(cx, root, out);
         }
     }
-    const char *hint = ridge_suggestion(ridge_ctx_scratch(cx), name, names, n);
-    ridge_buf all;
-    ridge_buf_init(&all, ridge_ctx_scratch(cx));
-    for (size_t i = 0; i < n; i++)
-        ridge_buf_printf(&all, "%s%s", i == 0 ? "known are " : ", ", names[i]);
-    return ridge_fail(cx, RIDGE_E_NOTFOUND, "unknown scaling law '%.40s': %s", name,
-                      hint[0] == '\0' ? ridge_buf_text(&all) : hint);
+    return ridge_fail_name(cx, RIDGE_E_NOTFOUND, "scaling law", name, names, n);
 }

@@ -60,12 +60,8 @@ ridge_status ridge_schedule_parse(ridge_ctx *cx, const char *text, ridge_schedul
             return RIDGE_OK;
         }
     }
-    const char *hint =
-        ridge_suggestion(ridge_ctx_arena(cx), text, names, RIDGE_SCHEDULE_COUNT);
-    return ridge_fail(cx, RIDGE_E_NOTFOUND,
-                      "unknown pipeline schedule \"%s\": %s%s(known: gpipe, 1f1b, "
-                      "interleaved, zb-h1, zb-h2, zb-v, dualpipe)",
-                      text, hint, hint[0] != '\0' ? " " : "");
+    return ridge_fail_name(cx, RIDGE_E_NOTFOUND, "pipeline schedule", text, names,
+                           RIDGE_SCHEDULE_COUNT);
 }
 
 bool ridge_schedule_is_split(ridge_schedule kind)

@@ -84,6 +84,22 @@ static void the_nearest_come_first_and_no_more_than_asked(void **state)
     assert_int_equal(ridge_nearest_names("abcdex", names, 5, 0, out), 0);
 }
 
+static void a_wrong_name_is_answered_with_all_that_would_do(void **state)
+{
+    static const char *const names[] = {"ring", "gather", "all-to-all"};
+    (void)state;
+    ridge_ctx *cx = ridge_ctx_open();
+    assert_int_equal(ridge_fail_name(cx, RIDGE_E_ARG, "exchange", "gathre", names, 3),
+                     RIDGE_E_ARG);
+    assert_string_equal(ridge_ctx_message(cx),
+                        "unknown exchange 'gathre': use ring, gather or all-to-all; "
+                        "did you mean gather?");
+    assert_int_equal(ridge_fail_name(cx, RIDGE_E_NOTFOUND, "exchange", "", names, 1),
+                     RIDGE_E_NOTFOUND);
+    assert_string_equal(ridge_ctx_message(cx), "unknown exchange '': use ring");
+    ridge_ctx_close(cx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -94,6 +110,7 @@ int main(void)
         cmocka_unit_test(nothing_near_suggests_nothing),
         cmocka_unit_test(names_too_long_to_compare_are_passed_over),
         cmocka_unit_test(the_nearest_come_first_and_no_more_than_asked),
+        cmocka_unit_test(a_wrong_name_is_answered_with_all_that_would_do),
     };
     return cmocka_run_group_tests(tests, open_ctx, close_ctx);
 }

@@ -212,7 +212,7 @@ static void nonsense_is_refused(void **state)
         {"eagle,accept=1.2", "accept=1.2: expected chances from 0 to 1"},
         {"eagle,accept=0.8/x", "expected chances from 0 to 1"},
         {"eagle,accept=eagle-x", "unknown acceptance 'eagle-x'"},
-        {"eagle,depht=3", "unknown setting 'depht'"},
+        {"eagle,depht=3", "unknown setting of speculation 'depht'"},
         {"eagle,next=1", "expected a chance below 1"},
         {"eagle,depth=5,nodes=3", "nodes=3 are fewer than depth=5"},
         {"model", "which is not told"},

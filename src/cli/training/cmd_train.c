@@ -310,8 +310,8 @@ static const cli_option options[] = {
     {"seq", "T", "tokens of a sequence (4096)"},
     {"tokens", "N", "tokens of the whole run, for days and dollars: 15T"},
     {"precision", "POLICY",
-     "bf16 (default), bf16-pure, bf16-reduce, fp16, fp8, fp8-weights, mxfp8, fp4, "
-     "tf32, fp32"},
+     "bf16 (default), bf16-pure, bf16-reduce, fp16, fp8, fp8-current, fp8-blocks, "
+     "fp8-weights, fp8-rows, mxfp8, fp4, tf32, fp32"},
     {"stack", "NAME",
      "training software, as in data/stacks: eager, compiled, megatron-core, ... "
      "(well-tuned)"},
@@ -363,7 +363,8 @@ const cli_verb cli_verb_train = {
         "  dp= fsdp= tp= cp= pp= ep=    degrees\n"
         "  zero=0..3  sp=0|1  cp_exchange=ring|gather|all-to-all\n"
         "  ep_dispatch=copies|once|once-fp8  how tokens reach their experts\n"
-        "  microbatch=  vpp=  schedule=gpipe|1f1b|interleaved|zb-h1|zb-h2|zb-v|any\n"
+        "  microbatch=  vpp=\n"
+        "  schedule=gpipe|1f1b|interleaved|zb-h1|zb-h2|zb-v|dualpipe|any\n"
         "  first_layers=  last_layers=  layers of those stages; 0: none\n"
         "  mtp=  multi-token prediction layers that are trained, beside the head\n"
         "  remat=none|elementwise|selective|matmuls|ffn|full  remat_layers=  of a "

@@ -111,7 +111,5 @@ ridge_status ridge_rate_kind_parse(ridge_ctx *cx, const char *text,
             return RIDGE_OK;
         }
     }
-    return ridge_fail(cx, RIDGE_E_NOTFOUND,
-                      "no rate schedule '%s': constant, cosine or linear %s", text,
-                      ridge_suggestion(ridge_ctx_scratch(cx), text, RATE_TEXT, n));
+    return ridge_fail_name(cx, RIDGE_E_NOTFOUND, "rate schedule", text, RATE_TEXT, n);
 }

@@ -33,12 +33,8 @@ ridge_status ridge_launcher_parse(ridge_ctx *cx, const char *text, ridge_launche
             return RIDGE_OK;
         }
     }
-    const char *hint =
-        ridge_suggestion(ridge_ctx_scratch(cx), text, names, RIDGE_LAUNCHER_COUNT);
-    return ridge_fail(cx, RIDGE_E_ARG,
-                      "unknown launcher '%.60s': use megatron, megatron-bridge, "
-                      "maxtext, torchtitan, deepspeed or jax%s%s",
-                      text, hint[0] == '\0' ? "" : "; ", hint);
+    return ridge_fail_name(cx, RIDGE_E_ARG, "launcher", text, names,
+                           RIDGE_LAUNCHER_COUNT);
 }
 
 /* ---- what a text is -------------------------------------------------------------- */

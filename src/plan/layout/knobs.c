@@ -227,18 +227,12 @@ ridge_status ridge_knobs_set(ridge_ctx *cx, ridge_knobs *knobs, const char *key,
                              const char *value)
 {
     const char *names[RIDGE_COUNT_OF(knobs_known)];
-    ridge_buf all;
-    ridge_buf_init(&all, ridge_ctx_scratch(cx));
     for (size_t i = 0; i < RIDGE_COUNT_OF(knobs_known); i++) {
         const knob *k = &knobs_known[i];
         names[i] = k->name;
         if (strcmp(key, k->name) == 0)
             return set_knob(cx, knobs, k, value);
-        ridge_buf_printf(&all, "%s%s", i == 0 ? "" : ", ", k->name);
     }
-    const char *hint = ridge_suggestion(ridge_ctx_scratch(cx), key, names,
-                                        RIDGE_COUNT_OF(knobs_known));
-    return ridge_fail(cx, RIDGE_E_ARG, "unknown knob '%s': use %s%s%s", key,
-                      ridge_buf_text(&all), hint == NULL || hint[0] == '\0' ? "" : "; ",
-                      hint == NULL ? "" : hint);
+    return ridge_fail_name(cx, RIDGE_E_ARG, "knob", key, names,
+                           RIDGE_COUNT_OF(knobs_known));
 }

@@ -47,24 +47,6 @@ static const char *const offloads[RIDGE_OFFLOAD_ALL + 1] = {
     "activations+weights",
     "optimizer+activations+weights"};
 
-/* @errors E_ARG with the nearest of the names */
-static ridge_status fail_choice(ridge_ctx *cx, const char *kind, const char *text,
-                                const char *const *names, int n)
-{
-    ridge_buf all;
-    ridge_buf_init(&all, ridge_ctx_scratch(cx));
-    for (int i = 0; i < n; i++)
-        ridge_buf_printf(&all, "%s%s",
-                         i == 0       ? ""
-                         : i == n - 1 ? " or "
-                                      : ", ",
-                         names[i]);
-    const char *hint = ridge_suggestion(ridge_ctx_scratch(cx), text, names, (size_t)n);
-    const bool has_hint = hint != NULL && hint[0] != '\0';
-    return ridge_fail(cx, RIDGE_E_ARG, "unknown %s '%s': use %s%s%s", kind, text,
-                      ridge_buf_text(&all), has_hint ? "; " : "", has_hint ? hint : "");
-}
-
 /* ---- optimizers ------------------------------------------------------------------ */
 
 const char *ridge_optimizer_text(ridge_optimizer optimizer)
@@ -93,7 +75,8 @@ ridge_status ridge_optimizer_parse(ridge_ctx *cx, const char *text,
             return RIDGE_OK;
         }
     }
-    return fail_choice(cx, "optimizer", text, names, RIDGE_OPTIMIZER_COUNT);
+    return ridge_fail_name(cx, RIDGE_E_ARG, "optimizer", text, names,
+                           RIDGE_OPTIMIZER_COUNT);
 }
 
 ridge_policy ridge_policy_with_optimizer(const ridge_policy *policy,
@@ -125,7 +108,7 @@ ridge_status ridge_offload_parse(ridge_ctx *cx, const char *text, unsigned *out)
                (strlen(names[i]) != n || strncmp(names[i], at, n) != 0))
             i++;
         if (i == RIDGE_COUNT_OF(names))
-            return fail_choice(cx, "offload", text, names, (int)i);
+            return ridge_fail_name(cx, RIDGE_E_ARG, "offload", text, names, i);
         all |= flags[i];
         at = at[n] == '\0' ? NULL : at + n + 1;
     }
@@ -150,7 +133,8 @@ ridge_status ridge_cp_parse(ridge_ctx *cx, const char *text, ridge_cp_exchange *
             return RIDGE_OK;
         }
     }
-    return fail_choice(cx, "exchange of cp", text, names, RIDGE_CP_COUNT);
+    return ridge_fail_name(cx, RIDGE_E_ARG, "exchange of cp", text, names,
+                           RIDGE_CP_COUNT);
 }
 
 /* ---- experts --------------------------------------------------------------------- */
@@ -176,7 +160,8 @@ ridge_status ridge_ep_dispatch_parse(ridge_ctx *cx, const char *text,
             return RIDGE_OK;
         }
     }
-    return fail_choice(cx, "dispatch of experts", text, names, RIDGE_DISPATCH_COUNT);
+    return ridge_fail_name(cx, RIDGE_E_ARG, "dispatch of experts", text, names,
+                           RIDGE_DISPATCH_COUNT);
 }
 
 /* ---- overlap and schedule -------------------------------------------------------- */

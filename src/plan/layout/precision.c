@@ -45,17 +45,6 @@ ridge_status ridge_precision_parse(ridge_ctx *cx, const char *text,
             return RIDGE_OK;
         }
     }
-    const char *hint =
-        ridge_suggestion(ridge_ctx_scratch(cx), text, names, RIDGE_PRECISION_COUNT);
-    ridge_buf all;
-    ridge_buf_init(&all, ridge_ctx_scratch(cx));
-    for (int i = 0; i < RIDGE_PRECISION_COUNT; i++)
-        ridge_buf_printf(&all, "%s%s",
-                         i == 0                           ? ""
-                         : i == RIDGE_PRECISION_COUNT - 1 ? " or "
-                                                          : ", ",
-                         names[i]);
-    return ridge_fail(cx, RIDGE_E_ARG, "unknown precision '%s': use %s%s%s", text,
-                      ridge_buf_text(&all), hint == NULL || hint[0] == '\0' ? "" : "; ",
-                      hint == NULL ? "" : hint);
+    return ridge_fail_name(cx, RIDGE_E_ARG, "precision", text, names,
+                           RIDGE_PRECISION_COUNT);
 }

@@ -43,18 +43,11 @@ static ridge_status fail_lever(ridge_ctx *cx, const ridge_slice *slice,
 {
     const char *names[LEVER_COUNT + RIDGE_AXIS_MAX];
     size_t n = 0;
-    ridge_buf all;
-    ridge_buf_init(&all, ridge_ctx_scratch(cx));
     for (int i = 0; i < LEVER_COUNT; i++)
         names[n++] = levers[i].name;
     for (int i = 0; i < slice->n_axes; i++)
         names[n++] = slice->axes[i].name;
-    for (size_t i = 0; i < n; i++)
-        ridge_buf_printf(&all, "%s%s", i == 0 ? "" : ", ", names[i]);
-    const char *hint = ridge_suggestion(ridge_ctx_scratch(cx), name, names, n);
-    const bool has_hint = hint != NULL && hint[0] != '\0';
-    return ridge_fail(cx, RIDGE_E_ARG, "what if '%s': use %s%s%s", name,
-                      ridge_buf_text(&all), has_hint ? "; " : "", has_hint ? hint : "");
+    return ridge_fail_name(cx, RIDGE_E_ARG, "change of --what-if", name, names, n);
 }
 
 static ridge_status read_change(ridge_ctx *cx, ridge_str text, const ridge_slice *slice,

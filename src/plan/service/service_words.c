@@ -82,12 +82,8 @@ ridge_status ridge_service_aim_parse(ridge_ctx *cx, const char *text,
             return RIDGE_OK;
         }
     }
-    const char *hint =
-        ridge_suggestion(ridge_ctx_scratch(cx), text, names, RIDGE_SERVICE_AIM_COUNT);
-    return ridge_fail(cx, RIDGE_E_ARG,
-                      "unknown aim '%.40s': use throughput, cost, chips or latency%s%s",
-                      text, hint != NULL && hint[0] != '\0' ? "; " : "",
-                      hint != NULL ? hint : "");
+    return ridge_fail_name(cx, RIDGE_E_ARG, "aim", text, names,
+                           RIDGE_SERVICE_AIM_COUNT);
 }
 
 /* ---- goals ----------------------------------------------------------------------- */

@@ -39,12 +39,8 @@ ridge_status ridge_serving_launcher_parse(ridge_ctx *cx, const char *text,
             return RIDGE_OK;
         }
     }
-    const char *hint = ridge_suggestion(ridge_ctx_scratch(cx), text, names,
-                                        RIDGE_SERVING_LAUNCHER_COUNT);
-    return ridge_fail(cx, RIDGE_E_ARG,
-                      "unknown serving engine '%.60s': use vllm, vllm-yaml, vllm-tpu, "
-                      "sglang, trtllm, jetstream or maxtext%s%s",
-                      text, hint[0] == '\0' ? "" : "; ", hint);
+    return ridge_fail_name(cx, RIDGE_E_ARG, "serving engine", text, names,
+                           RIDGE_SERVING_LAUNCHER_COUNT);
 }
 
 typedef struct writer {

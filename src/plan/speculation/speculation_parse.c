@@ -99,13 +99,8 @@ static ridge_status parse_setting(speculation_reader *r, const char *key,
         return ridge_fail(r->cx, RIDGE_E_ARG, "next=%.40s: expected a chance below 1",
                           value);
     }
-    const char *hint =
-        ridge_suggestion(ridge_ctx_scratch(r->cx), key, keys, RIDGE_COUNT_OF(keys));
-    return ridge_fail(
-        r->cx, RIDGE_E_ARG,
-        "unknown setting '%.40s' of speculation: use depth, nodes, accept, "
-        "next or model%s%s",
-        key, hint[0] == '\0' ? "" : "; ", hint);
+    return ridge_fail_name(r->cx, RIDGE_E_ARG, "setting of speculation", key, keys,
+                           RIDGE_COUNT_OF(keys));
 }
 
 static ridge_status parse_item(speculation_reader *r, ridge_str item)
