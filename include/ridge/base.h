@@ -486,20 +486,6 @@ RIDGE_NODISCARD ridge_status ridge_lock_open(ridge_ctx *cx, ridge_lock **out);
 void ridge_lock_take(ridge_lock *lock);
 void ridge_lock_give(ridge_lock *lock);
 
-/* ---- data built into the binary -------------------------------------------------- */
-
-/** A file of data/ built into the binary. */
-typedef struct ridge_embedded {
-    const char *path; /* "chips/h100.json" */
-    const char *text; /* not NUL-terminated by contract; use bytes */
-    size_t bytes;
-} ridge_embedded;
-
-typedef struct ridge_embedded_set {
-    const ridge_embedded *files; /* sorted by path */
-    size_t count;
-} ridge_embedded_set;
-
 #ifdef __cplusplus
 }
 #endif

@@ -7,6 +7,7 @@
 #define RIDGE_HARDWARE_H
 
 #include "ridge/base.h"
+#include "ridge/base_embedded.h"
 #include "ridge/hardware_measured.h"
 
 #ifdef __cplusplus

@@ -8,6 +8,7 @@
  *
  * An unknown member is an error.
  */
+#include "ridge/base_embedded.h"
 #include "ridge/model_scaling.h"
 
 #include <string.h>

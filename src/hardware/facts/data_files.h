@@ -3,6 +3,7 @@
 #define RIDGE_DATA_FILES_H
 
 #include "ridge/base.h"
+#include "ridge/base_embedded.h"
 
 /** One thing that a file describes, by its newest description. */
 typedef struct data_file data_file;
