@@ -242,7 +242,7 @@ double ridge_documents_wait(const ridge_documents *documents, double replicas,
 
 double ridge_documents_cp_wait(const ridge_documents *documents, double cp, double seqs)
 {
-    if (cp < 2 || seqs <= 0)
+    if (documents->tokens <= 0 || cp < 2 || seqs <= 0)
         return 0;
     const double at = fmin(log2(cp) - 1, RIDGE_DOCUMENTS_CP - 1);
     const int low = (int)floor(at);

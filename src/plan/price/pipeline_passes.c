@@ -18,6 +18,7 @@ typedef struct pipe_walk {
     double late_s;    /* of these, the weights' gradients */
     double most_s;    /* of the slowest */
     double send_s;    /* a message, where ranks do not wait for it */
+    double w_most;    /* of ranks with more behind them chains are left out */
 } pipe_walk;
 
 static const stage_pass *pass_of(const pipe_walk *p, int64_t rank)
@@ -84,6 +85,10 @@ static double one_by_one_s(const pipe_walk *p)
     for (int64_t r = 0; r < p->stages->cut.pp; r++) {
         const stage_pass *s = pass_of(p, r);
         const double w = (double)(p->stages->cut.pp - 1 - r);
+        if (w > p->w_most) {
+            before_s += total_s(s);
+            continue;
+        }
         const double behind_s =
             p->sum_s - before_s - total_s(s) + 2 * w * p->v * p->send_s;
         const double fill_s = before_s / p->v + 2 * (double)r * p->send_s;
@@ -228,20 +233,28 @@ double stage_pass_send(stage_pass *pass, const ridge_layout *l,
     return down_s + up_s;
 }
 
-double pipeline_passes_s(const ridge_layout *l, const train_stages *stages,
+static pipe_walk walk_of(const ridge_layout *l, const train_stages *stages,
                          const stage_pass *passes, double microbatches, double send_s)
 {
     pipe_walk p = {.stages = stages,
                    .send_s = send_s,
                    .passes = passes,
                    .m = microbatches,
-                   .v = l->pp > 1 ? (double)l->vpp : 1};
+                   .v = l->pp > 1 ? (double)l->vpp : 1,
+                   .w_most = (double)l->pp};
     for (int i = 0; i < stages->n; i++) {
         p.sum_s += stages->stages[i].count * total_s(&passes[i]);
         p.forward_s += stages->stages[i].count * passes[i].forward_s;
         p.late_s += stages->stages[i].count * passes[i].weight_s;
         p.most_s = larger(p.most_s, total_s(&passes[i]));
     }
+    return p;
+}
+
+double pipeline_passes_s(const ridge_layout *l, const train_stages *stages,
+                         const stage_pass *passes, double microbatches, double send_s)
+{
+    const pipe_walk p = walk_of(l, stages, passes, microbatches, send_s);
     if (l->pp == 1)
         return p.m * p.most_s;
     switch (ridge_layout_schedule(l)) {
@@ -260,5 +273,19 @@ double pipeline_passes_s(const ridge_layout *l, const train_stages *stages,
     case RIDGE_SCHEDULE_1F1B:
         break;
     }
+    return one_by_one_s(&p);
+}
+
+/* A rank that takes longer makes its own chain shorter only where more ranks wait
+ * behind it than it has passes of the others between. */
+double pipeline_least_s(const ridge_layout *l, const train_stages *stages,
+                        const stage_pass *halves, double microbatches, double send_s)
+{
+    pipe_walk p = walk_of(l, stages, halves, microbatches, send_s);
+    if (l->pp == 1 || ridge_schedule_is_split(l->schedule))
+        return p.m * p.most_s;
+    if (l->schedule == RIDGE_SCHEDULE_GPIPE)
+        return all_then_all_s(&p);
+    p.w_most = p.m * p.v;
     return one_by_one_s(&p);
 }

@@ -33,4 +33,9 @@ double stage_pass_send(stage_pass *pass, const ridge_layout *layout,
 double pipeline_passes_s(const ridge_layout *layout, const train_stages *stages,
                          const stage_pass *passes, double microbatches, double send_s);
 
+/** What no pipeline takes less than whose stages take as long as these in all, or
+ *  longer, however their passes share it. @param halves  of which each pass has one */
+double pipeline_least_s(const ridge_layout *layout, const train_stages *stages,
+                        const stage_pass *halves, double microbatches, double send_s);
+
 #endif

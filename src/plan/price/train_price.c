@@ -82,6 +82,13 @@ static ridge_step_end end_of(const train_case *tc, const train_terms *x,
     return end;
 }
 
+double train_end_s(const train_case *tc, const train_terms *x, const ridge_layout *l,
+                   int stage, const stage_time *s)
+{
+    const ridge_step_end end = end_of(tc, x, l, stage, s);
+    return end_total_s(&end);
+}
+
 ridge_stage_work train_stage_work(const train_case *tc, const train_terms *x,
                                   const ridge_layout *l, const train_stage *stage)
 {

@@ -96,6 +96,10 @@ ridge_stage_work train_stage_work(const train_case *tc, const train_terms *terms
 ridge_step_end train_step_end(const train_case *tc, const train_terms *terms,
                               const ridge_layout *layout, int stage);
 
+/** What comes once a step beyond what hides behind a microbatch of the stage. */
+double train_end_s(const train_case *tc, const train_terms *terms,
+                   const ridge_layout *layout, int stage, const stage_time *time);
+
 /** Price one layout under the case's policy, given the times of its layers. An illegal
  *  layout is an answer. @errors E_ARG no such placement; E_NOMEM */
 RIDGE_NODISCARD ridge_status train_layout_price(train_case *tc,

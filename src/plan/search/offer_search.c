@@ -5,6 +5,7 @@
  */
 #include "ridge/plan_offer.h"
 
+#include "offer_guess.h"
 #include "offer_sizes.h"
 
 #include <math.h>
@@ -60,12 +61,32 @@ static void take_smallest(const ridge_offer_request *q,
     }
 }
 
-static ridge_status search(ridge_ctx *cx, const ridge_offer_request *q, ridge_offer *o,
-                           int64_t *covered)
+/* Only faster layouts than one that is known are looked for; it may itself be none that
+ * a search tries. */
+static ridge_status search_slice(ridge_ctx *cx, const offer_desk *desk,
+                                 const ridge_offer *o, ridge_train_result *result)
 {
-    ridge_train_result result;
-    RIDGE_TRY(ridge_train_search(cx, &o->request, &result));
-    *covered += result.covered;
+    ridge_train_request request = o->request;
+    RIDGE_TRY(
+        offer_guess_step(cx, &request, desk->offers, desk->n, &request.known_step_s));
+    RIDGE_TRY(ridge_train_search(cx, &request, result));
+    const bool is_found =
+        result->n_layouts > 0 &&
+        result->layouts[0].step_time_s <= request.known_step_s * (1 + 1e-6);
+    return request.known_step_s <= 0 || is_found
+               ? RIDGE_OK
+               : ridge_train_search(cx, &o->request, result);
+}
+
+static ridge_status search(ridge_ctx *cx, offer_desk *desk, ridge_offer *o)
+{
+    const ridge_offer_request *q = desk->q;
+    ridge_train_result result = {.n_layouts = 0};
+    bool can_fit;
+    RIDGE_TRY(offer_holds_state(cx, &o->request, &can_fit));
+    if (can_fit)
+        RIDGE_TRY(search_slice(cx, desk, o, &result));
+    desk->covered += result.covered;
     if (result.n_layouts == 0) {
         o->fit = RIDGE_OFFER_NONE;
         return RIDGE_OK;
@@ -117,7 +138,7 @@ static ridge_status run(offer_desk *desk, int kind, const ridge_slice *slice,
     *o = offer_of(desk->q, kind, slice);
     if (progress != NULL)
         ridge_progress_show(progress, desk->share, slice->text);
-    ridge_status st = search(cx, desk->q, o, &desk->covered);
+    ridge_status st = search(cx, desk, o);
     st = take_failure(desk, st, ridge_ctx_message(cx), o);
     ridge_ctx_close(cx);
     RIDGE_TRY(st);

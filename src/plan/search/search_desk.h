@@ -53,6 +53,7 @@ typedef struct placed {
     const layer_exchange *exchanges; /* [kinds + 1] of an unusual placement */
     int64_t send_seqs;               /* of the microbatch that send is for; 0: none */
     ridge_time send;
+    bool is_tp_apart; /* of the least of all placements */
 } placed;
 
 /* A mesh on the network. */
@@ -61,6 +62,7 @@ typedef struct mesh_places {
     const int *index;           /* [n] as ridge_layout.placement */
     const train_groups *groups; /* [n] */
     placed *placed;             /* [n] */
+    placed least;               /* of all of them, for the layers that it is of */
 } mesh_places;
 
 enum { ZERO_STAGES = 4 };
@@ -90,6 +92,15 @@ void search_learn_exchanges(search_desk *d, const train_terms *x, const train_gr
  */
 bool search_place_terms(search_desk *d, const candidate *c, int i,
                         const ridge_layout *l, train_terms *x);
+/** The same without what comes once a step. */
+bool search_place_layers(search_desk *d, const candidate *c, int i,
+                         const ridge_layout *l, train_terms *x);
+/** What comes once a step, and where it stands in a placement's memo.
+ *  @return NULL when memory ran out */
+const step_sync *search_place_syncs(search_desk *d, const candidate *c, int i,
+                                    const ridge_layout *l);
+const step_sync **search_syncs_at(search_desk *d, const candidate *c,
+                                  const ridge_layout *l, placed *p);
 
 /** Layer times into a book, out of the memory that the next task takes.
  *  @return false when memory ran out */

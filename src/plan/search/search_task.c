@@ -9,8 +9,7 @@
  *  - of a remat policy as few layers as fit: those beyond do more work, and what it
  * adds to a pass hides no more than itself. If all can be kept, no policy is faster.
  */
-#include "pipeline_passes.h"
-#include "search_desk.h"
+#include "search_bound.h"
 
 #include "layer_program.h"
 #include "pipeline_choice.h"
@@ -30,73 +29,6 @@ static void refuse(search_desk *d, ridge_fit fit)
 {
     d->answer->tally.refused[fit]++;
     d->answer->tally.covered++;
-}
-
-/* ---- bounds ---------------------------------------------------------------------- */
-
-/* Whether something is known to fit: what does not is of no interest then. */
-static bool is_any_known(const search_desk *d)
-{
-    return isfinite(d->bound_s) || d->answer->ranking.n > 0;
-}
-
-/* The least that a layout must take to be dropped. */
-static double limit_s(const search_desk *d)
-{
-    if (d->answer->front.most > 0) /* which has slower ones too */
-        return LAYOUT_FRONT_REACH * d->bound_s;
-    return fmin(d->bound_s, layout_ranking_worst_s(&d->answer->ranking));
-}
-
-/* Whether no layout of these layers, microbatches and stages is among the best: all
- * compute, spread evenly, without a bubble. */
-static bool is_mesh_slow(const search_desk *d, const memo_entry *e,
-                         const ridge_layout *l)
-{
-    if (!ridge_chip_is_overlapped(d->tc.chip))
-        return false; /* priced by what runs, not by these terms */
-    double m = (double)train_microbatches(&d->tc, l);
-    return m * e->model_s / (double)l->pp > limit_s(d);
-}
-
-/* Step time without shards, replicas and sends: no placement of this layout is faster.
- */
-static double least_step_s(const search_desk *d, const candidate *c,
-                           const ridge_layout *l)
-{
-    if (!ridge_chip_is_overlapped(d->tc.chip))
-        return 0;
-    const train_stages *stages = c->stages;
-    const int remat = train_remat_index(&d->tc, l);
-    double m = (double)c->microbatches;
-    double most_s = 0;
-    for (int i = 0; i < stages->n; i++) {
-        const train_stage *stage = &stages->stages[i];
-        double again = train_remat_share(&d->tc, l, stage);
-        double head_s = stage->head_passes * c->times->least_s[d->tc.n_kinds];
-        double t = stage->has_head ? head_s : 0;
-        for (int k = 0; k < d->tc.n_kinds; k++)
-            t += stage->layers[k] *
-                 (c->times->least_s[k] +
-                  again * layer_time_recompute_s(&c->times->layers[k], remat));
-        stages->passes[i] = (stage_pass){.forward_s = t / 2, .backward_s = t / 2};
-        most_s = fmax(most_s, t);
-    }
-    /* Of passes of one sum equal ones wait least; and with as many microbatches as
-     * stages no stage that takes longer makes a step shorter. */
-    bool has_bubble = !ridge_schedule_is_split(l->schedule) && m >= (double)l->pp;
-    return has_bubble ? pipeline_passes_s(l, stages, stages->passes, m, 0) : m * most_s;
-}
-
-static bool is_slow(const search_desk *d, const candidate *c, const ridge_layout *l,
-                    double bytes)
-{
-    double least_s = least_step_s(d, c, l);
-    if (least_s > limit_s(d))
-        return true;
-    return d->answer->front.most > 0 &&
-           least_s > fmin(d->bound_s, layout_ranking_worst_s(&d->answer->ranking)) &&
-           layout_front_beats(&d->answer->front, least_s, bytes);
 }
 
 /* ---- pricing --------------------------------------------------------------------- */
@@ -134,7 +66,7 @@ static void price_memory(search_desk *d, const candidate *c, train_terms *terms,
     l->remat_layers = choice->remat_layers;
     l->offload = choice->offload;
     price.peak_memory_bytes = ridge_memory_total_bytes(&price.memory);
-    if (is_slow(d, c, l, price.peak_memory_bytes))
+    if (search_is_slow(d, c, l, price.peak_memory_bytes))
         return;
     if (c->places->n < 0 && !search_find_places(d, l, c->places)) {
         d->is_short = true;
@@ -142,6 +74,11 @@ static void price_memory(search_desk *d, const candidate *c, train_terms *terms,
     }
     if (c->places->n == 0) {
         d->answer->tally.refused[RIDGE_FIT_PLACEMENT]++;
+        return;
+    }
+    if (c->places->n > 1 &&
+        search_is_placed_slow(d, c, terms, l, price.peak_memory_bytes)) {
+        d->answer->tally.covered += c->places->n - 1;
         return;
     }
     price_placements(d, c, terms, l, &price);
@@ -154,12 +91,14 @@ static void price_layout(search_desk *d, const candidate *c, ridge_layout *l)
                          .load = &d->load,
                          .layers = c->times->layers,
                          .imbalance = c->times->imbalance};
-    const memory_search how = {d->knobs, d->answer->front.most > 0, !is_any_known(d)};
+    const memory_search how = {d->knobs, d->answer->front.most > 0,
+                               !search_is_any_known(d)};
     l->remat = RIDGE_REMAT_NONE;
     l->remat_ops = 0;
     l->remat_layers = 0;
     l->offload = RIDGE_OFFLOAD_NONE;
-    if (is_slow(d, c, l, 0)) {
+    if (search_is_slow(d, c, l, 0) ||
+        (c->places->n > 0 && search_is_placed_slow(d, c, &terms, l, 0))) {
         d->answer->tally.covered += memory_choice_count(&d->tc, d->knobs);
         return;
     }
@@ -265,7 +204,7 @@ static void search_microbatch(search_desk *d, const pipelines *all, zero_range z
 {
     const int64_t variants = (zeros.last - zeros.first + 1) * (int64_t)all->choices.n *
                              memory_choice_count(&d->tc, d->knobs);
-    if ((d->answer->tally.has_nearest || is_any_known(d)) && is_too_wide(d, l)) {
+    if ((d->answer->tally.has_nearest || search_is_any_known(d)) && is_too_wide(d, l)) {
         d->answer->tally.covered += variants;
         d->answer->tally.refused[RIDGE_FIT_OVER_HBM] += variants;
         return;
@@ -274,7 +213,7 @@ static void search_microbatch(search_desk *d, const pipelines *all, zero_range z
                    .microbatches = train_microbatches(&d->tc, l)};
     if (c.times == NULL)
         return;
-    if (is_mesh_slow(d, c.times, l)) {
+    if (search_is_mesh_slow(d, c.times, l)) {
         d->answer->tally.covered += variants;
         return;
     }

@@ -212,42 +212,56 @@ static const shard_time *find_shards(search_desk *d, const train_groups *g, plac
     return p->shards;
 }
 
-static const step_sync *find_syncs(search_desk *d, const train_groups *g,
-                                   const candidate *c, const ridge_layout *l, placed *p)
+const step_sync **search_syncs_at(search_desk *d, const candidate *c,
+                                  const ridge_layout *l, placed *p)
 {
-    ridge_arena *arena = ridge_ctx_scratch(d->cx);
-    size_t n = (size_t)c->n_pipelines * ZERO_STAGES;
+    const size_t n = (size_t)c->n_pipelines * ZERO_STAGES;
     if (p->syncs == NULL)
-        p->syncs = ridge_arena_new(arena, n, sizeof *p->syncs);
-    if (p->syncs == NULL)
-        return NULL;
-    const step_sync **at = &p->syncs[c->pipeline * ZERO_STAGES + l->zero_stage];
-    if (*at == NULL) {
-        step_sync *made = ridge_new(arena, step_sync, (size_t)c->stages->n);
-        if (made != NULL)
-            train_step_syncs(&d->tc, g, &d->load, c->stages, l, made);
-        *at = made;
-    }
-    return *at;
+        p->syncs = ridge_arena_new(ridge_ctx_scratch(d->cx), n, sizeof *p->syncs);
+    return p->syncs == NULL ? NULL
+                            : &p->syncs[c->pipeline * ZERO_STAGES + l->zero_stage];
 }
 
-bool search_place_terms(search_desk *d, const candidate *c, int i,
-                        const ridge_layout *l, train_terms *x)
+const step_sync *search_place_syncs(search_desk *d, const candidate *c, int i,
+                                    const ridge_layout *l)
+{
+    const step_sync **at = search_syncs_at(d, c, l, &c->places->placed[i]);
+    if (at == NULL || *at != NULL)
+        return at == NULL ? NULL : *at;
+    step_sync *made =
+        ridge_new(ridge_ctx_scratch(d->cx), step_sync, (size_t)c->stages->n);
+    if (made != NULL)
+        train_step_syncs(&d->tc, &c->places->groups[i], &d->load, c->stages, l, made);
+    *at = made;
+    return made;
+}
+
+bool search_place_layers(search_desk *d, const candidate *c, int i,
+                         const ridge_layout *l, train_terms *x)
 {
     const train_groups *g = &c->places->groups[i];
+    const int index = c->places->index[i];
     placed *p = &c->places->placed[i];
     if (p->send_seqs != l->microbatch_seqs) {
         p->send = train_send_time(&d->tc, g, l);
         p->send_seqs = l->microbatch_seqs;
     }
     x->send = p->send;
-    x->exchanges = train_placement_is_usual(d->tc.slice, l->placement)
-                       ? layer_exchanges(d, g, x->layers, l->placement)
+    x->exchanges = train_placement_is_usual(d->tc.slice, index)
+                       ? layer_exchanges(d, g, x->layers, index)
                        : own_exchanges(d, g, x->layers, p);
     x->shards = find_shards(d, g, p);
-    x->syncs = find_syncs(d, g, c, l, p);
     x->is_tp_apart = !train_groups_share(&g->tp, &g->shards);
-    return x->exchanges != NULL && x->shards != NULL && x->syncs != NULL;
+    return x->exchanges != NULL && x->shards != NULL;
+}
+
+bool search_place_terms(search_desk *d, const candidate *c, int i,
+                        const ridge_layout *l, train_terms *x)
+{
+    if (!search_place_layers(d, c, i, l, x))
+        return false;
+    x->syncs = search_place_syncs(d, c, i, l);
+    return x->syncs != NULL;
 }
 
 /* ---- books ----------------------------------------------------------------------- */

@@ -1,0 +1,86 @@
+#include "offer_guess.h"
+
+#include "stack_memory.h"
+
+#include <math.h>
+
+/* ---- memory ---------------------------------------------------------------------- */
+
+/* State of the whole model as ZeRO-3 cuts it, with no copy of anything. */
+static double state_bytes(const train_case *tc)
+{
+    const train_stage both = {.has_embedding = true, .has_head = true, .copies = 1};
+    const ridge_policy *p = tc->policy;
+    double params = train_embedding_params(tc, &both, 1, 1);
+    for (int i = 0; i < tc->model->n_runs; i++) {
+        const ridge_run *run = &tc->model->runs[i];
+        const train_params layer = train_layer_params(tc, run->layer, 1, 1);
+        params += (double)run->count * (layer.dense + layer.expert);
+    }
+    return params * (p->gradient_bytes + p->master_bytes + p->moment_bytes +
+                     stack_gradient_bytes(tc));
+}
+
+ridge_status offer_holds_state(ridge_ctx *cx, const ridge_train_request *request,
+                               bool *out)
+{
+    train_case tc;
+    *out = true;
+    if (request->knobs.offload != RIDGE_KNOB_FREE)
+        return RIDGE_OK;
+    RIDGE_TRY(train_case_open(cx, request, &tc));
+    *out = state_bytes(&tc) <= tc.usable_bytes * (double)tc.slice->chips;
+    return RIDGE_OK;
+}
+
+/* ---- time ------------------------------------------------------------------------ */
+
+/* A layout on so many times the chips. @return false: shards or replicas do not grow so
+ */
+static bool resize(ridge_layout *l, int64_t chips, int64_t before, bool is_sharded)
+{
+    int64_t *degree = is_sharded ? &l->fsdp : &l->dp;
+    int64_t grown;
+    if (!ridge_mul_i64(*degree, chips, &grown) || grown % before != 0)
+        return false;
+    *degree = grown / before;
+    return true;
+}
+
+/* Whether a search tries it: whole microbatches, and of interleaved ones whole groups.
+ */
+static bool is_searched(const ridge_train_request *r, const ridge_layout *l)
+{
+    const int64_t seqs = (int64_t)round(r->batch_tokens / floor(r->seq_tokens));
+    const int64_t share = ridge_ceil_div(seqs < 1 ? 1 : seqs, l->dp * l->fsdp);
+    return share % l->microbatch_seqs == 0 &&
+           (l->vpp == 1 || share / l->microbatch_seqs % l->pp == 0);
+}
+
+static ridge_status try_layout(ridge_ctx *cx, const ridge_train_request *request,
+                               const ridge_layout *layout, double *step_s)
+{
+    ridge_train_price price;
+    if (!is_searched(request, layout))
+        return RIDGE_OK;
+    RIDGE_TRY(ridge_train_price_one(cx, request, layout, &price));
+    if (price.fit == RIDGE_FIT_OK && (*step_s <= 0 || price.step_time_s < *step_s))
+        *step_s = price.step_time_s;
+    return RIDGE_OK;
+}
+
+ridge_status offer_guess_step(ridge_ctx *cx, const ridge_train_request *request,
+                              const ridge_offer *others, int n, double *step_s)
+{
+    *step_s = 0;
+    for (int i = 0; i < 2 * n; i++) {
+        const ridge_offer *o = &others[i / 2];
+        ridge_layout l = o->best.layout;
+        if (o->request.slice->chip != request->slice->chip ||
+            o->fit == RIDGE_OFFER_NONE || o->fit == RIDGE_OFFER_REFUSED)
+            continue;
+        if (resize(&l, request->slice->chips, o->request.slice->chips, i % 2 == 0))
+            RIDGE_TRY(try_layout(cx, request, &l, step_s));
+    }
+    return RIDGE_OK;
+}

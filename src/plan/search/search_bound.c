@@ -1,0 +1,154 @@
+#include "search_bound.h"
+
+#include "least_price.h"
+#include "step_program.h"
+
+#include <math.h>
+#include <string.h>
+
+bool search_is_any_known(const search_desk *d)
+{
+    return isfinite(d->bound_s) || d->answer->ranking.n > 0;
+}
+
+/* The least that a layout must take to be dropped. */
+static double limit_s(const search_desk *d)
+{
+    if (d->answer->front.most > 0) /* which has slower ones too */
+        return LAYOUT_FRONT_REACH * d->bound_s;
+    return fmin(d->bound_s, layout_ranking_worst_s(&d->answer->ranking));
+}
+
+/* A bound may be the price itself, summed up in another order; and of layouts that take
+ * as long the smallest is wanted. */
+static const double SLACK = 1e-8;
+
+static bool is_beaten(const search_desk *d, double bound_s, double bytes)
+{
+    const double least_s = bound_s * (1 - SLACK);
+    if (least_s > limit_s(d))
+        return true;
+    return d->answer->front.most > 0 &&
+           least_s > fmin(d->bound_s, layout_ranking_worst_s(&d->answer->ranking)) &&
+           layout_front_beats(&d->answer->front, least_s, bytes);
+}
+
+bool search_is_mesh_slow(const search_desk *d, const memo_entry *e,
+                         const ridge_layout *l)
+{
+    if (!ridge_chip_is_overlapped(d->tc.chip))
+        return false; /* priced by what runs, not by these terms */
+    double m = (double)train_microbatches(&d->tc, l);
+    return m * e->model_s / (double)l->pp > limit_s(d);
+}
+
+/* Step time without shards, replicas and sends. */
+static double least_step_s(const search_desk *d, const candidate *c,
+                           const ridge_layout *l)
+{
+    if (!ridge_chip_is_overlapped(d->tc.chip))
+        return 0;
+    const train_stages *stages = c->stages;
+    const int remat = train_remat_index(&d->tc, l);
+    for (int i = 0; i < stages->n; i++) {
+        const train_stage *stage = &stages->stages[i];
+        double again = train_remat_share(&d->tc, l, stage);
+        double head_s = stage->head_passes * c->times->least_s[d->tc.n_kinds];
+        double t = stage->has_head ? head_s : 0;
+        for (int k = 0; k < d->tc.n_kinds; k++)
+            t += stage->layers[k] *
+                 (c->times->least_s[k] +
+                  again * layer_time_recompute_s(&c->times->layers[k], remat));
+        stages->passes[i] = (stage_pass){.forward_s = t / 2, .backward_s = t / 2};
+    }
+    return pipeline_least_s(l, stages, stages->passes, (double)c->microbatches, 0);
+}
+
+bool search_is_slow(const search_desk *d, const candidate *c, const ridge_layout *l,
+                    double bytes)
+{
+    return is_beaten(d, least_step_s(d, c, l), bytes);
+}
+
+/* ---- with the network ------------------------------------------------------------ */
+
+/* The least over placements of what does not hang on stages, in the desk's scratch.
+ * @return false when memory ran out */
+static bool find_least(search_desk *d, const candidate *c, const ridge_layout *l,
+                       placed *least)
+{
+    const size_t kinds = (size_t)d->tc.n_kinds;
+    ridge_arena *arena = ridge_ctx_scratch(d->cx);
+    layer_exchange *exchanges = ridge_new(arena, layer_exchange, kinds + 1);
+    shard_time *shards = ridge_new(arena, shard_time, kinds);
+    if (exchanges == NULL || shards == NULL)
+        return false;
+    least->is_tp_apart = false;
+    for (int i = 0; i < c->places->n; i++) {
+        train_terms x = {.layers = c->times->layers};
+        if (!search_place_layers(d, c, i, l, &x))
+            return false;
+        least->is_tp_apart = least->is_tp_apart || x.is_tp_apart;
+        if (i == 0) {
+            memcpy(exchanges, x.exchanges, (kinds + 1) * sizeof *exchanges);
+            memcpy(shards, x.shards, kinds * sizeof *shards);
+            least->send = x.send;
+            continue;
+        }
+        least_exchanges(&d->tc, x.exchanges, exchanges);
+        least_shards(&d->tc, x.shards, shards);
+        least->send.expected_s = fmin(least->send.expected_s, x.send.expected_s);
+    }
+    least->exchanges = exchanges;
+    least->shards = shards;
+    least->of = c->times->layers;
+    return true;
+}
+
+/* @return NULL: memory ran out */
+static const step_sync *find_least_syncs(search_desk *d, const candidate *c,
+                                         const ridge_layout *l)
+{
+    const step_sync **at = search_syncs_at(d, c, l, &c->places->least);
+    if (at == NULL || *at != NULL)
+        return at == NULL ? NULL : *at;
+    const size_t n = (size_t)c->stages->n;
+    step_sync *least = ridge_new(ridge_ctx_scratch(d->cx), step_sync, n);
+    for (int i = 0; least != NULL && i < c->places->n; i++) {
+        const step_sync *one = search_place_syncs(d, c, i, l);
+        if (one == NULL)
+            return NULL;
+        if (i == 0) {
+            memcpy(least, one, n * sizeof *least);
+        } else {
+            least_syncs(c->stages, one, least);
+        }
+    }
+    *at = least;
+    return least;
+}
+
+bool search_is_placed_slow(search_desk *d, const candidate *c, const train_terms *terms,
+                           const ridge_layout *l, double bytes)
+{
+    const double m = (double)c->microbatches;
+    placed *least = &c->places->least;
+    train_terms x = *terms;
+    if (!ridge_chip_is_overlapped(d->tc.chip))
+        return false;
+    if (least->of != c->times->layers && !find_least(d, c, l, least)) {
+        d->is_short = true;
+        return true;
+    }
+    x.exchanges = least->exchanges;
+    x.shards = least->shards;
+    x.send = least->send;
+    x.is_tp_apart = least->is_tp_apart;
+    const double passes_s = least_price_passes_s(&d->tc, &x, l, m);
+    if (is_beaten(d, passes_s, bytes))
+        return true;
+    x.syncs = find_least_syncs(d, c, l);
+    d->is_short = d->is_short || x.syncs == NULL;
+    return d->is_short ||
+           is_beaten(d, least_price_step_s(&d->tc, &x, l, m, passes_s), bytes);
+}

@@ -1,0 +1,26 @@
+/* What a search need not price: bounds below the times of many layouts at once. */
+#ifndef RIDGE_PLAN_SEARCH_BOUND_H
+#define RIDGE_PLAN_SEARCH_BOUND_H
+
+#include "search_desk.h"
+
+/** Whether something is known to fit: what does not is of no interest then. */
+bool search_is_any_known(const search_desk *d);
+
+/** Whether no layout of these layers, microbatches and stages is among the best: all
+ *  compute, spread evenly, without a bubble. */
+bool search_is_mesh_slow(const search_desk *d, const memo_entry *e,
+                         const ridge_layout *l);
+
+/** Whether a layout is not among the best wherever it lies: what its layers and those
+ *  exchanges take that do not hang on the placement.
+ *  @param bytes  that it holds at least, for the front of time and memory */
+bool search_is_slow(const search_desk *d, const candidate *c, const ridge_layout *l,
+                    double bytes);
+
+/** The same with the least of each exchange over its mesh's placements, which are found
+ *  and not none. @return also true when memory ran out */
+bool search_is_placed_slow(search_desk *d, const candidate *c, const train_terms *terms,
+                           const ridge_layout *l, double bytes);
+
+#endif
