@@ -330,8 +330,8 @@ static double number_of(ridge_service_aim aim, const ridge_service_price *p)
     case RIDGE_SERVICE_AIM_CHIPS:
         return p->paid_chips;
     case RIDGE_SERVICE_AIM_ENERGY:
-        /* watts follow the load, tokens more so: tables rank by tokens, priced steps by
-         * what they draw */
+        /* tables, which know no watts, keep by tokens; priced steps rank by what they
+         * draw: see service_search.c */
         return p->energy.joules_per_token > 0 ? p->energy.joules_per_token
                                               : -p->tokens_per_s_per_chip;
     case RIDGE_SERVICE_AIM_LATENCY:

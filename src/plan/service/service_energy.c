@@ -114,6 +114,21 @@ static void set_watts(const ridge_slice *slice, const pool_load *load,
     e->host_watts = host_watts(slice);
 }
 
+double service_energy_floor(const ridge_service_request *r,
+                            double tokens_per_s_per_chip)
+{
+    const ridge_slice *slice = r->slice;
+    double watts = r->watts_per_chip;
+    if (watts <= 0) {
+        ridge_service_energy e = {.meter_watts = 0};
+        const pool_load rest = {.busy = 0};
+        const ridge_service_price all = {.chips = 1, .paid_chips = 1};
+        set_watts(slice, &rest, &all, &e);
+        watts = e.chip_watts + e.host_watts;
+    }
+    return watts * (r->pue > 0 ? r->pue : 1) / tokens_per_s_per_chip;
+}
+
 ridge_service_energy service_energy_of(const ridge_service_request *r,
                                        const ridge_service_price *p)
 {

@@ -8,4 +8,9 @@
 ridge_service_energy service_energy_of(const ridge_service_request *request,
                                        const ridge_service_price *price);
 
+/** Joules that a token takes at least at the meter, if chips drew no more than at rest:
+ *  what a deployment of that rate cannot be below. */
+double service_energy_floor(const ridge_service_request *request,
+                            double tokens_per_s_per_chip);
+
 #endif

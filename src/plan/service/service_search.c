@@ -7,12 +7,14 @@
 #include "service_search.h"
 
 #include "service_conflicts.h"
+#include "service_energy.h"
 #include "service_finish.h"
 
 #include <math.h>
 
-/* More than asked are priced again: tables may order near ties otherwise. */
-enum { SPARE = 8, FRONT_SHOWN = 24 };
+/* More than asked are priced again: tables may order near ties otherwise. By energy
+ * tables cannot rank, as they know no watts: all that could be best are priced. */
+enum { SPARE = 8, SPARE_ENERGY = 256, FRONT_SHOWN = 24 };
 
 /* Prices that differ by less are equal. */
 static const double PRICE_NEAR = 1e-9;
@@ -203,6 +205,22 @@ static ridge_status run_pairs(search *s)
 
 /* ---- answers --------------------------------------------------------------------- */
 
+/* Tables and priced steps differ by less. */
+static const double TABLES_NEAR = 0.02;
+
+/* Kept deployments come by falling tokens a second and chip: one whose chips at rest
+ * would draw more for a token than the last that is shown ends it, for it and all
+ * behind it are worse. */
+static bool is_past_energy(const ridge_service_request *r, const service_ranking *exact,
+                           const ridge_service_price *next)
+{
+    if (r->aim != RIDGE_SERVICE_AIM_ENERGY || exact->n < exact->top)
+        return false;
+    const double least_j =
+        service_energy_floor(r, next->tokens_per_s_per_chip * (1 + TABLES_NEAR));
+    return least_j >= exact->prices[exact->n - 1].energy.joules_per_token;
+}
+
 static ridge_status finish_ranking(search *s, const service_source *source)
 {
     const ridge_service_request *r = s->request;
@@ -214,6 +232,8 @@ static ridge_status finish_ranking(search *s, const service_source *source)
         return ridge_fail_nomem(s->cx);
     for (int i = 0; i < s->ranking.n; i++) {
         ridge_service_price p;
+        if (is_past_energy(r, &exact, &s->ranking.prices[i]))
+            break;
         RIDGE_TRY(
             service_finish_kept(s->cx, source, r, &s->ranking.prices[i].choice, &p));
         if (p.fit == RIDGE_SERVICE_FIT_OK)
@@ -388,9 +408,10 @@ ridge_status service_search_run(ridge_ctx *cx, const ridge_service_request *requ
     if (s == NULL || result == NULL)
         return ridge_fail_nomem(cx);
     *s = (search){.cx = cx, .request = request, .open = open, .result = result};
-    s->ranking = (service_ranking){.top = request->top + SPARE, .aim = request->aim};
-    s->ranking.prices = ridge_new(ridge_ctx_arena(cx), ridge_service_price,
-                                  (size_t)(request->top + SPARE));
+    const int spare = request->aim == RIDGE_SERVICE_AIM_ENERGY ? SPARE_ENERGY : SPARE;
+    s->ranking = (service_ranking){.top = request->top + spare, .aim = request->aim};
+    s->ranking.prices =
+        ridge_new(ridge_ctx_arena(cx), ridge_service_price, (size_t)s->ranking.top);
     s->variety = (service_variety){.top = request->varied, .aim = request->aim};
     s->variety.prices = ridge_new(ridge_ctx_arena(cx), ridge_service_price,
                                   (size_t)request->varied + 1);
