@@ -357,7 +357,7 @@ def check_law(check, path, item):
 
 STACK_TEXTS = {"name", "full_name", "base", "aliases", "runs", "variant_of", "told_by", "told_on", "vendors",
                "attention", "practice", "has_tp_overlap", "has_send_overlap",
-               "has_half_gradients", "dispatches_once", "broadcasts_updates",
+               "has_half_gradients", "dispatches_once", "broadcasts_updates", "splits_sends",
                "has_two_gradients", "gathers_stage"}
 STACK_NUMBERS = {"stream_passes": (0.1, 100), "gated_passes": (0.1, 100),
                  "range_low": (0.01, 100), "range_high": (0.01, 100), "range_rows": (1, 1e6),

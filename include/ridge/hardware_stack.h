@@ -70,6 +70,8 @@ typedef struct ridge_stack {
     bool dispatches_once;     /* a token travels to each node of its experts once */
     bool broadcasts_updates;  /* ZeRO-1 and 2: each rank sends what it updated to all
                                * others by itself, and all wait */
+    bool splits_sends;        /* between stages each rank of TP sends its part of what all
+                               * hold, and the next stage gathers it */
     bool has_two_gradients;   /* 16-bit ones beside those kept in fp32 */
     bool gathers_stage;       /* ZeRO-3: stages of a pipeline stay gathered */
     double kept_passes;       /* activations kept over those that gradients need */

@@ -8,7 +8,7 @@
  * (of the chips that it runs on; all where there are none); attention (flash, unfused);
  * practice {sp, zero, remat, mtp, ep_overlap, precision}; the flags has_tp_overlap,
  * has_send_overlap, has_half_gradients, dispatches_once, broadcasts_updates,
- * has_two_gradients, gathers_stage; facts range_low, range_high, range_rows,
+ * splits_sends, has_two_gradients, gathers_stage; facts range_low, range_high, range_rows,
  * stream_passes, gated_passes, kept_passes, logit_bytes, selective_matmuls,
  * experts_half_width, experts_host_s, shard_copy_bytes; factors matmul_time, fp8_time,
  * fp4_time, attention_time {chip: fact}. An unknown member is an error.
@@ -35,6 +35,7 @@ static const char *const members[] = {"name",
                                       "has_half_gradients",
                                       "dispatches_once",
                                       "broadcasts_updates",
+                                      "splits_sends",
                                       "has_two_gradients",
                                       "gathers_stage",
                                       "gated_passes",
@@ -82,6 +83,7 @@ static const struct {
     {"gathers_stage", offsetof(ridge_stack, gathers_stage)},
     {"dispatches_once", offsetof(ridge_stack, dispatches_once)},
     {"broadcasts_updates", offsetof(ridge_stack, broadcasts_updates)},
+    {"splits_sends", offsetof(ridge_stack, splits_sends)},
 };
 
 static const struct {

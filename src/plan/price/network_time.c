@@ -87,19 +87,30 @@ layer_exchange train_layer_exchange(const train_case *tc, const train_groups *g,
     return e;
 }
 
-/* Each chip of tp sends its part of the microbatch. */
+static bool splits_sends(const train_case *tc, const ridge_layout *l)
+{
+    return !l->has_sp && tc->stack != NULL && tc->stack->splits_sends;
+}
+
+/* With SP each chip of tp sends its part of the microbatch; without it each has all. */
 double train_send_bytes(const train_case *tc, const ridge_layout *l)
 {
     double tokens = (double)l->microbatch_seqs * tc->seq_tokens / (double)l->cp;
     double element_bytes = tc->policy->weight_bytes > 2 ? 4 : 2;
     double bytes = tokens * (double)tc->model->d_model * element_bytes;
-    return bytes / (l->has_sp ? (double)l->tp : 1);
+    return bytes / (l->has_sp || splits_sends(tc, l) ? (double)l->tp : 1);
 }
 
+/* @source narayanan2021, section 4.1 */
 ridge_time train_send_time(const train_case *tc, const train_groups *g,
                            const ridge_layout *l)
 {
-    return collective(tc, RIDGE_COLLECTIVE_SEND_RECV, train_send_bytes(tc, l), &g->pp);
+    const double bytes = train_send_bytes(tc, l);
+    const ridge_time send = collective(tc, RIDGE_COLLECTIVE_SEND_RECV, bytes, &g->pp);
+    if (!splits_sends(tc, l))
+        return send;
+    return add(send, collective(tc, RIDGE_COLLECTIVE_ALL_GATHER, (double)l->tp * bytes,
+                                &g->tp));
 }
 
 /* One broadcast after the other, of what each rank updated. @source internevo-2023 */

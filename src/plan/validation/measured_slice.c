@@ -25,6 +25,26 @@ static ridge_status find_chip(ridge_ctx *cx, const ridge_catalog *catalog,
     return ridge_fail(cx, RIDGE_E_NOTFOUND, "chip '%s' is not named exactly", name);
 }
 
+/* A kind of network that the row names and a system has in its name: kinds reach
+ * unlike shares of their lines. */
+static const ridge_system *system_of_network(const ridge_catalog *catalog,
+                                             const ridge_chip *chip, int64_t per_node,
+                                             const char *network)
+{
+    static const char *const kinds[] = {"Omni-Path", "EFA", "TCPX", "RoCE"};
+    for (size_t k = 0; network != NULL && k < RIDGE_COUNT_OF(kinds); k++) {
+        if (strstr(network, kinds[k]) == NULL)
+            continue;
+        for (size_t i = 0; i < ridge_catalog_system_count(catalog); i++) {
+            const ridge_system *s = ridge_catalog_system(catalog, i);
+            if (s != NULL && s->chip == chip && s->chips_per_node == per_node &&
+                strstr(s->full_name, kinds[k]) != NULL)
+                return s;
+        }
+    }
+    return NULL;
+}
+
 /* The default system, or one of the same chip with the row's chips in a node. */
 static const ridge_system *choose_system(const ridge_catalog *catalog,
                                          const ridge_chip *chip, int64_t per_node,
@@ -89,7 +109,10 @@ ridge_status measured_slice(ridge_ctx *cx, const ridge_catalog *catalog,
     measured_count(&row->hardware, "chips_per_node", &per_node);
     const char *inner = measured_text(&row->hardware, "intra_node");
     bool is_racks = inner != NULL && strstr(inner, "NVL72") != NULL;
-    const ridge_system *system = choose_system(catalog, chip, per_node, is_racks);
+    const char *network = measured_text(&row->hardware, "inter_node");
+    const ridge_system *system = system_of_network(catalog, chip, per_node, network);
+    if (system == NULL)
+        system = choose_system(catalog, chip, per_node, is_racks);
     if (system == NULL)
         return ridge_fail(cx, RIDGE_E_NOTFOUND, "no system of %s is known", chip->name);
     RIDGE_TRY(ridge_slice_of_chips(cx, catalog, system, chips, &slice));
