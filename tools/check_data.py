@@ -363,7 +363,7 @@ STACK_NUMBERS = {"stream_passes": (0.1, 100), "gated_passes": (0.1, 100),
                  "range_low": (0.01, 100), "range_high": (0.01, 100), "range_rows": (1, 1e6),
                  "kept_passes": (0.1, 100),
                  "logit_bytes": (1, 100), "selective_matmuls": (0, 1),
-                 "experts_half_width": (0, 1e6), "experts_host_s": (0, 1),
+                 "experts_half_width": (0, 1e6), "experts_host_s": (0, 1), "launches_s": (0, 1),
                  "shard_copy_bytes": (0, 100)}
 STACK_FACTORS = ("matmul_time", "fp8_time", "fp4_time", "attention_time")
 

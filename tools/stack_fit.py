@@ -3,11 +3,15 @@
 
     stack_fit.py --ridge PROGRAM [--write] [FILE]
     stack_fit.py --ridge PROGRAM --ranges [--write] [FILE]
+    stack_fit.py --ridge PROGRAM --general [--write] [FILE]
 
 FILE holds measured training runs, as `ridge validate` reads them; the rows of the tree
 unless it is given. Takes some ten minutes, and writes the tables into docs/accuracy.md;
-with --ranges it writes range_low, range_high and range_rows of each stack, the 10th and
-90th percentile of measured / expected and their number. A constant is a fact of
+with --ranges it writes range_low, range_high and range_rows of each stack: ends that a
+further row lies between in eight of ten cases, by the ranks of measured / expected. With
+--general it writes the range of steps on software that is not told (cost_range.h): each
+source weighs the same, and the tails are cut so that of a source that is left out eight
+of ten rows lie inside. A constant is a fact of
 the source training-fit-2026; one that several stacks share is fitted once. With rows
 left out each constant is chosen anew, from values around its own, by the errors of the
 others: the mean over sources of the median |log(predicted / measured)|. A constant
@@ -30,7 +34,10 @@ import program
 import training_tables
 
 FOLDER = os.path.join(program.ROOT, "data", "stacks")
+RANGES = os.path.join(program.ROOT, "include", "ridge", "cost_range.h")
 FIT = "training-fit-2026"
+COVERED = 0.8
+TAILS = tuple(0.1 - 0.005 * i for i in range(20))  # from the narrowest range to the widest
 FACTORS = (0.6, 0.8, 1.0, 1.25, 1.6)  # tried, times the constant's own value
 NUMBERS = ("stream_passes", "gated_passes", "experts_half_width", "experts_host_s")
 NEUTRAL = {"experts_half_width": 0, "experts_host_s": 0}
@@ -145,6 +152,14 @@ def write_left_out(made: dict):
         f.write(training_tables.fill(text, made))
 
 
+def ranks(values: list) -> tuple:
+    """Ends that the next value lies between in eight of ten cases; of few values, all."""
+    values = sorted(values)
+    low = max(math.floor(0.1 * (len(values) + 1)), 1)
+    high = min(math.ceil(0.9 * (len(values) + 1)), len(values))
+    return values[low - 1], values[high - 1]
+
+
 def ranges(ridge: str, rows: str, writes: bool):
     """Each stack's range from its own rows."""
     groups = {}
@@ -158,7 +173,7 @@ def ranges(ridge: str, rows: str, writes: bool):
         values = groups.get(json.loads(text)["name"], [])
         if not values or '"range_low"' not in text:
             continue
-        low, high = (training_tables.quantile(values, share) for share in (0.1, 0.9))
+        low, high = ranks(values)
         for key, value in (("range_low", f"{low:.2f}"), ("range_high", f"{high:.2f}"),
                            ("range_rows", str(len(values)))):
             number = float(value)
@@ -167,6 +182,60 @@ def ranges(ridge: str, rows: str, writes: bool):
         if writes:
             with open(path, "w", encoding="utf-8") as f:
                 f.write(text)
+
+
+def weighed(sources: dict, tail: float) -> tuple:
+    """Ends that cut off a tail each where every source weighs the same."""
+    values = sorted((v, 1 / len(s) / len(sources)) for s in sources.values() for v in s)
+    below, low = 0, values[0][0]
+    for value, weight in values:
+        below += weight
+        if below >= tail:
+            low = value
+            break
+    above, high = 0, values[-1][0]
+    for value, weight in reversed(values):
+        above += weight
+        if above >= tail:
+            high = value
+            break
+    return low, high
+
+
+def inside(values: list, ends: tuple) -> float:
+    return sum(ends[0] <= v <= ends[1] for v in values) / len(values)
+
+
+def covered(sources: dict, tail: float) -> dict:
+    """{source: share of its rows that lie inside the range of all others}"""
+    return {name: inside(rows, weighed({n: s for n, s in sources.items() if n != name}, tail))
+            for name, rows in sources.items()}
+
+
+def general(ridge: str, rows: str, writes: bool):
+    """The range of steps on software that is not told."""
+    sources = {}
+    for row in training_tables.counted(training_tables.without_software(ridge, rows)):
+        ratio = row["measured_step_time_s"] / row["predicted_step_time_s"]
+        sources.setdefault(row["source"], []).append(ratio)
+    tail = next(t for t in TAILS if statistics.mean(covered(sources, t).values()) >= COVERED)
+    low, high = weighed(sources, tail)
+    shares = covered(sources, tail)
+    count = sum(len(s) for s in sources.values())
+    made = ("| range of a step, software not told | rows | sources | tails | of a source left out inside |\n"
+            "| --- | ---: | ---: | ---: | ---: |\n"
+            f"| {low:.2f} to {high:.2f} | {count} | {len(sources)} | {percent(tail)} | "
+            f"{percent(statistics.mean(shares.values()))} |\n")
+    print(made + "".join(f"{share:5.0%} {name}\n" for name, share in shares.items() if share < 0.5))
+    if not writes:
+        return
+    write_left_out({"general-range": made})
+    with open(RANGES, encoding="utf-8") as f:
+        text = f.read()
+    text = re.sub(r'(X\(TRAINING_STEP, "training steps", )[\d.]+, [\d.]+, \d+\)',
+                  rf"\g<1>{low:.2f}, {high:.2f}, {count})", text)
+    with open(RANGES, "w", encoding="utf-8") as f:
+        f.write(text)
 
 
 def left_out_table(way: str, own: list, constants: dict, tried: dict, predict) -> str:
@@ -208,10 +277,11 @@ def main() -> int:
     parser.add_argument("--ridge", required=True)
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--ranges", action="store_true")
+    parser.add_argument("--general", action="store_true")
     parser.add_argument("rows", nargs="?", default=training_tables.ROWS)
     options = parser.parse_args()
-    if options.ranges:
-        ranges(options.ridge, options.rows, options.write)
+    if options.ranges or options.general:
+        (ranges if options.ranges else general)(options.ridge, options.rows, options.write)
         return 0
     stacks = load()
     constants = places(stacks)

@@ -70,12 +70,12 @@ typedef struct ridge_stack {
     bool dispatches_once;     /* a token travels to each node of its experts once */
     bool broadcasts_updates;  /* ZeRO-1 and 2: each rank sends what it updated to all
                                * others by itself, and all wait */
-    bool splits_sends;        /* between stages each rank of TP sends its part of what all
-                               * hold, and the next stage gathers it */
-    bool has_two_gradients;   /* 16-bit ones beside those kept in fp32 */
-    bool gathers_stage;       /* ZeRO-3: stages of a pipeline stay gathered */
-    double kept_passes;       /* activations kept over those that gradients need */
-    double logit_bytes;       /* at the fullest moment of the loss; 0: 6 */
+    bool splits_sends;      /* between stages each rank of TP sends its part of what all
+                             * hold, and the next stage gathers it */
+    bool has_two_gradients; /* 16-bit ones beside those kept in fp32 */
+    bool gathers_stage;     /* ZeRO-3: stages of a pipeline stay gathered */
+    double kept_passes;     /* activations kept over those that gradients need */
+    double logit_bytes;     /* at the fullest moment of the loss; 0: 6 */
     double experts_half_width; /* of an expert: its products reach half the rate of one
                                 * product; 0: they reach all of it */
     double shard_copy_bytes; /* ZeRO-3: moved on the chip for each parameter of a layer
@@ -84,7 +84,10 @@ typedef struct ridge_stack {
     double experts_host_s; /* the host works on a layer with experts, for a microbatch,
                             * forward and backward: it waits for the chip to learn how
                             * many rows each expert gets, so it is not ahead of it */
-    double range_low, range_high; /* 10th and 90th percentile of measured / expected */
+    double launches_s; /* the chip waits so long for the launches of a layer's forward
+                        * pass, twice as long for those of the backward pass: the host
+                        * launches a kernel when the one before it is done */
+    double range_low, range_high; /* of measured / expected: eight of ten lie inside */
     int range_rows;               /* measured steps behind them; 0: none */
     ridge_stack_factors matmul_time, fp8_time, fp4_time, attention_time;
     const ridge_fact *facts;

@@ -172,6 +172,64 @@ static void layers_with_experts_wait_for_their_host(void **state)
     assert_true(price_with(cx, dense, &stack, RIDGE_REMAT_NONE).parts.host_s == 0);
 }
 
+/* Beside the dispatch of the forward pass nothing is launched: of each exchange that is
+ * one in four, and lasts on top of what the host takes. */
+static void a_dispatch_lasts_on_top_of_its_host(void **state)
+{
+    ridge_ctx *cx = *state;
+    ridge_train_request request =
+        train_request(train_moe_model(cx), train_slice(cx, "h100:8x2"), 64, 2048);
+    ridge_layout layout = train_layout(1, 16, 1, 1, 1);
+    ridge_stack stack = tuned;
+    layout.ep = 8;
+    stack.experts_host_s = 1;
+    request.stack = &stack;
+    layout.ep_dispatch = RIDGE_DISPATCH_COPIES;
+    const ridge_step_parts slow = train_price_of(cx, &request, &layout).parts;
+    layout.ep_dispatch = RIDGE_DISPATCH_ONCE;
+    const ridge_step_parts fast = train_price_of(cx, &request, &layout).parts;
+    assert_true(fast.ep_s < 0.9 * slow.ep_s);
+    assert_near(slow.host_s + slow.ep_s - fast.host_s - fast.ep_s,
+                0.25 * (slow.ep_s - fast.ep_s), 1e-6);
+}
+
+/* Four layers and eight microbatches; a backward pass has the launches of two forward
+ * ones. */
+static void a_blocked_host_delays_every_pass(void **state)
+{
+    ridge_ctx *cx = *state;
+    const ridge_model *model = train_dense_model(cx);
+    ridge_stack stack = tuned;
+    stack.launches_s = 0.001;
+    const ridge_train_price tuned_price =
+        price_with(cx, model, &tuned, RIDGE_REMAT_NONE);
+    const ridge_train_price price = price_with(cx, model, &stack, RIDGE_REMAT_NONE);
+    assert_near(price.parts.host_s, 4 * 8 * 3 * 0.001, 1e-12);
+    assert_near(price.step_time_s - tuned_price.step_time_s, 4 * 8 * 3 * 0.001, 1e-9);
+    assert_near(price_with(cx, model, &stack, RIDGE_REMAT_FULL).parts.host_s,
+                4 * 8 * 4 * 0.001, 1e-12);
+}
+
+/* Ranks of TP that hold the same send a part each; with SP they hold parts anyway. */
+static void sends_are_split_where_all_hold_the_same(void **state)
+{
+    ridge_ctx *cx = *state;
+    ridge_train_request request =
+        train_request(train_dense_model(cx), train_slice(cx, "h100:2x8"), 8, 65536);
+    ridge_layout layout = train_layout(1, 1, 8, 1, 2);
+    ridge_stack stack = tuned;
+    request.stack = &stack;
+    const double whole_s = train_price_of(cx, &request, &layout).parts.pp_s;
+    stack.splits_sends = true;
+    const double split_s = train_price_of(cx, &request, &layout).parts.pp_s;
+    assert_true(split_s > whole_s / 8 && split_s < whole_s / 2);
+    layout.has_sp = true;
+    const double part_s = train_price_of(cx, &request, &layout).parts.pp_s;
+    assert_true(part_s < split_s); /* nothing is gathered */
+    stack.splits_sends = false;
+    assert_near(train_price_of(cx, &request, &layout).parts.pp_s, part_s, 1e-12);
+}
+
 static void shards_are_copied_in_and_out(void **state)
 {
     ridge_ctx *cx = *state;
@@ -271,6 +329,9 @@ int main(void)
         cmocka_unit_test(scales_of_rows_cost_reading),
         cmocka_unit_test(updates_that_are_broadcast_are_waited_for),
         cmocka_unit_test(layers_with_experts_wait_for_their_host),
+        cmocka_unit_test(a_dispatch_lasts_on_top_of_its_host),
+        cmocka_unit_test(a_blocked_host_delays_every_pass),
+        cmocka_unit_test(sends_are_split_where_all_hold_the_same),
         cmocka_unit_test(shards_are_copied_in_and_out),
         cmocka_unit_test(recipes_differ_as_measured),
         cmocka_unit_test(memory_is_what_the_stack_keeps),

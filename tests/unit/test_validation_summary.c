@@ -37,22 +37,27 @@ static void write_row(ridge_buf *b, const case_row *c)
     }
 }
 
-static const ridge_validation *validate(ridge_ctx *cx, const case_row *rows, size_t n)
+static const ridge_validation *validate_text(ridge_ctx *cx, const ridge_buf *text)
 {
     const char *path = RIDGE_BUILD_DIR "/validation_summary_test.jsonl";
     const ridge_catalog *catalog = NULL;
     const ridge_library *library = NULL;
     ridge_validation *v = ridge_new(ridge_ctx_arena(cx), ridge_validation, 1);
-    ridge_buf text;
-    ridge_buf_init(&text, ridge_ctx_arena(cx));
-    for (size_t i = 0; i < n; i++)
-        write_row(&text, &rows[i]);
-    assert_ok(cx, ridge_file_write(cx, path, (ridge_str){text.p, text.n}));
+    assert_ok(cx, ridge_file_write(cx, path, (ridge_str){text->p, text->n}));
     assert_ok(cx, ridge_catalog_open(cx, NULL, &catalog));
     assert_ok(cx, ridge_library_open(cx, NULL, &library));
     assert_ok(cx, ridge_validate_training(cx, catalog, library, path, v));
     remove(path);
     return v;
+}
+
+static const ridge_validation *validate(ridge_ctx *cx, const case_row *rows, size_t n)
+{
+    ridge_buf text;
+    ridge_buf_init(&text, ridge_ctx_arena(cx));
+    for (size_t i = 0; i < n; i++)
+        write_row(&text, &rows[i]);
+    return validate_text(cx, &text);
 }
 
 /* Smaller microbatches are predicted slower. */
@@ -143,6 +148,34 @@ static void a_title_tells_the_software(void **state)
     assert_true(v->rows[1].predicted_step_s > 1.1 * v->rows[0].predicted_step_s);
 }
 
+/* Lines of one rate; NCCL drives the one better than the other. */
+static void a_kind_of_network_names_its_system(void **state)
+{
+    static const char *const networks[] = {"HDR InfiniBand", "Omni-Path"};
+    ridge_ctx *cx = *state;
+    ridge_buf text;
+    ridge_buf_init(&text, ridge_ctx_arena(cx));
+    for (int i = 0; i < 2; i++) {
+        ridge_buf_printf(
+            &text,
+            "{\"id\": \"%d\", \"source\": {\"title\": \"A paper\"}, \"model\": "
+            "{\"name\": \"M\", \"n_layers\": 16, \"d_model\": 2048, \"n_heads\": 16, "
+            "\"n_kv_heads\": 16, \"head_dim\": 128, \"d_ff\": 8192, \"vocab\": 50368, "
+            "\"gated_mlp\": false, \"tied_embeddings\": true}, \"hardware\": "
+            "{\"chip\": "
+            "\"A100-80GB\", \"n_chips\": 16, \"chips_per_node\": 8, \"inter_node\": "
+            "\"%s (4x 100 Gbit/s per node)\"}, \"plan\": {\"fsdp_or_zero_stage\": "
+            "\"zero-3\", \"tp\": 1, \"pp\": 1, \"microbatch_seqs\": 1, "
+            "\"global_batch_seqs\": 16, \"seq_len\": 2048, \"remat\": \"none\", "
+            "\"precision\": \"bf16\"}, \"measured\": {\"step_time_s\": 1}}\n",
+            i, networks[i]);
+    }
+    const ridge_validation *v = validate_text(cx, &text);
+    assert_int_equal(v->n_predicted, 2);
+    assert_true(v->rows[1].is_complete);
+    assert_true(v->rows[1].predicted_step_s > 1.3 * v->rows[0].predicted_step_s);
+}
+
 static int open_ctx(void **state)
 {
     *state = ridge_ctx_open();
@@ -165,6 +198,7 @@ int main(void)
         cmocka_unit_test(another_source_is_no_repeat),
         cmocka_unit_test(a_row_that_contradicts_itself_is_not_predicted),
         cmocka_unit_test(a_title_tells_the_software),
+        cmocka_unit_test(a_kind_of_network_names_its_system),
     };
     return cmocka_run_group_tests(tests, open_ctx, close_ctx);
 }

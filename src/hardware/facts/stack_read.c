@@ -8,10 +8,11 @@
  * (of the chips that it runs on; all where there are none); attention (flash, unfused);
  * practice {sp, zero, remat, mtp, ep_overlap, precision}; the flags has_tp_overlap,
  * has_send_overlap, has_half_gradients, dispatches_once, broadcasts_updates,
- * splits_sends, has_two_gradients, gathers_stage; facts range_low, range_high, range_rows,
- * stream_passes, gated_passes, kept_passes, logit_bytes, selective_matmuls,
- * experts_half_width, experts_host_s, shard_copy_bytes; factors matmul_time, fp8_time,
- * fp4_time, attention_time {chip: fact}. An unknown member is an error.
+ * splits_sends, has_two_gradients, gathers_stage; facts range_low, range_high,
+ * range_rows, stream_passes, gated_passes, kept_passes, logit_bytes, selective_matmuls,
+ * experts_half_width, experts_host_s, launches_s, shard_copy_bytes; factors
+ * matmul_time, fp8_time, fp4_time, attention_time {chip: fact}. An unknown member is an
+ * error.
  */
 #include "stack_read.h"
 
@@ -48,6 +49,7 @@ static const char *const members[] = {"name",
                                       "selective_matmuls",
                                       "experts_half_width",
                                       "experts_host_s",
+                                      "launches_s",
                                       "shard_copy_bytes",
                                       "matmul_time",
                                       "fp8_time",
@@ -68,6 +70,7 @@ static const struct {
     {{"logit_bytes", 1, 100}, offsetof(ridge_stack, logit_bytes)},
     {{"experts_half_width", 0, 1e6}, offsetof(ridge_stack, experts_half_width)},
     {{"experts_host_s", 0, 1}, offsetof(ridge_stack, experts_host_s)},
+    {{"launches_s", 0, 1}, offsetof(ridge_stack, launches_s)},
     {{"shard_copy_bytes", 0, 100}, offsetof(ridge_stack, shard_copy_bytes)},
     {{"selective_matmuls", 0, 1}, offsetof(ridge_stack, selective_matmuls)},
 };

@@ -103,7 +103,9 @@ static double repeated_experts(const layer_time *t, int remat)
  * the dispatch alone. */
 static double repeated_ep(int remat)
 {
-    return remat == RIDGE_REMAT_FULL ? 1 : remat == RIDGE_REMAT_FFN ? DISPATCH_SHARE : 0;
+    return remat == RIDGE_REMAT_FULL  ? 1
+           : remat == RIDGE_REMAT_FFN ? DISPATCH_SHARE
+                                      : 0;
 }
 
 /* Dispatch and combine, forward and backward; with overlap behind the compute of
@@ -318,6 +320,23 @@ static void add_host(const train_case *tc, const layer_run *run, double fwd_s,
     s->work->backward_input.compute_s += (1 - forward) * waits_s;
 }
 
+/* A host that waits for each kernel is never ahead: every pass of a layer lasts longer
+ * by its launches, whatever the kernels take. */
+static void add_launches(const train_case *tc, const layer_run *run, double redo,
+                         stage_time *s)
+{
+    if (tc->stack == NULL || run->kind == tc->n_kinds)
+        return;
+    const double pass_s = run->n * tc->stack->launches_s;
+    s->parts.host_s += (3 + redo) * pass_s;
+    s->fwd_s += pass_s;
+    s->bwd_s += (2 + redo) * pass_s;
+    if (s->work == NULL)
+        return;
+    s->work->forward.compute_s += pass_s;
+    s->work->backward_input.compute_s += (2 + redo) * pass_s;
+}
+
 static void add_layers(const train_case *tc, const train_terms *x,
                        const ridge_layout *l, const layer_run *run, stage_time *s)
 {
@@ -347,6 +366,7 @@ static void add_layers(const train_case *tc, const train_terms *x,
     s->fwd_s += n * fwd_all_s;
     s->bwd_s += n * bwd_all_s;
     add_host(tc, run, fwd_all_s, bwd_all_s, e.ep_fwd_s, s);
+    add_launches(tc, run, redo, s);
     if (s->work != NULL) {
         work_layers(tc, t, &e, &wait, layer_time_recompute_s(t, run->remat), n,
                     s->work);
