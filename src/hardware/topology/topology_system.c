@@ -173,6 +173,20 @@ static bool is_shared_efficiency(const level_draft *level, const char *key)
            (strcmp(key, "efficiency") == 0 || strcmp(key, "alltoall_efficiency") == 0);
 }
 
+/* What to say of a fabric's rate where the file lists NICs without theirs. */
+static const char *unrated_text(const system_draft *d, const level_draft *level)
+{
+    const int n = d->topology->node.n_nics;
+    const char *text =
+        level->kind != RIDGE_AXIS_FABRIC || n == 0
+            ? ""
+            : ridge_sprintf(ridge_ctx_arena(d->cx),
+                            ", whatever the file's %d NICs carry: it does not tell "
+                            "their rates",
+                            n);
+    return text != NULL ? text : "";
+}
+
 /* A number of the level that this one is like; which that is, its note says. */
 static void put_like(const system_draft *d, const level_draft *level, ridge_json *to,
                      const char *key)
@@ -181,9 +195,10 @@ static void put_like(const system_draft *d, const level_draft *level, ridge_json
     const ridge_fact *fact = fact_of(level->like, stem, key);
     if (fact == NULL)
         return;
-    const char *note = ridge_sprintf(ridge_ctx_arena(d->cx), "as %s of %s%s%s", stem,
-                                     level->like->name, fact->note != NULL ? ": " : "",
-                                     fact->note != NULL ? fact->note : "");
+    const char *note = ridge_sprintf(
+        ridge_ctx_arena(d->cx), "as %s of %s%s%s%s", stem, level->like->name,
+        strcmp(key, "bytes_per_s") == 0 ? unrated_text(d, level) : "",
+        fact->note != NULL ? ": " : "", fact->note != NULL ? fact->note : "");
     ridge_fact own = *fact;
     if (is_shared_efficiency(level, key))
         own.value = bus_efficiency(level, fact->value);

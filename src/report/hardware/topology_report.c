@@ -275,7 +275,8 @@ static const char *borrowed_note(ridge_ctx *cx, const ridge_system *s)
     }
     return names.n == 0 ? NULL
                         : ridge_sprintf(ridge_ctx_arena(cx),
-                                        "Rates that the file does not tell: %s.",
+                                        "Rates that the file does not tell: %s. Where "
+                                        "they are others, name a system that has them.",
                                         ridge_buf_text(&names));
 }
 
