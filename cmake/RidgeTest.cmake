@@ -32,11 +32,15 @@ add_custom_target(ridge_fuzzers)
 #
 # tests/fuzz/fuzz_<noun>.c holds LLVMFuzzerTestOneInput. With RIDGE_FUZZ it becomes a
 # libFuzzer program fuzz_<noun>; otherwise it is linked with replay_main.c and ctest
-# fuzz.<noun> runs it over tests/fuzz/corpus/<noun>.
+# fuzz.<noun> runs it over tests/fuzz/corpus/<noun>. AS OTHER: fuzz_<other>.c over a
+# corpus of its own.
 function(ridge_fuzz noun)
-    cmake_parse_arguments(ARG "" "LAYER" "SOURCES" ${ARGN})
+    cmake_parse_arguments(ARG "" "LAYER;AS" "SOURCES" ${ARGN})
+    if(NOT ARG_AS)
+        set(ARG_AS ${noun})
+    endif()
     set(corpus ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/${noun})
-    set(source ${CMAKE_SOURCE_DIR}/tests/fuzz/fuzz_${noun}.c)
+    set(source ${CMAKE_SOURCE_DIR}/tests/fuzz/fuzz_${ARG_AS}.c)
     if(RIDGE_FUZZ)
         add_executable(fuzz_${noun} ${source} ${ARG_SOURCES})
         target_link_options(fuzz_${noun} PRIVATE -fsanitize=fuzzer,address,undefined)

@@ -40,6 +40,12 @@ typedef struct ridge_dim_axes {
     int axes[RIDGE_MESH_AXIS_MAX];
 } ridge_dim_axes;
 
+/** Orders of n axes: n!, for n up to RIDGE_MESH_AXIS_MAX. */
+int64_t ridge_dim_axes_orders(int n);
+/** Put a set of axes in its order number @p index, in place.
+ * @param index  from 0, below ridge_dim_axes_orders; 0: as they stand */
+void ridge_dim_axes_permute(ridge_dim_axes *axes, int64_t index);
+
 /**
  * How a tensor lies on a mesh. An axis cuts at most one dim, or carries partial sums;
  * over the other axes the tensor is replicated.

@@ -103,3 +103,26 @@ double ridge_sharding_local_elements(const ridge_mesh *mesh, const ridge_shardin
         elements *= (double)ridge_dim_local(mesh, &s->dims[d], sizes[d]);
     return elements;
 }
+
+/* ---- orders ---------------------------------------------------------------------- */
+
+int64_t ridge_dim_axes_orders(int n)
+{
+    int64_t orders = 1;
+    for (int i = 2; i <= n; i++)
+        orders *= i;
+    return orders;
+}
+
+void ridge_dim_axes_permute(ridge_dim_axes *axes, int64_t index)
+{
+    for (int i = 0; i < axes->n; i++) {
+        const int64_t block = ridge_dim_axes_orders(axes->n - 1 - i);
+        const int from = i + (int)(index / block);
+        const int axis = axes->axes[from];
+        index %= block;
+        for (int j = from; j > i; j--)
+            axes->axes[j] = axes->axes[j - 1];
+        axes->axes[i] = axis;
+    }
+}

@@ -4,25 +4,12 @@
 #include "train_fleet.h"
 
 #include "money_options.h"
+#include "single_options.h"
 
 #include "ridge/report_fleet.h"
 
-/* What is of one kind of chip alone. */
-static ridge_status check_options(cli_run *run)
-{
-    static const char *const single[] = {"from",      "timeline", "operations", "sweep",
-                                         "svg",       "what-if",  "reasons",    "front",
-                                         "rooflines", "mfu"};
-    for (size_t i = 0; i < RIDGE_COUNT_OF(single); i++) {
-        if (cli_option_text(run, single[i]) != NULL) {
-            return ridge_fail(run->cx, RIDGE_E_ARG,
-                              "--%s is of one kind of chip: leave it out, or name one "
-                              "of the pools",
-                              single[i]);
-        }
-    }
-    return RIDGE_OK;
-}
+static const char single_only[] =
+    "is of one kind of chip: leave it out, or name one of the pools";
 
 static ridge_status read_money(cli_run *run, const ridge_slice *slice,
                                ridge_money_request *money)
@@ -71,7 +58,7 @@ int train_fleet_run(cli_run *run, const char *model_name, ridge_train_request *r
 {
     ridge_money_request money[RIDGE_FLEET_POOL_MAX] = {0};
     ridge_fleet_result result;
-    if (check_options(run) != RIDGE_OK ||
+    if (cli_refuse_single_options(run, single_only) != RIDGE_OK ||
         read_money(run, request->slice, money) != RIDGE_OK)
         return cli_fail(run);
     ridge_progress progress = cli_progress(run);

@@ -4,6 +4,7 @@
 #include "train_offer.h"
 
 #include "money_options.h"
+#include "single_options.h"
 
 #include "ridge/report_offer.h"
 
@@ -116,26 +117,11 @@ static ridge_status read_limits(cli_run *run, ridge_offer_request *q)
     return RIDGE_OK;
 }
 
-/* What is of one slice alone. */
-static ridge_status check_options(cli_run *run)
-{
-    static const char *const single[] = {"from",      "timeline", "operations", "sweep",
-                                         "svg",       "what-if",  "reasons",    "front",
-                                         "rooflines", "mfu"};
-    for (size_t i = 0; i < RIDGE_COUNT_OF(single); i++) {
-        if (cli_option_text(run, single[i]) != NULL) {
-            return ridge_fail(run->cx, RIDGE_E_ARG,
-                              "--%s is of one slice: choose the slice first, then ask "
-                              "again with --on SLICE alone",
-                              single[i]);
-        }
-    }
-    return RIDGE_OK;
-}
-
 static ridge_status read(cli_run *run, ridge_offer_request *q, ridge_offer_kind *kinds)
 {
-    RIDGE_TRY(check_options(run));
+    RIDGE_TRY(cli_refuse_single_options(
+        run, "is of one slice: choose the slice first, then ask again with --on SLICE "
+             "alone"));
     RIDGE_TRY(read_slices(run, kinds, &q->n_kinds));
     RIDGE_TRY(read_money(run, kinds, q->n_kinds));
     q->kinds = kinds;

@@ -118,27 +118,6 @@ static ridge_status add_state(cutter *c, const axis_mode *modes,
     return RIDGE_OK;
 }
 
-static int64_t orders_of(int n)
-{
-    int64_t orders = 1;
-    for (int i = 2; i <= n; i++)
-        orders *= i;
-    return orders;
-}
-
-static void permute(ridge_dim_axes *axes, int64_t index)
-{
-    for (int i = 0; i < axes->n; i++) {
-        const int64_t block = orders_of(axes->n - 1 - i);
-        const int from = i + (int)(index / block);
-        const int axis = axes->axes[from];
-        index %= block;
-        for (int j = from; j > i; j--)
-            axes->axes[j] = axes->axes[j - 1];
-        axes->axes[i] = axis;
-    }
-}
-
 /* Axes by letter. @return false: a letter is cut too often, or unevenly where it must
  * not be */
 static bool sort_axes(const cutter *c, const axis_mode *modes, ridge_dim_axes *sets)
@@ -165,13 +144,14 @@ static ridge_status add_orders(cutter *c, const axis_mode *modes)
     if (!sort_axes(c, modes, sets))
         return RIDGE_OK;
     for (int letter = 0; letter < c->o.n_letters; letter++)
-        count *= orders_of(sets[letter].n); /* at most 8! in all */
+        count *= ridge_dim_axes_orders(sets[letter].n); /* at most 8! in all */
     for (int64_t order = 0; order < count; order++) {
         int64_t rest = order;
         for (int letter = 0; letter < c->o.n_letters; letter++) {
             orders[letter] = sets[letter];
-            permute(&orders[letter], rest % orders_of(sets[letter].n));
-            rest /= orders_of(sets[letter].n);
+            ridge_dim_axes_permute(&orders[letter],
+                                   rest % ridge_dim_axes_orders(sets[letter].n));
+            rest /= ridge_dim_axes_orders(sets[letter].n);
         }
         RIDGE_TRY(add_state(c, modes, orders));
     }

@@ -1,28 +1,14 @@
 /* A derivation as an indented table, with the sensitivities of the step under it. */
-#include "section.h"
-
-static const char *indented(ridge_ctx *cx, const ridge_reason *r)
-{
-    const char *text =
-        ridge_sprintf(ridge_ctx_arena(cx), "%*s%s", 2 * r->depth, "", r->name);
-    return text == NULL ? r->name : text;
-}
+#include "derivation_section.h"
 
 static void build(ridge_ctx *cx, const ridge_explain_view *v, ridge_sections *s)
 {
     s->title = v->title;
-    ridge_table *t =
-        ridge__section_add(cx, s, "Derivation", "quantity|>value|how|with numbers");
-    for (int i = 0; i < v->explanation->n_reasons; i++) {
-        const ridge_reason *r = &v->explanation->reasons[i];
-        ridge_table_cell(t, indented(cx, r));
-        ridge_table_cell(t, r->result);
-        ridge_table_cell(t, r->formula);
-        ridge_table_cell(t, r->values);
-    }
+    ridge__derivation_add(cx, v->explanation, s);
     if (v->n_sensitivity == 0)
         return;
-    t = ridge__section_add(cx, s, "What would change the step", "change|>step");
+    ridge_table *t =
+        ridge__section_add(cx, s, "What would change the step", "change|>step");
     for (int i = 0; i < v->n_sensitivity; i++) {
         double change = v->sensitivity[i].step_change;
         ridge_table_cell(t, v->sensitivity[i].name);
@@ -53,16 +39,7 @@ void ridge_explain_write_json(ridge_ctx *cx, const ridge_explain_view *v,
                               ridge_json *object)
 {
     ridge_json_set_text(object, "title", v->title);
-    ridge_json *derivation = ridge_json_set_array(cx, object, "derivation");
-    for (int i = 0; i < v->explanation->n_reasons; i++) {
-        const ridge_reason *r = &v->explanation->reasons[i];
-        ridge_json *line = ridge_json_push_object(cx, derivation);
-        ridge_json_set_i64(line, "depth", r->depth);
-        ridge_json_set_text(line, "name", r->name);
-        ridge_json_set_text(line, "formula", r->formula);
-        ridge_json_set_text(line, "values", r->values);
-        ridge_json_set_text(line, "result", r->result);
-    }
+    ridge__derivation_set(cx, v->explanation, object);
     ridge_json *levers = ridge_json_set_array(cx, object, "sensitivity");
     for (int i = 0; i < v->n_sensitivity; i++) {
         ridge_json *line = ridge_json_push_object(cx, levers);

@@ -242,28 +242,6 @@ static ridge_status try_choice(search *s, choice *c)
 
 /* ---- all choices ---------------------------------------------------------------- */
 
-static int64_t orders_of(int n)
-{
-    int64_t orders = 1;
-    for (int i = 2; i <= n; i++)
-        orders *= i;
-    return orders;
-}
-
-/* Permutation number @p index of the set in @p axes, in place. */
-static void permute(ridge_dim_axes *axes, int64_t index)
-{
-    for (int i = 0; i < axes->n; i++) {
-        const int64_t block = orders_of(axes->n - 1 - i);
-        const int from = i + (int)(index / block);
-        const int axis = axes->axes[from];
-        index %= block;
-        for (int j = from; j > i; j--)
-            axes->axes[j] = axes->axes[j - 1];
-        axes->axes[i] = axis;
-    }
-}
-
 /* Every order of the axes on every dim, for modes that are chosen. */
 static ridge_status try_orders(search *s, choice *c)
 {
@@ -276,13 +254,14 @@ static ridge_status try_orders(search *s, choice *c)
             sets[mode].axes[sets[mode].n++] = a;
     }
     for (int d = 0; d < s->expr->n_dims; d++)
-        orders *= orders_of(sets[d].n); /* at most 8! in all */
+        orders *= ridge_dim_axes_orders(sets[d].n); /* at most 8! in all */
     for (int64_t order = 0; order < orders; order++) {
         int64_t rest = order;
         for (int d = 0; d < s->expr->n_dims; d++) {
             c->orders[d] = sets[d];
-            permute(&c->orders[d], rest % orders_of(sets[d].n));
-            rest /= orders_of(sets[d].n);
+            ridge_dim_axes_permute(&c->orders[d],
+                                   rest % ridge_dim_axes_orders(sets[d].n));
+            rest /= ridge_dim_axes_orders(sets[d].n);
         }
         RIDGE_TRY(try_choice(s, c));
     }
