@@ -154,6 +154,7 @@ struct ridge__machine {
     int64_t n_trace;
     bool is_traced;
     ridge__rows_log rows;
+    ridge__array *muon_parts; /* [updates], worked out ahead: update_muon.c; NULL */
 };
 
 /**

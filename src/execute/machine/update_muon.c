@@ -1,13 +1,15 @@
 /*
  * Muon: a matrix's momentum, made orthogonal by Newton-Schulz steps over all of its
- * rows and columns. Ranks that hold parts of it gather the whole and work it out alike;
- * each takes its own part of the result.
+ * rows and columns. Ranks that hold parts share the work by whole matrices: as many
+ * matrices of one shape as there are ranks are looked up ahead, each rank works out one
+ * of them, and all take their parts of each.
  * @source jordan2024-muon; liu2025-moonlight (size of a step, so that AdamW's rate
  * fits)
  */
-#include "update_call.h"
+#include "whole_matrix.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { STEPS = 5 };
 
@@ -40,102 +42,6 @@ static ridge_status average(ridge__call *c, ridge__array m, ridge__array g, int6
     RIDGE_TRY(add_scaled(c, m, mu, g, n));
     RIDGE_TRY(add_scaled(c, g, 1.0F / mu, m, n));
     return d->ops->multiply(d, g, n, mu);
-}
-
-/* ---- the whole matrix
- * ------------------------------------------------------------------
- */
-
-/* A part while its dims are put together one axis after the other. */
-typedef struct gathering {
-    ridge__call *c;
-    int input;
-    int64_t lengths[RIDGE_TENSOR_DIM_MAX];
-    ridge__array a;
-} gathering;
-
-static int64_t product(const gathering *g, int first, int end)
-{
-    int64_t n = 1;
-    for (int i = first; i < end; i++)
-        n *= g->lengths[i];
-    return n;
-}
-
-static ridge_status gather_axis(gathering *g, int at, int axis, int64_t full)
-{
-    ridge__call *c = g->c;
-    const int n_dims = ridge__in_part(c, g->input)->n_dims;
-    const ridge_cut cut = {product(g, 0, at), full, product(g, at + 1, n_dims)};
-    ridge__array whole;
-    ridge_pending pending;
-    RIDGE_TRY(
-        ridge__scratch_take(c, cut.outer * full * cut.inner, RIDGE_DTYPE_FP32, &whole));
-    RIDGE_TRY(c->m->device->ops->finish(c->m->device));
-    RIDGE_TRY(ridge_all_gather_start(c->m->cx, c->m->axis_groups[axis],
-                                     RIDGE_ELEMENT_F32, &cut, g->a.p, whole.p,
-                                     &pending));
-    RIDGE_TRY(ridge_comm_wait(c->m->cx, &pending));
-    ridge__scratch_give(c, &g->a);
-    g->a = whole;
-    g->lengths[at] = full;
-    return RIDGE_OK;
-}
-
-/* From the innermost axis outwards, so that uneven chunks nest as they are cut. */
-static ridge_status gather_dim(gathering *g, int at)
-{
-    const ridge__machine *m = g->c->m;
-    const int tensor = g->c->op->inputs[g->input];
-    const ridge_dim_axes *axes = &m->partition->shardings[tensor].dims[at];
-    int64_t lengths[RIDGE_MESH_AXIS_MAX + 1];
-    lengths[0] = m->program->dims[m->program->tensors[tensor].dims[at]].size;
-    for (int k = 0; k < axes->n; k++)
-        lengths[k + 1] =
-            ridge_ceil_div(lengths[k], m->partition->mesh.axes[axes->axes[k]].size);
-    for (int k = axes->n - 1; k >= 0; k--)
-        RIDGE_TRY(gather_axis(g, at, axes->axes[k], lengths[k]));
-    return RIDGE_OK;
-}
-
-/* A part [batch, rows.., columns..] -> [batch, whole rows, whole columns]; the part is
- * given back. */
-static ridge_status gather(ridge__call *c, int input, const ridge__local_matrix *x,
-                           ridge__array part, ridge__array *out)
-{
-    gathering g = {.c = c, .input = input, .a = part};
-    for (int i = 0; i < x->n_dims; i++)
-        g.lengths[i] = ridge__in_part(c, input)->spans[i].length;
-    for (int i = x->n_dims - 1; i >= x->rows_at; i--)
-        RIDGE_TRY(gather_dim(&g, i));
-    *out = g.a;
-    return RIDGE_OK;
-}
-
-/* This rank's part of the whole, padded with zeros. */
-static ridge_status take_part(ridge__call *c, int input, const ridge__local_matrix *x,
-                              ridge__array whole, ridge__array *out)
-{
-    const ridge__tensor_part *part = ridge__in_part(c, input);
-    ridge__device *d = c->m->device;
-    ridge__copy copy = {.n_dims = part->n_dims};
-    int64_t inner = 1, offset = 0;
-    RIDGE_TRY(ridge__scratch_take(c, part->elements, RIDGE_DTYPE_FP32, out));
-    RIDGE_TRY(d->ops->zero(d, out->p, (size_t)part->elements * sizeof(float)));
-    for (int i = part->n_dims - 1; i >= 0; i--) {
-        const int dim = ridge__in_tensor(c, input)->dims[i];
-        const bool is_whole = i >= x->rows_at;
-        copy.sizes[i] = is_whole ? part->spans[i].valid : part->spans[i].length;
-        copy.x_strides[i] = inner;
-        copy.y_strides[i] = ridge__tensor_part_product(part, i + 1, part->n_dims);
-        offset += is_whole && copy.sizes[i] > 0 ? part->spans[i].start * inner : 0;
-        inner *= is_whole ? c->m->program->dims[dim].size : part->spans[i].length;
-        if (copy.sizes[i] == 0)
-            return RIDGE_OK;
-    }
-    copy.x = (ridge__array){(float *)whole.p + offset, RIDGE_DTYPE_FP32};
-    copy.y = *out;
-    return d->ops->copy(d, &copy);
 }
 
 /* ---- Newton and Schulz
@@ -241,22 +147,152 @@ static ridge_status iterate(ridge__call *c, const ridge__local_matrix *x,
     return RIDGE_OK;
 }
 
+/* ---- matrices by ranks -------------------------------------------------------------
+ */
+
+/* An update with its matrix, and who has the rest of it. */
+typedef struct muon_job {
+    ridge__call call;
+    ridge__local_matrix x;
+    ridge__matrix_ranks ranks;
+    int first; /* input of the momentum */
+} muon_job;
+
+static ridge_status fail_matrix(const ridge__call *c)
+{
+    return ridge_fail(c->m->cx, RIDGE_E_INTERNAL, "muon: %s is no matrix",
+                      ridge__in_tensor(c, 0)->name);
+}
+
+static bool job_of(const ridge__call *c, const ridge__instruction *at, muon_job *out)
+{
+    ridge__call *own = &out->call;
+    *own = (ridge__call){
+        .m = c->m, .flight = c->flight, .at = at, .op = &c->m->program->ops[at->op]};
+    if (own->op->code != RIDGE_OPCODE_UPDATE || own->op->rule != RIDGE_UPDATE_RULE_MUON)
+        return false;
+    for (int i = 0; i < own->op->n_inputs; i++)
+        own->in[i] = ridge__machine_value(c->m, c->flight, at->in[i]);
+    out->first = ridge__update_first_state(own);
+    if (!ridge__local_matrix_of(own, out->first, &out->x))
+        return false;
+    out->ranks = ridge__matrix_ranks_of(own, out->first, &out->x);
+    return own->in[1]->p != NULL && own->in[out->first]->p != NULL;
+}
+
+static int64_t elements_of(const ridge__local_matrix *x)
+{
+    return x->batch * x->whole_rows * x->whole_columns;
+}
+
+static bool is_alike(const muon_job *a, const muon_job *b)
+{
+    return a->x.batch == b->x.batch && a->x.whole_rows == b->x.whole_rows &&
+           a->x.whole_columns == b->x.whole_columns && a->ranks.n == b->ranks.n &&
+           memcmp(a->ranks.axes, b->ranks.axes,
+                  (size_t)a->ranks.n * sizeof *a->ranks.axes) == 0;
+}
+
+/* Where what has been worked out ahead is kept: this rank's part of an instruction's
+ * orthogonal matrix. */
+static ridge__array *kept_part(const ridge__machine *m, const ridge__instruction *at)
+{
+    return &m->muon_parts[at - m->unrolled.lists[RIDGE__LIST_UPDATE].at];
+}
+
+/* This update and those behind it that are alike, one for each rank.
+ * @return how many */
+static int find_jobs(ridge__call *c, muon_job *jobs)
+{
+    const ridge__list *list = &c->m->unrolled.lists[RIDGE__LIST_UPDATE];
+    int n = 0;
+    for (const ridge__instruction *at = c->at; at < list->at + list->n; at++) {
+        muon_job *job = &jobs[n];
+        if (job_of(c, at, job) && kept_part(c->m, at)->p == NULL &&
+            (n == 0 || is_alike(job, &jobs[0])))
+            n++;
+        if (n == jobs[0].ranks.ranks)
+            break;
+    }
+    return n;
+}
+
+/* The momentum of a matrix, whole: on its owner alone, *out is none elsewhere. */
+static ridge_status collect(muon_job *job, bool is_owner, ridge__array *out)
+{
+    ridge__call *c = &job->call;
+    ridge__array g, whole;
+    RIDGE_TRY(ridge__update_gradient(c, &g));
+    RIDGE_TRY(
+        average(c, ridge__in_array(c, job->first), g, c->in[job->first]->elements));
+    RIDGE_TRY(ridge__matrix_gather(c, job->first, &job->x, g, &whole));
+    if (is_owner)
+        *out = whole;
+    else
+        ridge__scratch_give(c, &whole);
+    return RIDGE_OK;
+}
+
+/* Part of what the owner has worked out. */
+static ridge_status deal_out(muon_job *job, int owner, ridge__array own,
+                             ridge__array *part)
+{
+    ridge__call *c = &job->call;
+    const int64_t n = elements_of(&job->x);
+    ridge__array whole = own;
+    if (job->ranks.rank != owner)
+        RIDGE_TRY(ridge__scratch_take(c, n, RIDGE_DTYPE_FP32, &whole));
+    RIDGE_TRY(ridge__matrix_broadcast(c, &job->ranks, owner, whole, n));
+    RIDGE_TRY(ridge__matrix_take_part(c, job->first, &job->x, whole, part));
+    ridge__scratch_give(c, &whole);
+    return RIDGE_OK;
+}
+
+static ridge_status work_ahead(ridge__call *c, muon_job *jobs)
+{
+    ridge__array own = {.p = NULL};
+    const int n = find_jobs(c, jobs);
+    if (n == 0)
+        return fail_matrix(c);
+    const int rank = jobs[0].ranks.rank;
+    for (int i = 0; i < n; i++)
+        RIDGE_TRY(collect(&jobs[i], rank == i, &own));
+    if (own.p != NULL)
+        RIDGE_TRY(iterate(c, &jobs[rank].x, own));
+    for (int i = 0; i < n; i++)
+        RIDGE_TRY(deal_out(&jobs[i], i, own, kept_part(c->m, jobs[i].call.at)));
+    return RIDGE_OK;
+}
+
+static ridge_status prepare(ridge__call *c)
+{
+    ridge_arena *scratch = ridge_ctx_scratch(c->m->cx);
+    const ridge_mark mark = ridge_arena_mark(scratch);
+    muon_job *jobs = ridge_new(scratch, muon_job, RIDGE_RANK_MAX);
+    const ridge_status st = jobs ? work_ahead(c, jobs) : ridge_fail_nomem(c->m->cx);
+    ridge_arena_rewind(scratch, mark);
+    return st;
+}
+
+static ridge_status open_parts(ridge__machine *m)
+{
+    const int n = m->unrolled.lists[RIDGE__LIST_UPDATE].n;
+    if (m->muon_parts == NULL)
+        m->muon_parts = ridge_new(ridge_ctx_arena(m->cx), ridge__array, (size_t)n + 1);
+    return m->muon_parts ? RIDGE_OK : ridge_fail_nomem(m->cx);
+}
+
 ridge_status ridge__update_muon(ridge__call *c)
 {
     ridge__local_matrix x;
-    ridge__array g, whole, part;
-    const int first = ridge__update_first_state(c);
-    if (!ridge__local_matrix_of(c, first, &x))
-        return ridge_fail(c->m->cx, RIDGE_E_INTERNAL, "muon: %s is no matrix",
-                          ridge__in_tensor(c, 0)->name);
-    RIDGE_TRY(ridge__update_gradient(c, &g));
-    RIDGE_TRY(average(c, ridge__in_array(c, first), g, c->in[first]->elements));
-    RIDGE_TRY(gather(c, first, &x, g, &whole));
-    RIDGE_TRY(iterate(c, &x, whole));
-    RIDGE_TRY(take_part(c, first, &x, whole, &part));
+    if (!ridge__local_matrix_of(c, ridge__update_first_state(c), &x))
+        return fail_matrix(c);
+    RIDGE_TRY(open_parts(c->m));
+    ridge__array *part = kept_part(c->m, c->at);
+    if (part->p == NULL)
+        RIDGE_TRY(prepare(c));
     const double side = fmax((double)x.whole_rows, (double)x.whole_columns);
-    RIDGE_TRY(ridge__update_step(c, part, (float)(USUAL_STEP * sqrt(side))));
-    ridge__scratch_give(c, &whole);
-    ridge__scratch_give(c, &part);
+    RIDGE_TRY(ridge__update_step(c, *part, (float)(USUAL_STEP * sqrt(side))));
+    ridge__scratch_give(c, part);
     return RIDGE_OK;
 }
