@@ -77,23 +77,21 @@ static int64_t count_layers(const ridge_program *program)
     return all;
 }
 
-/* On dualpipe half of the microbatches go through each of a rank's two stages: as much
- * work as all of them through two halves of a stage. */
-static ridge_layout halved(const ridge_layout *layout)
+/* On dualpipe a stage lies on two ranks, rank r having stages r and pp - 1 - r; half of
+ * the microbatches go through each, and both update all of its weights. */
+static bool is_dual(const ridge_layout *layout)
 {
-    ridge_layout l = *layout;
-    if (l.schedule == RIDGE_SCHEDULE_DUALPIPE)
-        l.schedule = RIDGE_SCHEDULE_ZB_V;
-    return l;
+    return layout->pp > 1 && layout->schedule == RIDGE_SCHEDULE_DUALPIPE;
 }
 
 static ridge_status make_table(ridge_ctx *cx, const ridge_train_request *request,
                                const ridge_layout *layout, const ridge_program *program,
                                stage_table *out)
 {
-    const int64_t chunks = ridge_layout_has_two_chunks(layout) ? 2
-                           : layout->vpp > 1                   ? layout->vpp
-                                                               : 1;
+    const int64_t chunks = is_dual(layout)                       ? 1
+                           : ridge_layout_has_two_chunks(layout) ? 2
+                           : layout->vpp > 1                     ? layout->vpp
+                                                                 : 1;
     const int64_t stages = layout->pp * chunks;
     *out = (stage_table){.layout = layout,
                          .per_stage = request->slice->chips / layout->pp};
@@ -102,9 +100,8 @@ static ridge_status make_table(ridge_ctx *cx, const ridge_train_request *request
     int64_t *layers = ridge_new(ridge_ctx_arena(cx), int64_t, (size_t)stages);
     if (layers == NULL)
         return ridge_fail_nomem(cx);
-    const ridge_layout dealt = halved(layout);
     for (int64_t s = 0; s < stages; s++)
-        layers[s] = ridge_layout_stage_layers(&dealt, count_layers(program), s);
+        layers[s] = ridge_layout_stage_layers(layout, count_layers(program), s);
     return ridge_pipeline_rows_of(cx, program, layers, (int)stages, &out->rows,
                                   &out->n);
 }
@@ -141,6 +138,17 @@ static double stages_read(const ridge_profile *p, const stage_table *t)
     return n > 0 ? n : 1;
 }
 
+/* How much of a stage's work for a block the ranks that were read do. */
+static double share_read(const ridge_profile *p, const stage_table *t,
+                         const ridge_block *block, int stage)
+{
+    const double own = is_read(p, t, rank_of_stage(t, stage));
+    if (!is_dual(t->layout))
+        return own;
+    const double both = own + is_read(p, t, t->layout->pp - 1 - stage);
+    return is_update(block) ? both : 0.5 * both;
+}
+
 /* Repetitions of a block on a rank that was read, on average. */
 static double repeats_of(const ridge_profile *p, const stage_table *t,
                          const ridge_block *block, int at)
@@ -149,8 +157,8 @@ static double repeats_of(const ridge_profile *p, const stage_table *t,
     if (t->rows == NULL)
         return (double)block->repeat;
     for (int k = 0; k < t->n; k++) {
-        if (t->rows[k].block == at && is_read(p, t, rank_of_stage(t, t->rows[k].stage)))
-            all += (double)t->rows[k].count;
+        if (t->rows[k].block == at)
+            all += (double)t->rows[k].count * share_read(p, t, block, t->rows[k].stage);
     }
     return all / stages_read(p, t);
 }
