@@ -51,7 +51,10 @@ static ridge_status check_attention(ridge_ctx *cx, const ridge_program *program,
         const int at = op->extras & RIDGE_ATTENTION_ROPE ? 5 : 3;
         const ridge_tensor *sinks = &program->tensors[op->inputs[at]];
         if (sinks->n_dims != 1 || sinks->dims[0] != s.heads)
-            return refuse(cx, op, "its sinks are not one of each head");
+            return refuse(cx, op,
+                          "its heads are in groups with sinks (DeepSeek-V4), which "
+                          "have no kernel: "
+                          "take a config of another model");
     }
     const int k_batch = k->n_dims - (s.kv_heads >= 0 ? 3 : 2);
     if (k_batch != q->n_dims - 3)
