@@ -27,7 +27,8 @@ static void goals_that_are_none_are_refused(void **state)
     static const char *const bad[] = {
         "",        "ttft",       "ttft=", "ttft=0",          "ttft=-1s",
         "ttfb=1s", "tpot=1s,p1", "p100",  "ttft=1s,ttft=2s", "ttft=nan",
-        "p",       ",",          "=",     "tpot=1e300y",     "p50,p99"};
+        "p",       ",",          "=",     "tpot=1e300y",     "p50,p99",
+        "tpot=30"};
     ridge_ctx *cx = ridge_ctx_open();
     ridge_service_goals g;
     for (size_t i = 0; i < RIDGE_COUNT_OF(bad); i++) {

@@ -223,6 +223,26 @@ static double longest_of(const ridge_request_draws *d)
 
 /* ---- the stream ------------------------------------------------------------------ */
 
+/* What is given and would do nothing, or nothing at all. */
+static ridge_status check_drawn(cli_run *run, const ridge_request_draws *d)
+{
+    const struct {
+        const char *name;
+        int64_t n;
+    } least[] = {{"concurrency", d->concurrency}, {"turns", d->turns}};
+    for (size_t i = 0; i < RIDGE_COUNT_OF(least); i++) {
+        if (cli_option_text(run, least[i].name) != NULL && least[i].n < 1)
+            return ridge_fail(run->cx, RIDGE_E_ARG, "--%s: expected 1 at least",
+                              least[i].name);
+    }
+    if (cli_option_text(run, "speed") != NULL &&
+        cli_option_text(run, "requests") == NULL)
+        return ridge_fail(run->cx, RIDGE_E_ARG,
+                          "--speed divides the times of a file: add --requests FILE, "
+                          "or leave it out");
+    return RIDGE_OK;
+}
+
 static ridge_status read_draws(cli_run *run, const requests_default *silent,
                                ridge_request_draws *d)
 {
@@ -232,6 +252,7 @@ static ridge_status read_draws(cli_run *run, const requests_default *silent,
     RIDGE_TRY(cli_option_count(run, "rate", silent->rate_per_s, &d->rate_per_s));
     RIDGE_TRY(requests_whole(run, "concurrency", 0, 1 << 24, &d->concurrency));
     RIDGE_TRY(requests_whole(run, "turns", 1, 1e6, &d->turns));
+    RIDGE_TRY(check_drawn(run, d));
     RIDGE_TRY(requests_time(run, "think", 0, &d->think_s));
     RIDGE_TRY(read_groups(run, d));
     const char *urgent = cli_option_text(run, "urgent");

@@ -138,6 +138,10 @@ static ridge_status read_latency(ridge_ctx *cx, ridge_str item, ridge_str key,
         return ridge_fail_nomem(cx);
     if (ridge_duration_parse(cx, text, &seconds) != RIDGE_OK || !(seconds > 0))
         return fail_goal(cx, item);
+    if (ridge_parse_double(value, &seconds) && seconds >= 1) /* many mean ms */
+        return ridge_fail(cx, RIDGE_E_ARG,
+                          "goal '%s=%.20s' has no unit: write %.20sms or %.20ss",
+                          latencies[which].text, text, text, text);
     if (isfinite(out->most_s[which]))
         return ridge_fail(cx, RIDGE_E_ARG, "two goals of %s: give one",
                           latencies[which].text);

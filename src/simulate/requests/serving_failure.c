@@ -10,7 +10,7 @@
 #include "sequence_room.h"
 #include "serving_events.h"
 
-enum { FAILURES_MOST = 1000000 };
+enum { FAILURES_MOST = 100000 };
 
 static ridge_status draw_failure(serving_play *p, int unit)
 {
@@ -121,7 +121,7 @@ ridge_status ridge__failure_begin(serving_play *p, const play_event *event)
         return RIDGE_OK;
     if (++p->tally->failures > FAILURES_MOST)
         return ridge_fail(p->cx, RIDGE_E_ARG,
-                          "replicas failed a million times: they fail faster than they "
+                          "replicas failed 100,000 times: they fail faster than they "
                           "serve");
     for (int l = 0; l < u->n_lanes; l++)
         RIDGE_TRY(stop_lane(p, &u->lanes[l]));
