@@ -113,6 +113,10 @@ static ridge_status check_op(ridge_ctx *cx, const ridge__device *device,
         return check_scan(cx, device, program, op);
     case RIDGE_OPCODE_ATTENTION:
         return check_attention(cx, program, op);
+    case RIDGE_OPCODE_NORM:
+        return op->norm_groups > 1 && !op->is_backward && op->n_inputs > 2
+                   ? refuse(cx, op, "a norm by groups has no kernel with a bias")
+                   : RIDGE_OK;
     case RIDGE_OPCODE_EINSUM:
         return check_einsum(cx, program, op);
     default:
