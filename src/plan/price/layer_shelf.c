@@ -1,8 +1,9 @@
 /*
- * A table by what layers' times depend on: the model and its documents, the chip, the
- * software, the precision's part in compute, the sequence and the shape. Models, chips
- * and software are told apart by where they lie in memory, so they outlive the shelf.
- * It may lose an entry for want of memory: what is not found is worked out.
+ * A table by what layers' times depend on: the model and its documents, the chip but
+ * for how much its memory holds, the software, the precision's part in compute, the
+ * sequence and the shape. Models and software are told apart by where they lie in
+ * memory, and chips are read there, so they outlive the shelf. It may lose an entry for
+ * want of memory: what is not found is worked out.
  */
 #include "layer_shelf.h"
 
@@ -67,11 +68,21 @@ static shelf_key key_of(const train_case *tc, const layer_shape *shape)
                        .shape = *shape};
 }
 
+static bool is_same_chip(const ridge_chip *a, const ridge_chip *b)
+{
+    ridge_chip filled = *a;
+    if (a == b)
+        return true;
+    filled.hbm_bytes = b->hbm_bytes;
+    filled.visible_bytes = b->visible_bytes;
+    return memcmp(&filled, b, sizeof filled) == 0;
+}
+
 static bool is_same(const shelf_key *a, const shelf_key *b)
 {
-    return a->model == b->model && a->chip == b->chip && a->stack == b->stack &&
-           a->document_tokens == b->document_tokens && a->seq_tokens == b->seq_tokens &&
-           a->weight_bytes == b->weight_bytes &&
+    return a->model == b->model && is_same_chip(a->chip, b->chip) &&
+           a->stack == b->stack && a->document_tokens == b->document_tokens &&
+           a->seq_tokens == b->seq_tokens && a->weight_bytes == b->weight_bytes &&
            a->gradient_bytes == b->gradient_bytes && a->compute == b->compute &&
            a->scales == b->scales && layer_shape_is_same(&a->shape, &b->shape);
 }
@@ -84,7 +95,8 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 
 static uint64_t hash_of(const shelf_key *k)
 {
-    uint64_t hash = mix((uint64_t)(uintptr_t)k->chip, (uint64_t)(uintptr_t)k->model);
+    uint64_t hash =
+        mix((uint64_t)(uintptr_t)k->chip->name, (uint64_t)(uintptr_t)k->model);
     hash = mix(hash, (uint64_t)k->shape.tp << 32 | (uint64_t)k->shape.cp);
     hash = mix(hash, (uint64_t)k->shape.ep << 32 | (uint64_t)k->shape.microbatch_seqs);
     return mix(hash, (uint64_t)k->shape.has_sp << 1 | (uint64_t)k->shape.is_all_to_all);

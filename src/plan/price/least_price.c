@@ -1,11 +1,11 @@
 /*
  * Terms may grow from the least ones to a layout's: exchanges that take longer expose
  * more, and hide no more than they take. Two things could shorten a step meanwhile. A
- * pass that grows alone changes how passes fall between each other: of passes of one
- * sum equal ones wait least, and with as many microbatches as stages none that takes
- * longer makes a step shorter. A stage that takes longer by d hides d more of what
- * comes once a step; but all its microbatches take as long, so d is at most a
- * microbatch's share of what the stage waits, or the whole step grows by more.
+ * pass that grows alone changes how passes fall between each other: see
+ * pipeline_least_s. And a stage that takes longer by d hides d more of what comes once
+ * a step; but all its microbatches take as long, so d is at most a microbatch's share
+ * of what the stage waits, or the whole step grows by more. What it waits for its host
+ * is part of either pass, and may go from one to the other.
  */
 #include "least_price.h"
 #include "larger.h"
@@ -35,7 +35,8 @@ double least_price_step_s(const train_case *tc, const train_terms *x,
         return 0;
     for (int i = 0; i < x->stages->n; i++) {
         stage_time s = train_stage_time(tc, x, l, &x->stages->stages[i], NULL);
-        const double wait_s = positive(passes_s / m - stage_time_total_s(&s));
+        const double wait_s =
+            positive(passes_s / m - stage_time_total_s(&s)) + s.parts.host_s;
         s.fwd_s += wait_s;
         s.bwd_s += wait_s;
         end_s = larger(end_s, train_end_s(tc, x, l, i, &s));

@@ -41,7 +41,7 @@ static ridge_status check_mesh(ridge_ctx *cx, const ridge_train_request *r)
         if (!ridge_mul_i64(product, v, &product) || r->slice->chips % product != 0) {
             return ridge_fail(cx, RIDGE_E_ARG,
                               "the fixed degrees multiply to %lld, which does not "
-                              "divide the %lld chips of %s",
+                              "divide the %lld chips of %s: lower one of them",
                               (long long)product, (long long)r->slice->chips,
                               r->slice->text);
         }

@@ -4,6 +4,7 @@
  */
 #include "group_placement.h"
 #include "lever.h"
+#include "state_room.h"
 
 #include "ridge/plan_reasons.h"
 
@@ -317,6 +318,10 @@ static ridge_status search_variant(ridge_ctx *cx, variant *v)
 {
     ridge_relaxation *line = &v->line;
     ridge_train_result result;
+    bool can_fit;
+    RIDGE_TRY(train_state_holds(cx, &v->request, &can_fit));
+    if (!can_fit)
+        return RIDGE_OK;
     if (v->has_same) {
         RIDGE_TRY(ridge_train_price_one(cx, &v->request, &v->same, &line->best));
         line->has_best = line->best.fit == RIDGE_FIT_OK;

@@ -4,13 +4,6 @@
 
 #include "ridge/plan_offer.h"
 
-/** Whether the chips together hold parameters, gradients and optimizer state once. If
- *  not, no layout fits. Unknown, where offload is asked for, is true.
- *  @errors as ridge_train_check; E_NOMEM */
-RIDGE_NODISCARD ridge_status offer_holds_state(ridge_ctx *cx,
-                                               const ridge_train_request *request,
-                                               bool *out);
-
 /** The least that the best layouts of the others take here, with more or fewer shards
  *  or replicas. @param step_s  out; 0: none of them fits
  *  @errors E_NOMEM */

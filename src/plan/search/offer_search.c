@@ -7,6 +7,7 @@
 
 #include "offer_guess.h"
 #include "offer_sizes.h"
+#include "state_room.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -83,7 +84,7 @@ static ridge_status search(ridge_ctx *cx, offer_desk *desk, ridge_offer *o)
     const ridge_offer_request *q = desk->q;
     ridge_train_result result = {.n_layouts = 0};
     bool can_fit;
-    RIDGE_TRY(offer_holds_state(cx, &o->request, &can_fit));
+    RIDGE_TRY(train_state_holds(cx, &o->request, &can_fit));
     if (can_fit)
         RIDGE_TRY(search_slice(cx, desk, o, &result));
     desk->covered += result.covered;
