@@ -100,6 +100,9 @@ static void draft_limits(server_draft *d)
     launch_draft_note(&d->sheet, "the cache is as large as max_target_length and "
                                  "per_device_batch_size make it: no share of HBM is "
                                  "stated");
+    launch_draft_note(&d->sheet, "trees since 2026 have the module as "
+                                 "maxtext.inference.maxengine.maxengine_server, "
+                                 "base.yml under src/maxtext/configs");
 }
 
 static void put_words(server_draft *d)
