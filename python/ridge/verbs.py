@@ -18,7 +18,10 @@ __all__ = ["chips", "model", "roofline", "collective", "shard", "size", "train",
 
 
 def chips(
-    *chip_or_slice: Value,
+    chip_or_slice _or_[name@: Value = None,
+    file: Value,
+    *,
+    write_system: Value = None,
 ) -> results.Chips:
     """What hardware is known: peaks, ridge points, network, price.
 
@@ -30,6 +33,16 @@ def chips(
     Peaks are dense. A ridge point is the FLOPs per byte above which the chip,
     not the memory or the network, is the limit.
 
+    A topology FILE (the output of nvidia-smi topo -m, rocm-smi --showtopo or
+    ibnetdiscover; XML of NCCL, RCCL or lstopo; a cluster model of topograph; a
+    network of ASTRA-sim; messages that Mooncake measured) is told as it was
+    understood: links, NICs, switches, the system that they make, and where each
+    number of it comes from. What the file leaves open is that of NAME, a chip or
+    a system: h100@topo.txt, dgx-h100@ibnet.out, h100@topo.txt@ibnet.out. Every
+    --on takes the same, with a shape: --on h100@topo.txt:4x8.
+
+    :param write_system: keep the system of a topology file, for --on FILE
+
     >>> import ridge
     >>> ridge.chips("h100", "v5p").verb
     'chips'
@@ -38,7 +51,12 @@ def chips(
     """
     held: Any = None
     words: List[str] = ["chips"]
-    words += [word(item) for item in chip_or_slice]
+    if chip_or_slice _or_[name@ is not None:
+        words.append(word(chip_or_slice _or_[name@))
+    words.append(word(file))
+    words += option_words({
+        "write_system": write_system,
+    })
     return answer(results.Chips, words, held)
 
 
@@ -55,11 +73,12 @@ def model(
     """Parameters, FLOPs, KV cache and memory of a model.
 
     MODEL is a name of the catalogue, a config.json of Hugging Face or its folder,
-    or a .json in the catalogue's own format. Without one: the catalogue.
+    a .gguf of llama.cpp (its header is read), or a .json in the catalogue's own
+    format. Without one: the catalogue.
 
     FLOPs of a token are given under every convention by name, because published
-    MFU figures differ in what they count. Weight files beside a config.json are
-    compared with what the config predicts.
+    MFU figures differ in what they count. Weight files beside a config.json, and
+    the tensors of a .gguf, are compared with what the config predicts.
 
     --program prints the operations of a phase over tensors with named dims, the
     notation that `ridge shard --program` reads.
@@ -448,6 +467,7 @@ def train(
     for_: Value = None,
     deadline: Value = None,
     chips_most: Value = None,
+    against: Value = None,
     slack: Value = None,
     price: Value = None,
     site: Value = None,
@@ -497,6 +517,9 @@ def train(
     cluster that finishes in 30 days. The best layout of each slice is found, the
     slices are ranked by --for.
 
+    --against compares models on one slice: work and efficiency of a token, and
+    what each has to gain in quality to be worth its time.
+
     Pools of unlike chips joined by + train in one pipeline (each holds stages, layers
     are dealt out so that none waits longer than it must) or hold whole replicas
     each, with shares of the batch; both are searched.
@@ -536,6 +559,7 @@ def train(
     :param for_: compare the slices of --on by cost (default), time, chips, energy or memory
     :param deadline: compare those that finish --tokens in time: 30d
     :param chips_most: of a kind named without a shape (65536)
+    :param against: other models, each with its best layout: what a token of theirs costs
     :param slack: of the step that --for memory may lose (5%)
     :param price: dollars a chip-hour, or a listed price: 2.5, aws, spot, google:us-
         east5:reserved-1y
@@ -589,6 +613,7 @@ def train(
         "for": for_,
         "deadline": deadline,
         "chips_most": chips_most,
+        "against": against,
         "slack": slack,
         "price": price,
         "site": site,

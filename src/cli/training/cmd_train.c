@@ -6,6 +6,7 @@
 #include "train_fleet.h"
 #include "train_launch.h"
 #include "train_offer.h"
+#include "train_rivals.h"
 #include "train_sweep.h"
 #include "train_timeline.h"
 
@@ -272,6 +273,8 @@ static int run_train(cli_run *run)
         read_terms(run, &request, &money) != RIDGE_OK)
         return cli_fail(run);
     const char *name = run->n_args > 0 ? run->args[0] : launch.launch.model_name;
+    if (train_rivals_are_asked(run))
+        return train_rivals_run(run, name, &request, &money);
     if (train_offer_is_asked(run))
         return train_offer_run(run, name, &request);
     if (request.slice->next != NULL)
@@ -343,6 +346,8 @@ static const cli_option options[] = {
      "compare the slices of --on by cost (default), time, chips, energy or memory"},
     {"deadline", "TIME", "compare those that finish --tokens in time: 30d"},
     {"chips-most", "N", "of a kind named without a shape (65536)"},
+    {"against", "MODEL[,MODEL]",
+     "other models, each with its best layout: what a token of theirs costs"},
     {"slack", "SHARE", "of the step that --for memory may lose (5%)"},
     CLI_MONEY_OPTIONS,
     {NULL, NULL, NULL}};
@@ -388,6 +393,9 @@ const cli_verb cli_verb_train = {
         "cluster that finishes in 30 days. The best layout of each slice is found, "
         "the\n"
         "slices are ranked by --for.\n"
+        "\n"
+        "--against compares models on one slice: work and efficiency of a token, and\n"
+        "what each has to gain in quality to be worth its time.\n"
         "\n"
         "Pools of unlike chips joined by + train in one pipeline (each holds stages, "
         "layers\n"

@@ -212,8 +212,8 @@ static ridge_status fail_unknown(ridge_ctx *cx, const ridge_library *library,
         names[i] = library->entries[i].name;
     if (strchr(name, ',') != NULL)
         return ridge_fail(cx, RIDGE_E_NOTFOUND,
-                          "unknown model \"%s\": one model at a time: ask once for "
-                          "each",
+                          "unknown model \"%s\": one model at a time (ridge train "
+                          "compares with --against): ask once for each",
                           name);
     const char *bare = ridge__model_name_bare(ridge_str_of(name)).p;
     const char *hint = ridge_suggestion(ridge_ctx_arena(cx), bare, names, library->n);

@@ -1,0 +1,34 @@
+/* The report of models compared on one slice. */
+#ifndef RIDGE_REPORT_RIVALS_H
+#define RIDGE_REPORT_RIVALS_H
+
+#include "ridge/plan_rivals.h"
+#include "ridge/report.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ridge_rivals_view {
+    const ridge_train_request *request; /* slice, batch and sequence of all */
+    int n;
+    const ridge_rival *rivals;         /* [n] */
+    const ridge_rival_answer *answers; /* [n] */
+    const ridge_scaling_law *law;
+} ridge_rivals_view;
+
+/** The models side by side, what a token of each costs against the first, and what that
+ * asks of its quality. */
+void ridge_rivals_write_text(ridge_ctx *cx, const ridge_rivals_view *view,
+                             bool with_colour, ridge_buf *out);
+void ridge_rivals_write_html(ridge_ctx *cx, const ridge_rivals_view *view,
+                             ridge_buf *out);
+/** Set the keys "slice", "chips", "models" and others. */
+void ridge_rivals_write_json(ridge_ctx *cx, const ridge_rivals_view *view,
+                             ridge_json *object);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
