@@ -408,8 +408,8 @@ ridge_status ridge_system_find(ridge_ctx *cx, const ridge_catalog *catalog,
     if (system == NULL) {
         return ridge_fail(cx, RIDGE_E_NOTFOUND, "unknown chip or system '%.40s': %s",
                           name,
-                          ridge__index_suggest(cx, &catalog->systems.names,
-                                               &catalog->chips.names, name,
+                          ridge__index_suggest(cx, &catalog->chips.names,
+                                               &catalog->systems.names, name,
                                                "`ridge chips` lists those that are "
                                                "known"));
     }

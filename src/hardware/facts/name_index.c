@@ -2,6 +2,7 @@
 #include "name_index.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static int lower(char c)
 {
@@ -84,6 +85,12 @@ const name_entry *ridge__index_find(const name_index *index, const char *name)
     return NULL;
 }
 
+/* Spellings of more than one word are read, but nobody is told to write them. */
+static const char *suggestible(const char *name)
+{
+    return strchr(name, ' ') == NULL ? name : NULL;
+}
+
 const char *ridge__index_suggest(ridge_ctx *cx, const name_index *index,
                                  const name_index *other, const char *name,
                                  const char *otherwise)
@@ -95,9 +102,9 @@ const char *ridge__index_suggest(ridge_ctx *cx, const name_index *index,
     const char *text = NULL;
     if (names != NULL) {
         for (size_t i = 0; i < index->n; i++)
-            names[i] = index->entries[i].name;
+            names[i] = suggestible(index->entries[i].name);
         for (size_t i = index->n; i < n; i++)
-            names[i] = other->entries[i - index->n].name;
+            names[i] = suggestible(other->entries[i - index->n].name);
         text = ridge_suggestion(ridge_ctx_arena(cx), name, names, n);
     }
     ridge_arena_rewind(scratch, mark);

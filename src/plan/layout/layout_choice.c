@@ -97,18 +97,21 @@ const char *ridge_offload_text(unsigned offload)
 
 ridge_status ridge_offload_parse(ridge_ctx *cx, const char *text, unsigned *out)
 {
-    static const char *const names[] = {"none", "optimizer", "activations", "weights"};
+    /* any: the knob's own word */
+    static const char *const names[] = {"none", "optimizer", "activations", "weights",
+                                        "any"};
     static const unsigned flags[] = {RIDGE_OFFLOAD_NONE, RIDGE_OFFLOAD_OPTIMIZER,
                                      RIDGE_OFFLOAD_ACTIVATIONS, RIDGE_OFFLOAD_WEIGHTS};
     unsigned all = 0;
     for (const char *at = text; at != NULL;) {
         const size_t n = strcspn(at, "+,");
         size_t i = 0;
-        while (i < RIDGE_COUNT_OF(names) &&
+        while (i < RIDGE_COUNT_OF(flags) &&
                (strlen(names[i]) != n || strncmp(names[i], at, n) != 0))
             i++;
-        if (i == RIDGE_COUNT_OF(names))
-            return ridge_fail_name(cx, RIDGE_E_ARG, "offload", text, names, i);
+        if (i == RIDGE_COUNT_OF(flags))
+            return ridge_fail_name(cx, RIDGE_E_ARG, "offload", text, names,
+                                   RIDGE_COUNT_OF(names));
         all |= flags[i];
         at = at[n] == '\0' ? NULL : at + n + 1;
     }
