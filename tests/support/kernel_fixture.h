@@ -10,7 +10,7 @@
 #include "near.h"
 #include "seeded.h"
 
-enum { KERNEL_BLOCK_MOST = 64 };
+enum { KERNEL_BLOCK_MOST = 96 };
 
 typedef struct kernel_trial {
     ridge_ctx *cx;
