@@ -23,7 +23,9 @@ void ridge_rivals_write_text(ridge_ctx *cx, const ridge_rivals_view *view,
                              bool with_colour, ridge_buf *out);
 void ridge_rivals_write_html(ridge_ctx *cx, const ridge_rivals_view *view,
                              ridge_buf *out);
-/** Set the keys "slice", "chips", "models" and others. */
+/** Set the keys slice, chips, batch_tokens, seq_tokens, total_tokens, law, and models:
+ * of each model, parameters, active_parameters, why_not, work_ratio, efficiency_ratio,
+ * time_ratio, loss, loss_at_time, and where one fits flops_per_token and layout. */
 void ridge_rivals_write_json(ridge_ctx *cx, const ridge_rivals_view *view,
                              ridge_json *object);
 
