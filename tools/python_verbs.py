@@ -179,6 +179,7 @@ def main() -> int:
     parser.add_argument("--write", action="store_true")
     args = parser.parse_args()
     new = module(args.ridge)
+    compile(new, FILE, "exec")  # a synopsis that no parameter can be made of fails here
     old = None
     if os.path.exists(FILE):
         with open(FILE, encoding="utf-8") as f:

@@ -18,9 +18,7 @@ __all__ = ["chips", "model", "roofline", "collective", "shard", "size", "train",
 
 
 def chips(
-    chip_or_slice _or_[name@: Value = None,
-    file: Value,
-    *,
+    *chip_or_slice_or_file: Value,
     write_system: Value = None,
 ) -> results.Chips:
     """What hardware is known: peaks, ridge points, network, price.
@@ -51,9 +49,7 @@ def chips(
     """
     held: Any = None
     words: List[str] = ["chips"]
-    if chip_or_slice _or_[name@ is not None:
-        words.append(word(chip_or_slice _or_[name@))
-    words.append(word(file))
+    words += [word(item) for item in chip_or_slice_or_file]
     words += option_words({
         "write_system": write_system,
     })

@@ -276,7 +276,7 @@ flow('the page is used by the keyboard alone', '#/model', async (tab) => {
 
 flow('dark and light are chosen, and remembered', '#/model', async (tab) => {
   await tab.getByRole('button', { name: 'Dark' }).click();
-  assert.equal(await tab.evaluate(() => document.documentElement.dataset.theme), 'dark');
+  await tab.waitForFunction(() => document.documentElement.dataset.theme === 'dark');
   await tab.reload();
   await tab.getByRole('button', { name: 'Light' }).waitFor();
 });

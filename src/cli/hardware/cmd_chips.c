@@ -118,7 +118,7 @@ static const cli_option options[] = {
 const cli_verb cli_verb_chips = {
     .name = "chips",
     .summary = "what hardware is known: peaks, ridge points, network, price",
-    .synopsis = "[CHIP|SLICE ...|[NAME@]FILE]",
+    .synopsis = "[CHIP|SLICE|FILE ...]",
     .detail =
         "Without a name: every chip in a row. With one: its peaks by format, memory,\n"
         "network and ridge points, prices, and where each number comes from. With\n"
