@@ -17,7 +17,7 @@ extern "C" {
 typedef struct ridge_calibrate_request {
     ridge_ranks ranks; /* that measure at the same time; THREADS or MPI */
     int threads;       /* that compute for each; 0: processors / ranks, at least 1 */
-    bool is_quick;     /* about 5 s instead of 35: fewer sizes */
+    bool is_quick;     /* one round at fewer sizes: 5 s instead of 80 */
     ridge_progress *progress; /* or NULL */
 } ridge_calibrate_request;
 
@@ -34,6 +34,8 @@ typedef struct ridge_calibration {
     double read_bytes_per_s; /* the same, summed up */
     double launch_s;         /* an instruction beside its kernel */
     double wall_s;           /* that measuring took */
+    double disturbed_share;  /* of what was measured, in which two rounds are a quarter
+                                apart: other programs ran, or ranks take turns */
     const char *date;        /* YYYY-MM */
     int year;
     ridge_measured_chip chip; /* grids; see ridge/hardware_measured.h */

@@ -4,6 +4,7 @@
 #include "near.h"
 #include "ridge/cost.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -22,7 +23,7 @@ static int close_ctx(void **state)
 
 static ridge_grid_list grids_of(ridge_ctx *cx, ridge__sample *items, int n, int n_axes)
 {
-    const ridge__samples samples = {n, n, items};
+    const ridge__samples samples = {.n = n, .most = n, .items = items};
     ridge_grid_list list;
     if (ridge__samples_to_grids(cx, &samples, n_axes, &list) != RIDGE_OK)
         fail_msg("%s", ridge_ctx_message(cx));
@@ -32,8 +33,9 @@ static ridge_grid_list grids_of(ridge_ctx *cx, ridge__sample *items, int n, int 
 static void samples_of_a_name_become_a_grid(void **state)
 {
     ridge__sample items[] = {
-        {"a", {1, 10}, 100, 1}, {"b", {3, 3}, 5, 1},    {"a", {2, 10}, 100, 0.5},
-        {"a", {2, 20}, 300, 1}, {"a", {1, 20}, 100, 2},
+        {"a", {1, 10}, 100, 1, 0, 0},   {"b", {3, 3}, 5, 1, 0, 0},
+        {"a", {2, 10}, 100, 0.5, 0, 0}, {"a", {2, 20}, 300, 1, 0, 0},
+        {"a", {1, 20}, 100, 2, 0, 0},
     };
     const ridge_grid_list list = grids_of(*state, items, 5, 2);
     assert_int_equal(list.n, 2);
@@ -48,8 +50,9 @@ static void samples_of_a_name_become_a_grid(void **state)
 
 static void near_sizes_of_a_line_are_one(void **state)
 {
-    ridge__sample items[] = {
-        {"a", {100}, 100, 1}, {"a", {120}, 140, 1}, {"a", {1000}, 1000, 2}};
+    ridge__sample items[] = {{"a", {100}, 100, 1, 0, 0},
+                             {"a", {120}, 140, 1, 0, 0},
+                             {"a", {1000}, 1000, 2, 0, 0}};
     const ridge_grid_list list = grids_of(*state, items, 3, 1);
     assert_int_equal(list.items[0].grid.sizes[0], 2);
     assert_near(list.items[0].grid.rates[0], 240.0 / 2, 1e-12);
@@ -60,18 +63,61 @@ static void many_sizes_are_thinned(void **state)
     ridge__sample items[60];
     double size = 1;
     for (int i = 0; i < 60; i++) {
-        items[i] = (ridge__sample){"a", {size}, size, 1};
+        items[i] = (ridge__sample){"a", {size}, size, 1, 0, 0};
         size *= 1.4;
     }
     const ridge_grid_list list = grids_of(*state, items, 60, 1);
     assert_in_range(list.items[0].grid.sizes[0], 5, RIDGE_GRID_SIZE_MAX);
 }
 
+static void add(ridge__calibrator *c, const char *name, double at, double seconds)
+{
+    ridge__sample s = {.at = {at}, .work = 1, .seconds = seconds};
+    snprintf(s.name, sizeof s.name, "%s", name);
+    assert_int_equal(ridge__sample_add(c, &c->stream, &s), RIDGE_OK);
+}
+
+static void a_disturbed_round_does_not_count(void **state)
+{
+    ridge__calibrator c = {.cx = *state};
+    static const double first_s[] = {10, 30, 5}, again_s[] = {11, 10, 5};
+    static const double settled_s[] = {10.5, 10, 5};
+    static const char *const names[] = {"norm", "norm", "add"};
+    for (int i = 0; i < 3; i++) {
+        ridge__unit_begin(&c);
+        add(&c, names[i], 1, first_s[i]);
+    }
+    ridge__samples_again(&c);
+    for (int i = 0; i < 3; i++)
+        add(&c, names[i], 1, again_s[i]);
+    assert_near(ridge__samples_settle(&c), 1.0 / 3, 1e-12);
+    for (int i = 0; i < 3; i++)
+        assert_near(c.stream.items[i].seconds, settled_s[i], 1e-12);
+}
+
+static void samples_of_one_go_are_taken_from_one_round(void **state)
+{
+    ridge__calibrator c = {.cx = *state};
+    ridge__unit_begin(&c);
+    add(&c, "norm", 1, 10);
+    add(&c, "add", 1, 1);
+    ridge__samples_again(&c);
+    add(&c, "norm", 1, 20);
+    add(&c, "rotary", 1, 7); /* the first round had none */
+    add(&c, "add", 1, 0.9);
+    assert_near(ridge__samples_settle(&c), 1, 0);
+    assert_int_equal(c.stream.n, 3);
+    static const double settled_s[] = {10, 1, 7};
+    for (int i = 0; i < 3; i++)
+        assert_near(c.stream.items[i].seconds, settled_s[i], 0);
+}
+
 static void a_hole_in_a_grid_is_an_error(void **state)
 {
-    ridge__sample items[] = {
-        {"a", {1, 10}, 1, 1}, {"a", {2, 10}, 1, 1}, {"a", {2, 20}, 1, 1}};
-    const ridge__samples samples = {3, 3, items};
+    ridge__sample items[] = {{"a", {1, 10}, 1, 1, 0, 0},
+                             {"a", {2, 10}, 1, 1, 0, 0},
+                             {"a", {2, 20}, 1, 1, 0, 0}};
+    const ridge__samples samples = {.n = 3, .most = 3, .items = items};
     ridge_grid_list list;
     assert_int_equal(ridge__samples_to_grids(*state, &samples, 2, &list),
                      RIDGE_E_INTERNAL);
@@ -82,12 +128,12 @@ static void a_hole_in_a_grid_is_an_error(void **state)
 
 static ridge_calibration made_up(ridge_ctx *cx)
 {
-    static ridge__sample products[] = {{"fp32", {8, 8, 8}, 1e9, 0.1},
-                                       {"bf16", {8, 8, 8}, 1e9, 0.2}};
-    static ridge__sample attention[] = {{"forward.fp32", {128, 64}, 1e9, 0.5}};
-    static ridge__sample streams[] = {{"norm.fp32", {1e6}, 1e6, 1e-3}};
-    static ridge__sample collectives[] = {{"all-gather", {2, 1e6}, 1e6, 1e-3},
-                                          {"send-recv", {2, 1e6}, 1e6, 2e-3}};
+    static ridge__sample products[] = {{"fp32", {8, 8, 8}, 1e9, 0.1, 0, 0},
+                                       {"bf16", {8, 8, 8}, 1e9, 0.2, 0, 0}};
+    static ridge__sample attention[] = {{"forward.fp32", {128, 64}, 1e9, 0.5, 0, 0}};
+    static ridge__sample streams[] = {{"norm.fp32", {1e6}, 1e6, 1e-3, 0, 0}};
+    static ridge__sample collectives[] = {{"all-gather", {2, 1e6}, 1e6, 1e-3, 0, 0},
+                                          {"send-recv", {2, 1e6}, 1e6, 2e-3, 0, 0}};
     ridge_calibration c = {.engine = RIDGE_ENGINE_THREADS,
                            .ranks = 2,
                            .threads = 1,
@@ -200,6 +246,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(near_sizes_of_a_line_are_one, open_ctx,
                                         close_ctx),
         cmocka_unit_test_setup_teardown(many_sizes_are_thinned, open_ctx, close_ctx),
+        cmocka_unit_test_setup_teardown(samples_of_one_go_are_taken_from_one_round,
+                                        open_ctx, close_ctx),
+        cmocka_unit_test_setup_teardown(a_disturbed_round_does_not_count, open_ctx,
+                                        close_ctx),
         cmocka_unit_test_setup_teardown(a_hole_in_a_grid_is_an_error, open_ctx,
                                         close_ctx),
         cmocka_unit_test_setup_teardown(the_file_is_a_slice_with_what_was_measured,

@@ -14,13 +14,15 @@
 typedef struct ridge__sample {
     char name[48]; /* of the grid */
     double at[RIDGE_GRID_AXIS_MAX];
-    double work; /* FLOPs or bytes */
-    double seconds;
+    double work;             /* FLOPs or bytes */
+    double seconds, again_s; /* the first round's and the second's; 0: it has none */
+    int unit;                /* of what was measured in one go */
 } ridge__sample;
 
 typedef struct ridge__samples {
     int n, most;
     ridge__sample *items;
+    int met; /* of the items, by the second round */
 } ridge__samples;
 
 /** A rank that measures. */
@@ -31,9 +33,12 @@ typedef struct ridge__calibrator {
     ridge__device *device;
     int threads;
     bool is_crowded; /* more threads than processors: ranks take turns on them */
+    bool is_again;   /* in the second round */
+    int unit;        /* that is being measured */
     double progress_from, progress_to;
     ridge__samples matmul, attention, stream, collective;
     double peak_flops_per_s, copy_s, read_s, launch_s; /* copy and read: of a byte */
+    double disturbed_share;
 } ridge__calibrator;
 
 /** Once what is to be measured. */
@@ -51,9 +56,25 @@ RIDGE_NODISCARD ridge_status ridge__measure(ridge__calibrator *c, ridge__measure
 RIDGE_NODISCARD ridge_status ridge__mean_over_ranks(ridge__calibrator *c, double *v,
                                                     int n);
 
-/** @errors E_INTERNAL more samples than there is room for */
+/**
+ * Keep a sample. The second round makes the samples of the first again, in their order.
+ * @errors E_INTERNAL more samples than there is room for
+ */
 RIDGE_NODISCARD ridge_status ridge__sample_add(ridge__calibrator *c, ridge__samples *to,
                                                const ridge__sample *sample);
+/** What is measured from here on, in one go, is disturbed as a whole or not at all. */
+void ridge__unit_begin(ridge__calibrator *c);
+/** The second round begins. */
+void ridge__samples_again(ridge__calibrator *c);
+/**
+ * One time of two: the mean, or where something else ran in one of the rounds (one unit
+ * took a quarter longer there) the quicker round's.
+ * @return the share of units that were so disturbed; 0 after one round
+ */
+double ridge__samples_settle(ridge__calibrator *c);
+/** The quicker of two times; that which is 0 is not known. */
+double ridge__quicker_s(double a_s, double b_s);
+
 /** How far a part has come, 0 to 1. */
 void ridge__calibrator_show(ridge__calibrator *c, double part, const char *what);
 

@@ -91,7 +91,7 @@ static int compare(const void *a, const void *b)
 
 static ridge_status measure_size(exchange_load *l, double *out)
 {
-    enum { SAMPLES = 5 };
+    enum { SAMPLES = 3 };
     double times[SAMPLES];
     if (ridge_ctx_is_cancelled(l->c->cx))
         return ridge_fail(l->c->cx, RIDGE_E_CANCELLED, "calibration was stopped");
@@ -113,6 +113,7 @@ static ridge_status measure_group(exchange_load *l)
     const size_t n = RIDGE_COUNT_OF(sizes) - (l->c->request->is_quick ? 1 : 0);
     for (int kind = 0; kind < RIDGE_COLLECTIVE_COUNT; kind++) {
         l->kind = (ridge_collective)kind;
+        ridge__unit_begin(l->c);
         ridge__calibrator_show(l->c, (double)kind / RIDGE_COLLECTIVE_COUNT,
                                "collectives");
         for (size_t i = 0; i < n; i++) {

@@ -90,8 +90,8 @@ static ridge_status measure_size(product_load *l, const double at[3], double *ou
     return RIDGE_OK;
 }
 
-/* The time at the rate of the largest product measured that is larger in nothing; 0:
- * there is none. */
+/* The time at the rate of the largest other product measured that is larger in nothing;
+ * 0: there is none. */
 static double scaled_s(const ridge__samples *s, const char *name, const double at[3],
                        double work)
 {
@@ -100,7 +100,9 @@ static double scaled_s(const ridge__samples *s, const char *name, const double a
         const ridge__sample *x = &s->items[i];
         const bool is_below = strcmp(x->name, name) == 0 && x->at[0] <= at[0] &&
                               x->at[1] <= at[1] && x->at[2] <= at[2];
-        if (is_below && x->work > nearest) {
+        const bool is_itself =
+            x->at[0] == at[0] && x->at[1] == at[1] && x->at[2] == at[2];
+        if (is_below && !is_itself && x->work > nearest) {
             nearest = x->work;
             rate = x->work / x->seconds;
         }
@@ -129,6 +131,7 @@ static ridge_status add_size(product_load *l, const char *way, const double at[3
 {
     ridge__sample s = {.at = {at[0], at[1], at[2]}, .work = 2 * at[0] * at[1] * at[2]};
     snprintf(s.name, sizeof s.name, "%s%s", way, ridge_dtype_text(l->dtype));
+    ridge__unit_begin(l->c);
     if (s.work > FLOPS_MOST)
         s.seconds = scaled_s(&l->c->matmul, s.name, at, s.work);
     else

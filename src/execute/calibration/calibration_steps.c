@@ -284,7 +284,7 @@ static ridge_status open_runner(step_load *l, const ridge_model *model,
 
 static ridge_status run_steps(step_load *l)
 {
-    const int steps = l->c->is_crowded ? 5 : l->c->request->is_quick ? 3 : 4;
+    const int steps = l->c->is_crowded ? 4 : 3;
     ridge__machine *m = l->r->chunks[0].m;
     for (int i = 0; i < steps; i++) {
         m->n_trace = 0;
@@ -299,6 +299,15 @@ static ridge_status run_steps(step_load *l)
     return RIDGE_OK;
 }
 
+static ridge_status measure_launch(step_load *l)
+{
+    ridge__calibrator *c = l->c;
+    double seconds = typical_s(c, &l->gaps);
+    RIDGE_TRY(ridge__mean_over_ranks(c, &seconds, 1));
+    c->launch_s = ridge__quicker_s(c->launch_s, seconds);
+    return RIDGE_OK;
+}
+
 static ridge_status measure_model(ridge__calibrator *c, const step_row *row,
                                   ridge_dtype dtype)
 {
@@ -306,6 +315,7 @@ static ridge_status measure_model(ridge__calibrator *c, const step_row *row,
     ridge_run_layout layout = ridge_run_layout_single();
     const ridge_model *model;
     ridge_node config;
+    ridge__unit_begin(c);
     layout.degrees.dp = ridge_comm_size(c->world);
     layout.microbatch_seqs = row->sequences;
     layout.weight = dtype;
@@ -317,7 +327,7 @@ static ridge_status measure_model(ridge__calibrator *c, const step_row *row,
     ridge__runner_close(l.r);
     RIDGE_TRY(st);
     if (row == rows && dtype == RIDGE_DTYPE_FP32)
-        c->launch_s = typical_s(c, &l.gaps);
+        return measure_launch(&l);
     return RIDGE_OK;
 }
 
@@ -332,5 +342,5 @@ ridge_status ridge__calibrate_steps(ridge__calibrator *c)
             continue;
         RIDGE_TRY(measure_model(c, row, dtypes[i % 2]));
     }
-    return ridge__mean_over_ranks(c, &c->launch_s, 1);
+    return RIDGE_OK;
 }

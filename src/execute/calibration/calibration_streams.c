@@ -4,6 +4,8 @@
 
 #include "device_cpu.h"
 
+#include <math.h>
+
 enum { MEMORY_BYTES = 128 << 20 };
 
 typedef struct stream_load {
@@ -51,6 +53,7 @@ static ridge_status measure_squares(stream_load *l)
         ridge__sample s = {
             .name = "squares", .at = {(double)sizes[i]}, .work = (double)sizes[i]};
         l->bytes = sizes[i];
+        ridge__unit_begin(l->c);
         RIDGE_TRY(ridge__measure(l->c, square, l, &s.seconds));
         RIDGE_TRY(ridge__sample_add(l->c, &l->c->stream, &s));
     }
@@ -59,11 +62,13 @@ static ridge_status measure_squares(stream_load *l)
 
 static ridge_status measure_memory(stream_load *l)
 {
+    ridge__calibrator *c = l->c;
+    double seconds;
     l->bytes = MEMORY_BYTES / 4;
-    RIDGE_TRY(ridge__measure(l->c, copy, l, &l->c->copy_s));
-    l->c->copy_s /= 2.0 * (double)l->bytes;
-    RIDGE_TRY(ridge__measure(l->c, square, l, &l->c->read_s));
-    l->c->read_s /= (double)l->bytes;
+    RIDGE_TRY(ridge__measure(c, copy, l, &seconds));
+    c->copy_s = ridge__quicker_s(c->copy_s, seconds / (2.0 * (double)l->bytes));
+    RIDGE_TRY(ridge__measure(c, square, l, &seconds));
+    c->read_s = ridge__quicker_s(c->read_s, seconds / (double)l->bytes);
     return measure_squares(l);
 }
 
@@ -78,6 +83,8 @@ ridge_status ridge__calibrate_streams(ridge__calibrator *c)
     c->device->ops->release(c->device, pool);
     RIDGE_TRY(st);
     RIDGE_TRY(ridge_barrier(c->cx, c->world));
-    c->peak_flops_per_s = ridge__peak_flops_per_s(c->device);
-    return ridge__mean_over_ranks(c, &c->peak_flops_per_s, 1);
+    double peak = ridge__peak_flops_per_s(c->device);
+    RIDGE_TRY(ridge__mean_over_ranks(c, &peak, 1));
+    c->peak_flops_per_s = fmax(c->peak_flops_per_s, peak);
+    return RIDGE_OK;
 }

@@ -129,6 +129,22 @@ static void put_collectives(ridge_ctx *cx, const ridge_calibration *c, bool with
     ridge_table_write(t, 2, with_colour, out);
 }
 
+/* ---- trust ----------------------------------------------------------------------- */
+
+/* On a quiet machine one in a hundred, and where ranks take turns many more. */
+static const double BUSY_SHARE = 0.05;
+
+static void put_trust(const ridge_calibration *c, ridge_buf *out)
+{
+    if (c->disturbed_share > BUSY_SHARE && c->ranks * c->threads <= c->processors)
+        ridge_buf_printf(out,
+                         "%.0f %% of it took a quarter longer in one of two rounds: "
+                         "other programs ran, here or beside this virtual machine. "
+                         "The quicker round counts; for surer figures calibrate again "
+                         "when it is quiet\n",
+                         100 * c->disturbed_share);
+}
+
 /* ---- whole ----------------------------------------------------------------------- */
 
 void ridge_calibration_write_text(ridge_ctx *cx, const ridge_calibration *c,
@@ -141,6 +157,7 @@ void ridge_calibration_write_text(ridge_ctx *cx, const ridge_calibration *c,
     put_streams(cx, c, with_colour, out);
     put_collectives(cx, c, with_colour, out);
     ridge_buf_printf(out, "\nmeasured in %.0f s\n", c->wall_s);
+    put_trust(c, out);
     if (path)
         ridge_buf_printf(out, "written to %s: take it by --on %s:%d\n", path, path,
                          c->ranks);
@@ -161,5 +178,6 @@ void ridge_calibration_write_json(ridge_ctx *cx, const ridge_calibration *c,
     ridge_json_set_double(out, "read_bytes_per_s", c->read_bytes_per_s);
     ridge_json_set_double(out, "launch_s", c->launch_s);
     ridge_json_set_double(out, "wall_s", c->wall_s);
+    ridge_json_set_double(out, "disturbed_share", c->disturbed_share);
     ridge_json_set(out, "system", system);
 }
