@@ -83,6 +83,13 @@ typedef struct ridge_policy {
 const ridge_policy *ridge_precision_policy(ridge_precision precision);
 /** Bytes a parameter that stay from step to step: weights, master copy and moments. */
 double ridge_policy_state_bytes(const ridge_policy *policy);
+/**
+ * FLOP/s that an MFU is a share of: the chip's peak in bf16, by which runs in 8 and 4
+ * bits are told too, and in fp32 of what computes in fp32.
+ * @param used  the format of that peak on this chip; may be NULL
+ */
+double ridge_policy_mfu_peak(const ridge_policy *policy, const ridge_chip *chip,
+                             ridge_dtype *used);
 RIDGE_NODISCARD ridge_status ridge_precision_parse(ridge_ctx *cx, const char *text,
                                                    ridge_precision *out);
 

@@ -240,6 +240,28 @@ static void rates_follow_from_the_step(void **state)
     assert_true(ridge_step_get(&price.parts, price.bottleneck) >= price.parts.matmul_s);
 }
 
+/* Eight bits are told by bf16's peak, a run in fp32 by its own: it had looked half as
+ * good on chips whose bf16 is twice as fast. */
+static void mfu_is_of_the_peak_of_bf16_or_fp32(void **state)
+{
+    static const struct {
+        ridge_precision precision;
+        ridge_dtype peak;
+    } rows[] = {{RIDGE_PRECISION_BF16, RIDGE_DTYPE_BF16},
+                {RIDGE_PRECISION_FP8, RIDGE_DTYPE_BF16},
+                {RIDGE_PRECISION_FP32, RIDGE_DTYPE_FP32}};
+    ridge_ctx *cx = *state;
+    plain p;
+    open_plain(cx, "h100:1x8", train_dense_model(cx), 16, &p);
+    for (size_t i = 0; i < RIDGE_COUNT_OF(rows); i++) {
+        ridge_layout layout = train_layout(1, 8, 1, 1, 1);
+        layout.precision = p.request.knobs.precision = rows[i].precision;
+        const ridge_train_price price = train_price_of(cx, &p.request, &layout);
+        assert_near(price.mfu * ridge_chip_peak(&p.chip, rows[i].peak, NULL),
+                    price.model_flops_per_s_per_chip, 1e-12);
+    }
+}
+
 /* A layout that is refused, with the reason. */
 typedef struct refusal {
     ridge_layout layout;
@@ -323,6 +345,7 @@ int main(void)
         cmocka_unit_test(full_remat_repeats_the_forward_pass),
         cmocka_unit_test(selective_remat_repeats_the_scores),
         cmocka_unit_test(rates_follow_from_the_step),
+        cmocka_unit_test(mfu_is_of_the_peak_of_bf16_or_fp32),
         cmocka_unit_test(refused_layouts_say_why),
         cmocka_unit_test(degrees_that_do_not_lie_on_the_axes),
         cmocka_unit_test(over_memory_is_priced_all_the_same),

@@ -153,7 +153,8 @@ static ridge_status open_pool(fleet_case *fc, const ridge_slice *slice)
     RIDGE_TRY(train_case_open(fc->cx, &fc->requests[i], &fc->pools[i]));
     fc->chips += slice->chips;
     fc->peak_flops_per_s +=
-        (double)slice->chips * ridge_chip_peak(slice->chip, RIDGE_DTYPE_BF16, NULL);
+        (double)slice->chips *
+        ridge_policy_mfu_peak(fc->pools[i].policy, slice->chip, NULL);
     return RIDGE_OK;
 }
 

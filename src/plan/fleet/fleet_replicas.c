@@ -324,8 +324,9 @@ static void add_up(const fleet_case *fc, ridge_fleet_replicas *r)
     for (int i = 0; i < r->n; i++) {
         const ridge_train_price *p = &r->shares[i].price;
         const ridge_slice *slice = &fc->slices[r->shares[i].pool];
-        const double peak =
-            (double)slice->chips * ridge_chip_peak(slice->chip, RIDGE_DTYPE_BF16, NULL);
+        const double peak = (double)slice->chips *
+                            ridge_policy_mfu_peak(fc->pools[r->shares[i].pool].policy,
+                                                  slice->chip, NULL);
         r->slowest =
             p->step_time_s > r->shares[r->slowest].price.step_time_s ? i : r->slowest;
         tokens += (double)r->shares[i].batch_seqs * fc->pools[0].seq_tokens;

@@ -34,6 +34,14 @@ double ridge_policy_state_bytes(const ridge_policy *policy)
     return policy->weight_bytes + policy->master_bytes + policy->moment_bytes;
 }
 
+double ridge_policy_mfu_peak(const ridge_policy *policy, const ridge_chip *chip,
+                             ridge_dtype *used)
+{
+    const ridge_dtype dtype =
+        policy->compute == RIDGE_DTYPE_FP32 ? RIDGE_DTYPE_FP32 : RIDGE_DTYPE_BF16;
+    return ridge_chip_peak(chip, dtype, used);
+}
+
 ridge_status ridge_precision_parse(ridge_ctx *cx, const char *text,
                                    ridge_precision *out)
 {

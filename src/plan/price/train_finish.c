@@ -97,7 +97,7 @@ void train_price_finish(const train_case *tc, ridge_train_price *p)
     p->tokens_per_s_per_chip = tokens / p->step_time_s / chips;
     p->model_flops_per_s_per_chip =
         p->tokens_per_s_per_chip * train_flops_per_token(tc, l);
-    double peak = ridge_chip_peak(tc->chip, RIDGE_DTYPE_BF16, NULL);
+    double peak = ridge_policy_mfu_peak(tc->policy, tc->chip, NULL);
     double again = train_again_flops(tc, l);
     p->mfu = p->model_flops_per_s_per_chip / peak;
     p->hfu = p->mfu + p->tokens_per_s_per_chip * again / peak;

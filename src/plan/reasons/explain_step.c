@@ -207,7 +207,7 @@ void explain_optimizer(story *s, int depth)
 void explain_mfu(story *s, int depth)
 {
     const ridge_train_price *p = s->price;
-    double dense = ridge_chip_peak(s->tc->chip, RIDGE_DTYPE_BF16, NULL);
+    double dense = ridge_policy_mfu_peak(s->tc->policy, s->tc->chip, NULL);
     const double flops = train_flops_per_token(s->tc, &p->layout);
     story_add(s, depth, "mfu", "FLOPs a token x tokens/s a chip / peak",
               ridge_format_percent(p->mfu).s, "%s x %s / %s",

@@ -65,14 +65,26 @@ static const char *search_note(ridge_ctx *cx, const ridge_train_result *r)
                          ridge_format_seconds(r->seconds).s);
 }
 
+/* " of bf16 peaks": of a run whose products are in a format that MFU is not told by. */
+static const char *mfu_peak_note(ridge_ctx *cx, const ridge_train_view *v)
+{
+    const ridge_policy *policy =
+        ridge_precision_policy(v->result->layouts[0].layout.precision);
+    ridge_dtype used;
+    ridge_policy_mfu_peak(policy, v->request->slice->chip, &used);
+    return used == policy->compute ? ""
+                                   : ridge_sprintf(ridge_ctx_arena(cx), " of %s peaks",
+                                                   ridge_dtype_text(used));
+}
+
 static const char *times_note(ridge_ctx *cx, const ridge_train_view *v)
 {
     return ridge_sprintf(
         ridge_ctx_arena(cx),
-        "Expected times; the bound has perfect overlap and peak rates. %s MFU by "
+        "Expected times; the bound has perfect overlap and peak rates. %s MFU%s by "
         "convention %s: %s.",
         ridge_train_range_text(cx, v->request, &v->result->layouts[0]),
-        ridge_convention_text(v->request->convention),
+        mfu_peak_note(cx, v), ridge_convention_text(v->request->convention),
         ridge_convention_what(v->request->convention));
 }
 
