@@ -20,8 +20,10 @@ static void assert_refused(const tokenizer_parts *parts, const char *message)
 static void ids_must_be_all_there_once(void **state)
 {
     (void)state;
+    assert_refused(&(tokenizer_parts){.added = "{\"id\": 257, \"content\": \"<x>\"}"},
+                   "no token has id 256: the vocabulary has holes");
     assert_refused(&(tokenizer_parts){.added = "{\"id\": 258, \"content\": \"<x>\"}"},
-                   "no token has id 256, nor 1 others below 259");
+                   "no token has id 256, nor 1 other below 259");
     assert_refused(&(tokenizer_parts){.added = "{\"id\": 65, \"content\": \"<x>\"}"},
                    "id 65 is that of \"A\" too");
     assert_refused(&(tokenizer_parts){.added = "{\"id\": 256, \"content\": \"A\"}"},

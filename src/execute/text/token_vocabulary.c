@@ -1,6 +1,7 @@
 /* The tokens of a tokenizer.json: its vocabulary, what is added to it, its merges. */
 #include "tokenizer_json.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- vocabulary ------------------------------------------------------------------ */
@@ -96,11 +97,13 @@ static ridge_status check_holes(const ridge__tokenizer_file *f)
     }
     if (holes == 0)
         return RIDGE_OK;
+    char others[64] = "";
+    if (holes > 1)
+        snprintf(others, sizeof others, ", nor %lld other%s below %lld",
+                 (long long)holes - 1, holes == 2 ? "" : "s", (long long)f->t->n);
     return ridge_fail(f->cx, RIDGE_E_PARSE,
-                      "%s: no token has id %lld, nor %lld others below %lld: the "
-                      "vocabulary has holes",
-                      f->t->file, (long long)first, (long long)holes - 1,
-                      (long long)f->t->n);
+                      "%s: no token has id %lld%s: the vocabulary has holes",
+                      f->t->file, (long long)first, others);
 }
 
 ridge_status ridge__tokenizer_read_tokens(ridge__tokenizer_file *f)
