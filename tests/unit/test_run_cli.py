@@ -220,6 +220,12 @@ class Run(unittest.TestCase):
         self.assertIn("has 300 words and no tokenizer beside it", done.stderr)
         done = ridge("run", str(weights), "--generate", "--tokenizer", "bytes", "--tokens", "2")
         self.assertEqual(done.returncode, 0, done.stderr)
+        names = [b"<unk>", b"<s>", b"</s>"] + [b"<0x%02X>" % i for i in range(256)]
+        names += [b"w%d" % i for i in range(words - len(names))]
+        tokens = b"".join(struct.pack("fi", 0, len(n)) + n for n in names)
+        (self.dir / "tok300.bin").write_bytes(struct.pack("i", 8) + tokens)
+        done = ridge("run", str(weights), "--generate", "--tokens", "2")
+        self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_mpi_ranks_agree_with_threads(self):
         if not MPIRUN:

@@ -59,7 +59,9 @@ static ridge_status find_tokenizer(cli_run *run, const run_plan *p,
                                    const ridge_generate_run *g, const char **out)
 {
     enum { BYTES = 256 };
-    static const char *const names[] = {"tokenizer.json", "tokenizer.bin"};
+    char sized[32]; /* as llama2.c calls those of a few words */
+    snprintf(sized, sizeof sized, "tok%.0f.bin", (double)p->model->vocab);
+    const char *const names[] = {"tokenizer.json", "tokenizer.bin", sized};
     const char *const places[] = {g->weights ? g->weights : g->checkpoint,
                                   g->weights ? p->model_path : NULL};
     *out = cli_option_text(run, "tokenizer");
