@@ -81,7 +81,7 @@ static ridge_dtype stored_as(ridge_dtype dtype, ridge_dtype compute)
 }
 
 /* Bytes of making an operand narrow: read as it is, written twice, as it is and
- * transposed for the backward pass (micikevicius2022). */
+ * transposed for the backward pass. @source micikevicius2022 */
 static double narrowing_bytes(const ridge__pricing *x, int tensor, ridge_dtype compute)
 {
     const ridge_dtype dtype = x->partition->program->tensors[tensor].dtype;

@@ -12,7 +12,8 @@
  * Added tokens are found in the text as it is, before it is normalized, also those with
  * "normalized" set. Truncation and padding are left out. The format is 1.0; another
  * version is refused.
- * @source hf-tokenizers-2020; radford2019 (characters that stand for bytes)
+ * @source hf-tokenizers-2020; radford2019 (characters that stand for bytes); kudo2018
+ *         (a character that stands for a space: Metaspace)
  */
 #include "tokenizer_json.h"
 

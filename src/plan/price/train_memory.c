@@ -12,16 +12,16 @@
 
 /* What a framework holds beside the tensors: a fixed part (driver context, collective
  * buffers) and a share of the rest (caching allocators leave gaps; a compiler that lays
- * memory out ahead of time leaves fewer). */
+ * memory out ahead of time leaves fewer).
+ * @source pytorch-memory-2024 (GPU: context, NCCL, fragments); openxla-memory (TPU) */
 typedef struct reserve {
     double fixed_bytes;
     double gap;
 } reserve;
 
 static const reserve reserves[] = {
-    [RIDGE_CHIP_TPU] = {0.3e9, 0.02}, /* openxla-memory */
-    [RIDGE_CHIP_GPU] = {2.0e9,
-                        0.05}, /* pytorch-memory-2024: context, NCCL, fragments */
+    [RIDGE_CHIP_TPU] = {0.3e9, 0.02},
+    [RIDGE_CHIP_GPU] = {2.0e9, 0.05},
     [RIDGE_CHIP_ACCELERATOR] = {1.0e9, 0.05},
     [RIDGE_CHIP_CPU] = {0.5e9, 0.05},
 };
