@@ -389,6 +389,8 @@ ridge_json *ridge_json_object(ridge_ctx *cx);
 ridge_json *ridge_json_array(ridge_ctx *cx);
 void ridge_json_set(ridge_json *object, const char *key, ridge_json *value);
 void ridge_json_set_double(ridge_json *object, const char *key, double v);
+/** A number that is not known where it is 0: above it the number, else null. */
+void ridge_json_set_positive(ridge_json *object, const char *key, double v);
 void ridge_json_set_i64(ridge_json *object, const char *key, int64_t v);
 void ridge_json_set_bool(ridge_json *object, const char *key, bool v);
 void ridge_json_set_text(ridge_json *object, const char *key, const char *z);

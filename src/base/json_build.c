@@ -90,6 +90,11 @@ void ridge_json_set_double(ridge_json *object, const char *key, double v)
     set_new(object, key, number(v));
 }
 
+void ridge_json_set_positive(ridge_json *object, const char *key, double v)
+{
+    ridge_json_set_double(object, key, v > 0 ? v : nan(""));
+}
+
 void ridge_json_set_i64(ridge_json *object, const char *key, int64_t v)
 {
     set_new(object, key, json_integer(v));

@@ -113,3 +113,20 @@ void ridge__sections_write_html(const ridge_sections *sections, ridge_buf *out)
             ridge_html_paragraph(out, section->note);
     }
 }
+
+void ridge__page_begin(const ridge_sections *sections, ridge_buf *out)
+{
+    ridge_html_begin(out, sections->title, sections->subtitle);
+}
+
+void ridge__page_end(const ridge_sections *sections, ridge_buf *out)
+{
+    ridge__sections_write_html(sections, out);
+    ridge_html_end(out);
+}
+
+void ridge__page_write(const ridge_sections *sections, ridge_buf *out)
+{
+    ridge__page_begin(sections, out);
+    ridge__page_end(sections, out);
+}

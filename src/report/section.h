@@ -40,4 +40,11 @@ void ridge__sections_write_text(const ridge_sections *sections, bool with_colour
 /** The body of a page, between ridge_html_begin and ridge_html_end. */
 void ridge__sections_write_html(const ridge_sections *sections, ridge_buf *out);
 
+/** A page: its head with the sections' title and subtitle, charts of the caller's, then
+ *  the sections and its end. */
+void ridge__page_begin(const ridge_sections *sections, ridge_buf *out);
+void ridge__page_end(const ridge_sections *sections, ridge_buf *out);
+/** A page without charts. */
+void ridge__page_write(const ridge_sections *sections, ridge_buf *out);
+
 #endif

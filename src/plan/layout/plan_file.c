@@ -19,6 +19,7 @@
 #include "ridge/cost_range.h"
 #include "ridge/plan_fleet.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { PLAN_VERSION = 1, DEGREE_MOST = 100000000 };
@@ -156,18 +157,9 @@ ridge_json *ridge_train_price_to_json(ridge_ctx *cx, const ridge_train_request *
     ridge_json_set_text(o, "bottleneck", ridge_step_text(p->bottleneck));
     ridge_json_set_i64(o, "microbatches", p->microbatches);
     ridge_json_set_i64(o, "padded_seqs", p->padded_seqs);
-    if (p->has_total) {
-        ridge_json_set_double(o, "days", p->days);
-        ridge_json_set_double(o, "chip_hours", p->chip_hours);
-    } else {
-        ridge_json_set_null(o, "days");
-        ridge_json_set_null(o, "chip_hours");
-    }
-    if (p->has_usd) {
-        ridge_json_set_double(o, "usd", p->usd);
-    } else {
-        ridge_json_set_null(o, "usd");
-    }
+    ridge_json_set_double(o, "days", p->has_total ? p->days : nan(""));
+    ridge_json_set_double(o, "chip_hours", p->has_total ? p->chip_hours : nan(""));
+    ridge_json_set_double(o, "usd", p->has_usd ? p->usd : nan(""));
     return o;
 }
 

@@ -1,25 +1,13 @@
 /* The JSON of a run's sums and of the terms that they rest on. */
 #include "ridge/plan_money.h"
 
-#include <math.h>
-
-/* A number that may be unknown, which is 0. */
-static void set_known(ridge_json *o, const char *key, double v)
-{
-    if (v > 0) {
-        ridge_json_set_double(o, key, v);
-    } else {
-        ridge_json_set_null(o, key);
-    }
-}
-
 static void set_checkpoint(ridge_ctx *cx, const ridge_money *m, ridge_json *o)
 {
     ridge_json *c = ridge_json_set_object(cx, o, "checkpoint");
     ridge_json_set_double(c, "bytes", m->checkpoint_bytes);
-    set_known(c, "write_s", m->write_s);
-    set_known(c, "copy_s", m->copy_s);
-    set_known(c, "load_s", m->load_s);
+    ridge_json_set_positive(c, "write_s", m->write_s);
+    ridge_json_set_positive(c, "copy_s", m->copy_s);
+    ridge_json_set_positive(c, "load_s", m->load_s);
     if (!m->has_goodput)
         return;
     ridge_json_set_bool(c, "is_async", m->job.lag_s > 0);
@@ -54,25 +42,25 @@ static void set_energy(ridge_ctx *cx, const ridge_money *m, ridge_json *o)
 {
     ridge_json *e = ridge_json_set_object(cx, o, "energy");
     ridge_json_set_text(e, "power_source", ridge_power_source_text(m->power.source));
-    set_known(e, "chip_watts", m->power.chip_watts);
-    set_known(e, "network_watts", m->power.network_watts);
-    set_known(e, "host_watts", m->power.host_watts);
-    set_known(e, "chip_load", m->power.chip_load);
+    ridge_json_set_positive(e, "chip_watts", m->power.chip_watts);
+    ridge_json_set_positive(e, "network_watts", m->power.network_watts);
+    ridge_json_set_positive(e, "host_watts", m->power.host_watts);
+    ridge_json_set_positive(e, "chip_load", m->power.chip_load);
     ridge_json_set_double(e, "pue", m->power.pue);
-    set_known(e, "mean_watts", m->mean_watts);
-    set_known(e, "joules_per_token", m->joules_per_token);
-    set_known(e, "joules_per_step", m->joules_per_step);
-    set_known(e, "kwh", m->kwh);
-    set_known(e, "usd", m->energy_usd);
+    ridge_json_set_positive(e, "mean_watts", m->mean_watts);
+    ridge_json_set_positive(e, "joules_per_token", m->joules_per_token);
+    ridge_json_set_positive(e, "joules_per_step", m->joules_per_step);
+    ridge_json_set_positive(e, "kwh", m->kwh);
+    ridge_json_set_positive(e, "usd", m->energy_usd);
 }
 
 ridge_json *ridge_money_to_json(ridge_ctx *cx, const ridge_money *m)
 {
     ridge_json *o = ridge_json_object(cx);
-    set_known(o, "days", m->days);
-    set_known(o, "chip_hours", m->chip_hours);
-    set_known(o, "usd", m->usd);
-    set_known(o, "usd_per_million_tokens", m->usd_per_million_tokens);
+    ridge_json_set_positive(o, "days", m->days);
+    ridge_json_set_positive(o, "chip_hours", m->chip_hours);
+    ridge_json_set_positive(o, "usd", m->usd);
+    ridge_json_set_positive(o, "usd_per_million_tokens", m->usd_per_million_tokens);
     ridge_json_set_double(o, "paid_chips", m->paid_chips);
     set_goodput(cx, m, o);
     set_checkpoint(cx, m, o);
@@ -104,8 +92,8 @@ ridge_json *ridge_money_terms_to_json(ridge_ctx *cx, const ridge_slice *slice,
     const bool is_counted = !r->is_reliable && !r->has_mtbf && r->failures != NULL;
     ridge_json_set_text(o, "failures", is_counted ? r->failures->name : NULL);
     const double mtbf_s = ridge_money_mtbf_s(slice, r);
-    set_known(o, "mtbf_s", isinf(mtbf_s) ? 0 : mtbf_s);
-    set_known(o, "usd_per_kwh", r->usd_per_kwh);
+    ridge_json_set_positive(o, "mtbf_s", mtbf_s);
+    ridge_json_set_positive(o, "usd_per_kwh", r->usd_per_kwh);
     ridge_json_set_i64(o, "spare_nodes", r->spare_nodes);
     return o;
 }

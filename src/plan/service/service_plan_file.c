@@ -229,10 +229,7 @@ static void set_rates(ridge_json *o, const ridge_service_price *p)
     ridge_json_set_double(o, "bound_tokens_per_s_per_chip",
                           p->bound_tokens_per_s_per_chip);
     ridge_json_set_double(o, "tokens_per_s_per_user", p->user_tokens_per_s);
-    if (p->usd_per_million_tokens > 0)
-        ridge_json_set_double(o, "usd_per_million_tokens", p->usd_per_million_tokens);
-    else
-        ridge_json_set_null(o, "usd_per_million_tokens");
+    ridge_json_set_positive(o, "usd_per_million_tokens", p->usd_per_million_tokens);
     ridge_json_set_double(o, "iteration_s", p->iteration_s);
     ridge_json_set_double(o, "tokens_per_iteration", p->yield);
     ridge_json_set_double(o, "mixed_iterations", p->mixed);
@@ -241,25 +238,18 @@ static void set_rates(ridge_json *o, const ridge_service_price *p)
     ridge_json_set_double(o, "cache_use", p->cache_use);
 }
 
-static void set_known(ridge_json *o, const char *key, double value)
-{
-    if (value > 0)
-        ridge_json_set_double(o, key, value);
-    else
-        ridge_json_set_null(o, key);
-}
-
 static void set_energy(ridge_ctx *cx, ridge_json *o, const ridge_service_energy *e)
 {
     ridge_json *energy = ridge_json_set_object(cx, o, "energy");
     ridge_json_set_text(energy, "power_source", ridge_service_power_text(e->source));
-    set_known(energy, "chip_watts", e->chip_watts);
-    set_known(energy, "host_watts", e->host_watts);
-    set_known(energy, "meter_watts", e->meter_watts);
-    set_known(energy, "joules_per_token", e->joules_per_token);
-    set_known(energy, "kwh_per_million_tokens",
-              e->joules_per_token * RIDGE_KWH_PER_MILLION_J);
-    set_known(energy, "usd_per_million_tokens", e->usd_per_million_tokens);
+    ridge_json_set_positive(energy, "chip_watts", e->chip_watts);
+    ridge_json_set_positive(energy, "host_watts", e->host_watts);
+    ridge_json_set_positive(energy, "meter_watts", e->meter_watts);
+    ridge_json_set_positive(energy, "joules_per_token", e->joules_per_token);
+    ridge_json_set_positive(energy, "kwh_per_million_tokens",
+                            e->joules_per_token * RIDGE_KWH_PER_MILLION_J);
+    ridge_json_set_positive(energy, "usd_per_million_tokens",
+                            e->usd_per_million_tokens);
     ridge_json_set_double(energy, "busy_share", e->busy_share);
     ridge_json_set_double(energy, "memory_share", e->memory_share);
     ridge_json_set_double(energy, "flops_share", e->flops_share);
@@ -275,11 +265,8 @@ static void set_played(ridge_ctx *cx, ridge_json *o, const ridge_service_played 
     ridge_json_set_i64(played, "requests", p->requests);
     ridge_json_set_double(played, "requests_per_s", p->requests_per_s);
     ridge_json_set_double(played, "tokens_per_s_per_chip", p->tokens_per_s_per_chip);
-    if (p->usd_per_million_tokens > 0)
-        ridge_json_set_double(played, "usd_per_million_tokens",
-                              p->usd_per_million_tokens);
-    else
-        ridge_json_set_null(played, "usd_per_million_tokens");
+    ridge_json_set_positive(played, "usd_per_million_tokens",
+                            p->usd_per_million_tokens);
     ridge_json_set_bool(played, "keeps_goals", p->is_kept);
     ridge_json_set_double(played, "good_share", p->good_share);
     for (int i = 0; i < RIDGE_SERVICE_LATENCY_COUNT; i++) {

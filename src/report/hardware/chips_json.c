@@ -5,15 +5,6 @@
 #include "failure_report.h"
 #include "slice_section.h"
 
-static void set_known(ridge_json *object, const char *key, double v)
-{
-    if (v > 0) {
-        ridge_json_set_double(object, key, v);
-    } else {
-        ridge_json_set_null(object, key);
-    }
-}
-
 static void set_peaks(ridge_ctx *cx, const ridge_chip *chip, ridge_json *object)
 {
     ridge_json *peaks = ridge_json_set_object(cx, object, "peak_flops_per_s");
@@ -111,19 +102,20 @@ static void set_chip(ridge_ctx *cx, const ridge_chips_view *view,
     ridge_json_set_text(object, "kind", ridge_chip_kind_text(chip->kind));
     ridge_json_set_i64(object, "year", chip->year);
     set_peaks(cx, chip, object);
-    set_known(object, "vector_flops_per_s", chip->vector_flops_per_s);
+    ridge_json_set_positive(object, "vector_flops_per_s", chip->vector_flops_per_s);
     ridge_json_set_double(object, "hbm_bytes", chip->hbm_bytes);
     ridge_json_set_double(object, "hbm_bytes_per_s", chip->hbm_bytes_per_s);
-    set_known(object, "l2_bytes", chip->l2_bytes);
-    set_known(object, "fast_bytes", chip->fast_bytes);
-    set_known(object, "fast_bytes_per_s", chip->fast_bytes_per_s);
-    set_known(object, "power_watts", chip->power_watts);
-    set_known(object, "usd_per_hour",
-              chip->n_prices ? chip->prices[0].usd_per_chip_hour : 0);
-    set_known(object, "bf16_flops_per_s_per_usd_hour",
-              chip->n_prices ? ridge_chip_peak(chip, RIDGE_DTYPE_BF16, NULL) /
-                                   chip->prices[0].usd_per_chip_hour
-                             : 0);
+    ridge_json_set_positive(object, "l2_bytes", chip->l2_bytes);
+    ridge_json_set_positive(object, "fast_bytes", chip->fast_bytes);
+    ridge_json_set_positive(object, "fast_bytes_per_s", chip->fast_bytes_per_s);
+    ridge_json_set_positive(object, "power_watts", chip->power_watts);
+    ridge_json_set_positive(object, "usd_per_hour",
+                            chip->n_prices ? chip->prices[0].usd_per_chip_hour : 0);
+    ridge_json_set_positive(object, "bf16_flops_per_s_per_usd_hour",
+                            chip->n_prices
+                                ? ridge_chip_peak(chip, RIDGE_DTYPE_BF16, NULL) /
+                                      chip->prices[0].usd_per_chip_hour
+                                : 0);
     set_network(cx, view, chip, object);
     if (view->has_details) {
         set_slices(cx, view, chip, object);

@@ -393,6 +393,5 @@ void ridge_chips_write_html(ridge_ctx *cx, const ridge_chips_view *view, ridge_b
     bool is_one = view->has_details && view->n == 1;
     ridge_html_begin(out, is_one ? view->chips[0]->full_name : "Chips",
                      "Peaks, memory, network and price of chips");
-    ridge__sections_write_html(&sections, out);
-    ridge_html_end(out);
+    ridge__page_end(&sections, out);
 }

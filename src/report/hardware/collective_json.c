@@ -4,11 +4,7 @@
 static void set_axis(ridge_json *object, const char *key,
                      const ridge_collective_study *study, int axis)
 {
-    if (axis >= 0) {
-        ridge_json_set_text(object, key, study->slice->axes[axis].name);
-    } else {
-        ridge_json_set_null(object, key);
-    }
+    ridge_json_set_text(object, key, axis < 0 ? NULL : study->slice->axes[axis].name);
 }
 
 static void set_cost(ridge_json *object, const ridge_collective_study *study,

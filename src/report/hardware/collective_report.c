@@ -221,9 +221,8 @@ void ridge_collective_write_html(ridge_ctx *cx, const ridge_collective_study *st
 {
     const ridge_sections sections = sections_of(cx, study);
     ridge_chart chart;
-    ridge_html_begin(out, sections.title ? sections.title : "", sections.subtitle);
+    ridge__page_begin(&sections, out);
     if (chart_of(cx, study, &chart))
         ridge_html_chart(out, &chart);
-    ridge__sections_write_html(&sections, out);
-    ridge_html_end(out);
+    ridge__page_end(&sections, out);
 }

@@ -326,11 +326,10 @@ void ridge_roofline_write_html(ridge_ctx *cx, const ridge_roofline_view *view,
 {
     const ridge_sections sections = sections_of(cx, view);
     ridge_chart chart;
-    ridge_html_begin(out, sections.title ? sections.title : "", sections.subtitle);
+    ridge__page_begin(&sections, out);
     if (ridge__roofline_chart_roof(cx, view->roofline, &chart))
         ridge_html_chart(out, &chart);
     if (ridge__roofline_chart_sweep(cx, view->roofline, &chart))
         ridge_html_chart(out, &chart);
-    ridge__sections_write_html(&sections, out);
-    ridge_html_end(out);
+    ridge__page_end(&sections, out);
 }

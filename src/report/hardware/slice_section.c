@@ -162,17 +162,9 @@ static void set_slice(ridge_ctx *cx, const ridge_slice *s, ridge_json *row)
             ridge_json_set_double(peaks, ridge_dtype_text((ridge_dtype)d),
                                   peak_of(s, (ridge_dtype)d));
     }
-    for (size_t r = 0; r < RIDGE_COUNT_OF(totals); r++) {
-        const double v = totals[r].total(s);
-        if (v > 0)
-            ridge_json_set_double(row, totals[r].key, v);
-        else
-            ridge_json_set_null(row, totals[r].key);
-    }
-    if (price_of(s) > 0)
-        ridge_json_set_double(row, "usd_per_hour", price_of(s));
-    else
-        ridge_json_set_null(row, "usd_per_hour");
+    for (size_t r = 0; r < RIDGE_COUNT_OF(totals); r++)
+        ridge_json_set_positive(row, totals[r].key, totals[r].total(s));
+    ridge_json_set_positive(row, "usd_per_hour", price_of(s));
     ridge_json *axes = ridge_json_set_array(cx, row, "axes");
     for (int i = 0; i < s->n_axes; i++) {
         ridge_json *axis = ridge_json_push_object(cx, axes);

@@ -341,6 +341,5 @@ void ridge_topology_write_html(ridge_ctx *cx, const ridge_topology_reading *read
     ridge_html_begin(out, "Topology",
                      "Links, NICs and switches of a machine or a "
                      "network, and the system that they make");
-    ridge__sections_write_html(&sections, out);
-    ridge_html_end(out);
+    ridge__page_end(&sections, out);
 }

@@ -198,10 +198,9 @@ void ridge_hlo_diff_write_html(ridge_ctx *cx, const ridge_hlo_diff_view *view,
                                ridge_buf *out)
 {
     const ridge_sections all = sections_of(cx, view);
-    ridge_html_begin(out, all.title, NULL);
+    ridge__page_begin(&all, out);
     draw(view, out);
-    ridge__sections_write_html(&all, out);
-    ridge_html_end(out);
+    ridge__page_end(&all, out);
 }
 
 static void set_pairs(ridge_ctx *cx, const ridge_hlo_diff_view *v, const char *key,

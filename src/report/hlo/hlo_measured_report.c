@@ -44,9 +44,7 @@ void ridge_hlo_measurements_write_html(ridge_ctx *cx, const char *path,
                                        const ridge_hlo_measurements *m, ridge_buf *out)
 {
     const ridge_sections all = sections_of(cx, path, m);
-    ridge_html_begin(out, all.title, NULL);
-    ridge__sections_write_html(&all, out);
-    ridge_html_end(out);
+    ridge__page_write(&all, out);
 }
 
 void ridge_hlo_measurements_write_json(ridge_ctx *cx, const ridge_hlo_measurements *m,

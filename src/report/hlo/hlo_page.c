@@ -101,6 +101,5 @@ void ridge_hlo_write_html(ridge_ctx *cx, const ridge_hlo_view *view, ridge_buf *
     }
     if (view->study->memory.peak_bytes > 0)
         draw_memory(view->study, out);
-    ridge__sections_write_html(&all, out);
-    ridge_html_end(out);
+    ridge__page_end(&all, out);
 }

@@ -41,8 +41,7 @@ ridge_status ridge_library_write_html(ridge_ctx *cx, const ridge_library *librar
     ridge_sections sections = {.n = 0};
     RIDGE_TRY(add_models(cx, library, &sections));
     ridge_html_begin(out, "Models", "Totals of every model of the catalogue");
-    ridge__sections_write_html(&sections, out);
-    ridge_html_end(out);
+    ridge__page_end(&sections, out);
     return RIDGE_OK;
 }
 

@@ -245,8 +245,7 @@ static void write_bars(const ridge_model *model, ridge_buf *out)
 void ridge_model_write_html(ridge_ctx *cx, const ridge_model_view *view, ridge_buf *out)
 {
     ridge_sections sections = sections_of(cx, view);
-    ridge_html_begin(out, sections.title, sections.subtitle);
+    ridge__page_begin(&sections, out);
     write_bars(view->model, out);
-    ridge__sections_write_html(&sections, out);
-    ridge_html_end(out);
+    ridge__page_end(&sections, out);
 }

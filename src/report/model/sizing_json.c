@@ -1,36 +1,25 @@
 /* The keys of `size --json`. */
 #include "ridge/report_sizing.h"
 
+#include <math.h>
+
 static void set_sizing(const ridge_sizing *z, ridge_json *o)
 {
     ridge_json_set_double(o, "parameters", z->params);
     ridge_json_set_double(o, "tokens", z->tokens);
     ridge_json_set_double(o, "tokens_per_parameter", z->tokens / z->params);
     ridge_json_set_double(o, "flops", z->flops);
-    if (z->has_loss) {
-        ridge_json_set_double(o, "loss", z->loss);
-    } else {
-        ridge_json_set_null(o, "loss");
-    }
-}
-
-static void set_known(ridge_json *o, const char *key, bool is_known, double v)
-{
-    if (is_known) {
-        ridge_json_set_double(o, key, v);
-    } else {
-        ridge_json_set_null(o, key);
-    }
+    ridge_json_set_double(o, "loss", z->has_loss ? z->loss : nan(""));
 }
 
 static void set_sized(const ridge_sizing_view *v, const ridge_sized *s, ridge_json *o)
 {
     const bool has_speed = v->study->has_speed;
     set_sizing(&s->size, o);
-    set_known(o, "excess_flops", s->size.has_loss, s->waste);
-    set_known(o, "days", has_speed, s->days);
-    set_known(o, "chip_hours", has_speed, s->chip_hours);
-    set_known(o, "usd", s->usd > 0, s->usd);
+    ridge_json_set_double(o, "excess_flops", s->size.has_loss ? s->waste : nan(""));
+    ridge_json_set_double(o, "days", has_speed ? s->days : nan(""));
+    ridge_json_set_double(o, "chip_hours", has_speed ? s->chip_hours : nan(""));
+    ridge_json_set_positive(o, "usd", s->usd);
 }
 
 static void set_law(ridge_ctx *cx, const ridge_scaling_law *law, ridge_json *o)

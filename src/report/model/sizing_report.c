@@ -165,9 +165,8 @@ void ridge_sizing_write_html(ridge_ctx *cx, const ridge_sizing_view *view,
 {
     ridge_sections s = {0};
     build(cx, view, &s);
-    ridge_html_begin(out, s.title, s.subtitle);
+    ridge__page_begin(&s, out);
     if (view->request->law->has_loss)
         add_chart(view, out);
-    ridge__sections_write_html(&s, out);
-    ridge_html_end(out);
+    ridge__page_end(&s, out);
 }

@@ -72,7 +72,7 @@ void ridge_profile_diff_write_html(ridge_ctx *cx, const ridge_profile_diff *diff
     double values[SIDES * RIDGE_PROFILE_PART_COUNT];
     ridge_sections s = {0};
     build(cx, diff, &s);
-    ridge_html_begin(out, s.title == NULL ? "" : s.title, s.subtitle);
+    ridge__page_begin(&s, out);
     ridge_html_heading(out, "Where a step goes");
     for (int i = 0; i < diff->n_parts; i++) {
         names[i] = diff->parts[i].name;
@@ -80,8 +80,7 @@ void ridge_profile_diff_write_html(ridge_ctx *cx, const ridge_profile_diff *diff
         values[diff->n_parts + i] = diff->parts[i].after_s;
     }
     ridge_html_bars(out, rows, SIDES, names, (size_t)diff->n_parts, values, "s");
-    ridge__sections_write_html(&s, out);
-    ridge_html_end(out);
+    ridge__page_end(&s, out);
 }
 
 static void set_change(ridge_json *o, const ridge_profile_change *c)

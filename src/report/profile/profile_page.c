@@ -138,12 +138,11 @@ void ridge_profile_write_html(ridge_ctx *cx, const ridge_profile_view *view,
 {
     ridge_sections s = {0};
     profile_sections_build(cx, view, &s);
-    ridge_html_begin(out, s.title == NULL ? "" : s.title, s.subtitle);
+    ridge__page_begin(&s, out);
     if (view->profile->times.total_ns > 0) {
         bars_write(view->profile, out);
         groups_write(cx, view->profile, out);
         roofline_write(view->profile, out);
     }
-    ridge__sections_write_html(&s, out);
-    ridge_html_end(out);
+    ridge__page_end(&s, out);
 }

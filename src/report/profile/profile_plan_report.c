@@ -92,7 +92,7 @@ void ridge_plan_comparison_write_html(ridge_ctx *cx, const ridge_plan_comparison
     size_t n = 0;
     ridge_sections s = {0};
     build(cx, c, &s);
-    ridge_html_begin(out, s.title == NULL ? "" : s.title, s.subtitle);
+    ridge__page_begin(&s, out);
     ridge_html_heading(out, "Where a step goes");
     /* Without the step itself, and without what is in no sum. */
     for (int i = 1; i + 1 < c->n_parts; i++)
@@ -102,27 +102,19 @@ void ridge_plan_comparison_write_html(ridge_ctx *cx, const ridge_plan_comparison
         values[n + i] = c->parts[i + 1].measured_s;
     }
     ridge_html_bars(out, rows, RIDGE_COUNT_OF(rows), names, n, values, "s");
-    ridge__sections_write_html(&s, out);
-    ridge_html_end(out);
+    ridge__page_end(&s, out);
 }
 
 /* ---- JSON ------------------------------------------------------------------------ */
-
-static void set_side(ridge_json *o, const char *key, bool has, double v)
-{
-    if (has)
-        ridge_json_set_double(o, key, v);
-    else
-        ridge_json_set_null(o, key);
-}
 
 static void push_row(ridge_ctx *cx, ridge_json *all, const ridge_plan_row *r)
 {
     ridge_json *o = ridge_json_push_object(cx, all);
     ridge_json_set_text(o, "name", r->name);
     ridge_json_set_text(o, "matched", r->how);
-    set_side(o, "predicted_s", r->has_predicted, r->predicted_s);
-    set_side(o, "measured_s", r->has_measured, r->measured_s);
+    ridge_json_set_double(o, "predicted_s",
+                          r->has_predicted ? r->predicted_s : nan(""));
+    ridge_json_set_double(o, "measured_s", r->has_measured ? r->measured_s : nan(""));
     if (r->predicted_count > 0)
         ridge_json_set_double(o, "predicted_count", r->predicted_count);
     if (r->measured_count > 0)

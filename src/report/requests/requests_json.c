@@ -3,6 +3,8 @@
 
 #include "ridge/plan_service_file.h"
 
+#include <math.h>
+
 static void set_latency(ridge_ctx *cx, ridge_json *o, const char *key,
                         const ridge_latency_summary *l)
 {
@@ -117,13 +119,9 @@ static void set_rates(ridge_json *o, const ridge_serving_summary *s)
     ridge_json_set_double(o, "prompt_tokens_per_s", s->prompt_tokens_per_s);
     ridge_json_set_double(o, "output_tokens_per_s", s->output_tokens_per_s);
     ridge_json_set_double(o, "chips", s->chips);
-    if (s->usd > 0) {
-        ridge_json_set_double(o, "usd", s->usd);
-        ridge_json_set_double(o, "usd_per_million_tokens", s->usd_per_million_tokens);
-    } else {
-        ridge_json_set_null(o, "usd");
-        ridge_json_set_null(o, "usd_per_million_tokens");
-    }
+    ridge_json_set_positive(o, "usd", s->usd);
+    ridge_json_set_double(o, "usd_per_million_tokens",
+                          s->usd > 0 ? s->usd_per_million_tokens : nan(""));
 }
 
 void ridge_requests_write_json(ridge_ctx *cx, const ridge_requests_view *view,

@@ -404,7 +404,7 @@ void ridge_requests_write_html(ridge_ctx *cx, const ridge_requests_view *view,
 {
     ridge_sections s = {0};
     build(cx, view, &s);
-    ridge_html_begin(out, s.title == NULL ? "" : s.title, s.subtitle);
+    ridge__page_begin(&s, out);
     ridge_html_heading(out, "Where the time goes");
     write_bars(view->summary, out);
     for (size_t i = 0; i < RIDGE_COUNT_OF(charts); i++) {
@@ -412,8 +412,7 @@ void ridge_requests_write_html(ridge_ctx *cx, const ridge_requests_view *view,
         if (charts[i](cx, view, &chart))
             ridge_html_chart(out, &chart);
     }
-    ridge__sections_write_html(&s, out);
-    ridge_html_end(out);
+    ridge__page_end(&s, out);
 }
 
 void ridge_requests_write_svg(ridge_ctx *cx, const ridge_requests_view *view,

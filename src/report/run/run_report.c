@@ -164,11 +164,10 @@ void ridge_run_write_html(ridge_ctx *cx, const ridge_run_view *v, ridge_buf *out
 {
     const ridge_sections s = sections_of(cx, v);
     ridge_chart chart;
-    ridge_html_begin(out, s.title ? s.title : "", s.subtitle);
+    ridge__page_begin(&s, out);
     if (loss_chart(cx, v, &chart))
         ridge_html_chart(out, &chart);
-    ridge__sections_write_html(&s, out);
-    ridge_html_end(out);
+    ridge__page_end(&s, out);
 }
 
 /* ---- JSON --------------------------------------------------------------------------

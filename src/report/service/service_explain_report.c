@@ -24,9 +24,7 @@ void ridge_service_explain_write_html(ridge_ctx *cx,
 {
     ridge_sections s = {0};
     build(cx, view, &s);
-    ridge_html_begin(out, s.title, "");
-    ridge__sections_write_html(&s, out);
-    ridge_html_end(out);
+    ridge__page_write(&s, out);
 }
 
 void ridge_service_explain_write_json(ridge_ctx *cx,

@@ -2,8 +2,6 @@
 #include "service_notes.h"
 #include "service_sections.h"
 
-#include <math.h>
-
 static void set_request(ridge_ctx *cx, const ridge_service_request *r,
                         ridge_json *object)
 {
@@ -19,10 +17,7 @@ static void set_request(ridge_ctx *cx, const ridge_service_request *r,
     ridge_json_set_double(goals, "e2e_s", r->goals.most_s[RIDGE_SERVICE_E2E]);
     ridge_json_set_double(goals, "quantile", r->goals.quantile);
     ridge_json_set_text(object, "aim", ridge_service_aim_text(r->aim));
-    if (r->requests_per_s > 0)
-        ridge_json_set_double(object, "requests_per_s", r->requests_per_s);
-    else
-        ridge_json_set_null(object, "requests_per_s");
+    ridge_json_set_positive(object, "requests_per_s", r->requests_per_s);
     ridge_json_set_double(object, "usd_per_chip_hour", r->usd_per_chip_hour);
 }
 

@@ -3,14 +3,6 @@
 
 #include <math.h>
 
-static void set_number(ridge_json *o, const char *key, double v)
-{
-    if (isfinite(v))
-        ridge_json_set_double(o, key, v);
-    else
-        ridge_json_set_null(o, key);
-}
-
 static void set_limits(ridge_ctx *cx, const ridge_service_reasons *r,
                        ridge_json *object)
 {
@@ -18,17 +10,17 @@ static void set_limits(ridge_ctx *cx, const ridge_service_reasons *r,
     if (!r->has_limits)
         return;
     ridge_json *o = ridge_json_set_object(cx, object, "limits");
-    set_number(o, "critical_tokens", l->critical_tokens);
-    set_number(o, "critical_expert_tokens", l->critical_experts);
-    set_number(o, "critical_batch", l->critical_batch);
-    set_number(o, "crossover_batch", l->crossover_batch);
-    set_number(o, "largest_batch", l->batch_most);
-    set_number(o, "largest_sequences", l->sequences_most);
-    set_number(o, "longest_context_tokens", l->context_most);
-    set_number(o, "batch_context_tokens", l->batch_context_most);
-    set_number(o, "prefill_servers_per_decode_server", l->prefill_ratio);
-    set_number(o, "requests_per_s_per_chip", l->requests_per_s_per_chip);
-    set_number(o, "full_step_s", l->full_step_s);
+    ridge_json_set_double(o, "critical_tokens", l->critical_tokens);
+    ridge_json_set_double(o, "critical_expert_tokens", l->critical_experts);
+    ridge_json_set_double(o, "critical_batch", l->critical_batch);
+    ridge_json_set_double(o, "crossover_batch", l->crossover_batch);
+    ridge_json_set_double(o, "largest_batch", l->batch_most);
+    ridge_json_set_double(o, "largest_sequences", l->sequences_most);
+    ridge_json_set_double(o, "longest_context_tokens", l->context_most);
+    ridge_json_set_double(o, "batch_context_tokens", l->batch_context_most);
+    ridge_json_set_double(o, "prefill_servers_per_decode_server", l->prefill_ratio);
+    ridge_json_set_double(o, "requests_per_s_per_chip", l->requests_per_s_per_chip);
+    ridge_json_set_double(o, "full_step_s", l->full_step_s);
     ridge_json_set_text(o, "held_back_by", ridge_service_fit_text(r->binding));
 }
 
@@ -111,10 +103,8 @@ void ridge__service_sensitivities_to_json(ridge_ctx *cx,
         ridge_json_set_double(o, "ttft_change", all[i].ttft);
         ridge_json_set_double(o, "tpot_change", all[i].tpot);
         ridge_json_set_double(o, "throughput_change", all[i].throughput);
-        if (all[i].has_best)
-            ridge_json_set_double(o, "best_batch_throughput_change", all[i].best);
-        else
-            ridge_json_set_null(o, "best_batch_throughput_change");
+        ridge_json_set_double(o, "best_batch_throughput_change",
+                              all[i].has_best ? all[i].best : nan(""));
     }
 }
 

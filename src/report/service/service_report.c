@@ -208,7 +208,7 @@ void ridge_service_write_html(ridge_ctx *cx, const ridge_service_view *view,
     ridge_service_view v = *view;
     v.has_front = true;
     build(cx, &v, &s);
-    ridge_html_begin(out, s.title, s.subtitle);
+    ridge__page_begin(&s, out);
     if (ridge__service_chart_speed(cx, &v, &chart))
         ridge_html_chart(out, &chart);
     if (ridge__service_chart_cost(cx, &v, &chart))
@@ -216,6 +216,5 @@ void ridge_service_write_html(ridge_ctx *cx, const ridge_service_view *view,
     if (ridge__service_chart_points(cx, &v, &chart))
         ridge_html_chart(out, &chart);
     add_bars(cx, &v, out);
-    ridge__sections_write_html(&s, out);
-    ridge_html_end(out);
+    ridge__page_end(&s, out);
 }

@@ -115,10 +115,9 @@ void ridge__service_rooflines_to_json(ridge_ctx *cx, const ridge_service_rooflin
         for (int i = 0; i < RIDGE_SERVICE_ROOFLINE_COUNT; i++) {
             const ridge_service_roofline_row *row =
                 ridge_service_roofline_find((ridge_service_roofline)i);
-            if ((int)row->topic == t && r->applies[i] && isfinite(r->values[i]))
-                ridge_json_set_double(topic, row->key, r->values[i]);
-            else if ((int)row->topic == t)
-                ridge_json_set_null(topic, row->key);
+            if ((int)row->topic == t)
+                ridge_json_set_double(topic, row->key,
+                                      r->applies[i] ? r->values[i] : nan(""));
         }
     }
 }

@@ -4,8 +4,6 @@
 #include "service_text.h"
 #include "speculation_notes.h"
 
-#include <math.h>
-
 static void set_point(ridge_json *o, const ridge_speculation_point *p)
 {
     ridge_json_set_i64(o, "depth", p->depth);
@@ -69,11 +67,7 @@ void ridge_speculation_write_json(ridge_ctx *cx, const ridge_speculation_view *v
     for (int k = 0; k < (int)s->deepest; k++)
         ridge_json_push_double(accept, q->speculation.draft.accept[k]);
     ridge_json_set_double(o, "next_candidate", q->speculation.next);
-    if (isfinite(s->stops_at)) {
-        ridge_json_set_double(o, "stops_paying_at", s->stops_at);
-    } else {
-        ridge_json_set_null(o, "stops_paying_at");
-    }
+    ridge_json_set_double(o, "stops_paying_at", s->stops_at);
     ridge_json_set_double(o, "least_acceptance", s->floor_acceptance);
     const char *notes[RIDGE_SPECULATION_NOTES_MAX];
     const int n_notes = ridge__speculation_notes(cx, view, notes);

@@ -189,7 +189,7 @@ void ridge_speculation_write_html(ridge_ctx *cx, const ridge_speculation_view *v
     ridge_sections sections;
     ridge_chart chart;
     fill_sections(cx, view, &sections);
-    ridge_html_begin(out, sections.title, sections.subtitle);
+    ridge__page_begin(&sections, out);
     ridge__sections_write_html(&sections, out);
     if (fill_chart(cx, view, &chart))
         ridge_html_chart(out, &chart);

@@ -43,11 +43,8 @@ static void push_move(ridge_ctx *cx, const ridge_chain_plan *plan,
             ridge__laid_step(cx, plan->program, &plan->mesh, m->tensor, step));
         ridge_json_set_text(row, "kind", ridge_step_kind_text(step->kind));
         ridge_json_set_text(row, "tensor", plan->program->tensors[m->tensor].name);
-        if (m->reader >= 0) {
-            ridge_json_set_text(row, "reader", plan->program->ops[m->reader].name);
-        } else {
-            ridge_json_set_null(row, "reader");
-        }
+        ridge_json_set_text(row, "reader",
+                            m->reader < 0 ? NULL : plan->program->ops[m->reader].name);
         ridge_json_set_double(row, "bytes", step->bytes);
         ridge_json_set_double(row, "sent_bytes",
                               ridge_reshard_sent_bytes(&plan->mesh, step));

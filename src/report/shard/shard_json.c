@@ -16,11 +16,7 @@ static void set_notation(ridge_ctx *cx, const ridge_expr *expr, ridge_json *obje
 static void set_dim(const ridge_expr *expr, const ridge_expr_tensor *t, int at,
                     const char *key, ridge_json *object)
 {
-    if (at >= 0) {
-        ridge_json_set_text(object, key, expr->dims[t->dims[at]].name);
-    } else {
-        ridge_json_set_null(object, key);
-    }
+    ridge_json_set_text(object, key, at < 0 ? NULL : expr->dims[t->dims[at]].name);
 }
 
 static void push_step(ridge_ctx *cx, const ridge_shard_study *study,

@@ -331,7 +331,5 @@ void ridge_shard_write_text(ridge_ctx *cx, const ridge_shard_view *view,
 void ridge_shard_write_html(ridge_ctx *cx, const ridge_shard_view *view, ridge_buf *out)
 {
     const ridge_sections sections = sections_of(cx, view);
-    ridge_html_begin(out, sections.title ? sections.title : "", sections.subtitle);
-    ridge__sections_write_html(&sections, out);
-    ridge_html_end(out);
+    ridge__page_write(&sections, out);
 }

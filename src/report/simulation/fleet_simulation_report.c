@@ -136,7 +136,7 @@ void ridge_fleet_played_write_html(ridge_ctx *cx, const ridge_fleet_played_view 
         return;
     }
     build(cx, v, &s);
-    ridge_html_begin(out, s.title == NULL ? "" : s.title, s.subtitle);
+    ridge__page_begin(&s, out);
     ridge__sections_write_html(&s, out);
     for (int i = 0; i < v->simulation->n; i++) {
         const ridge_simulation_view pool = pool_view(v, i);

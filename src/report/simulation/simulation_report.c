@@ -298,9 +298,8 @@ void ridge_simulation_write_html(ridge_ctx *cx, const ridge_simulation_view *vie
 {
     ridge_sections s = {0};
     ridge__simulation_sections(cx, view, &s);
-    ridge_html_begin(out, s.title == NULL ? "" : s.title, s.subtitle);
+    ridge__page_begin(&s, out);
     ridge_html_heading(out, "The pipeline");
     ridge__pipeline_chart_write(view->simulation, out);
-    ridge__sections_write_html(&s, out);
-    ridge_html_end(out);
+    ridge__page_end(&s, out);
 }

@@ -30,9 +30,7 @@ void ridge_explain_write_html(ridge_ctx *cx, const ridge_explain_view *view,
 {
     ridge_sections s = {0};
     build(cx, view, &s);
-    ridge_html_begin(out, s.title, "");
-    ridge__sections_write_html(&s, out);
-    ridge_html_end(out);
+    ridge__page_write(&s, out);
 }
 
 void ridge_explain_write_json(ridge_ctx *cx, const ridge_explain_view *v,

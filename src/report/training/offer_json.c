@@ -1,17 +1,6 @@
 /* Slices compared, as JSON. */
 #include "ridge/report_offer.h"
 
-#include <math.h>
-
-static void set_finite(ridge_json *o, const char *key, double v)
-{
-    if (isfinite(v)) {
-        ridge_json_set_double(o, key, v);
-    } else {
-        ridge_json_set_null(o, key);
-    }
-}
-
 static void set_offer(ridge_ctx *cx, const ridge_offer_view *v, int index,
                       ridge_json *o)
 {
@@ -27,7 +16,7 @@ static void set_offer(ridge_ctx *cx, const ridge_offer_view *v, int index,
                           : offer->why_not != NULL     ? offer->why_not
                                                    : ridge_offer_fit_text(offer->fit);
     ridge_json_set_text(o, "why_not", why_not);
-    set_finite(o, "score", offer->score);
+    ridge_json_set_double(o, "score", offer->score);
     if (!is_priced)
         return;
     ridge_json_set_double(o, "fastest_step_s", offer->fastest_step_s);
@@ -58,11 +47,7 @@ void ridge_offer_write_json(ridge_ctx *cx, const ridge_offer_view *v,
     const ridge_offer_study *study = v->study;
     ridge_json_set_text(object, "model", v->model_name);
     ridge_json_set_text(object, "objective", ridge_offer_goal_text(q->goal));
-    if (q->deadline_s > 0) {
-        ridge_json_set_double(object, "deadline_days", q->deadline_s / RIDGE_DAY_S);
-    } else {
-        ridge_json_set_null(object, "deadline_days");
-    }
+    ridge_json_set_positive(object, "deadline_days", q->deadline_s / RIDGE_DAY_S);
     if (q->goal == RIDGE_OFFER_GOAL_MEMORY)
         ridge_json_set_double(object, "slack", q->slack);
     ridge_json *slices = ridge_json_set_array(cx, object, "slices");

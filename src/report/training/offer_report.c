@@ -309,9 +309,8 @@ void ridge_offer_write_html(ridge_ctx *cx, const ridge_offer_view *view, ridge_b
     ridge_sections s = {0};
     ridge_chart chart;
     build(cx, view, &s);
-    ridge_html_begin(out, s.title, s.subtitle);
+    ridge__page_begin(&s, out);
     if (ridge__offer_chart(cx, view, &chart))
         ridge_html_chart(out, &chart);
-    ridge__sections_write_html(&s, out);
-    ridge_html_end(out);
+    ridge__page_end(&s, out);
 }

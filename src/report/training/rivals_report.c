@@ -174,21 +174,10 @@ void ridge_rivals_write_html(ridge_ctx *cx, const ridge_rivals_view *view,
 {
     ridge_sections s = {0};
     build(cx, view, &s);
-    ridge_html_begin(out, s.title, s.subtitle);
-    ridge__sections_write_html(&s, out);
-    ridge_html_end(out);
+    ridge__page_write(&s, out);
 }
 
 /* ---- JSON ------------------------------------------------------------------------ */
-
-static void set_finite(ridge_json *o, const char *key, double x)
-{
-    if (isfinite(x)) {
-        ridge_json_set_double(o, key, x);
-    } else {
-        ridge_json_set_null(o, key);
-    }
-}
 
 static void set_model(ridge_ctx *cx, const ridge_rivals_view *v, int i, ridge_json *o)
 {
@@ -198,11 +187,11 @@ static void set_model(ridge_ctx *cx, const ridge_rivals_view *v, int i, ridge_js
     ridge_json_set_i64(o, "parameters", params.total);
     ridge_json_set_i64(o, "active_parameters", params.active);
     ridge_json_set_text(o, "why_not", a->why_not);
-    set_finite(o, "work_ratio", a->work_ratio);
-    set_finite(o, "efficiency_ratio", a->efficiency_ratio);
-    set_finite(o, "time_ratio", a->time_ratio);
-    set_finite(o, "loss", a->loss);
-    set_finite(o, "loss_at_time", a->loss_at_time);
+    ridge_json_set_double(o, "work_ratio", a->work_ratio);
+    ridge_json_set_double(o, "efficiency_ratio", a->efficiency_ratio);
+    ridge_json_set_double(o, "time_ratio", a->time_ratio);
+    ridge_json_set_double(o, "loss", a->loss);
+    ridge_json_set_double(o, "loss_at_time", a->loss_at_time);
     if (a->why_not != NULL)
         return;
     ridge_json_set_double(o, "flops_per_token", a->flops_per_token);
@@ -219,7 +208,7 @@ void ridge_rivals_write_json(ridge_ctx *cx, const ridge_rivals_view *v,
     ridge_json_set_i64(object, "chips", r->slice->chips);
     ridge_json_set_double(object, "batch_tokens", r->batch_tokens);
     ridge_json_set_double(object, "seq_tokens", r->seq_tokens);
-    set_finite(object, "total_tokens", r->total_tokens > 0 ? r->total_tokens : nan(""));
+    ridge_json_set_positive(object, "total_tokens", r->total_tokens);
     ridge_json_set_text(object, "law", v->law->name);
     ridge_json *models = ridge_json_set_array(cx, object, "models");
     for (int i = 0; i < v->n; i++)

@@ -185,13 +185,12 @@ void ridge_curve_write_html(ridge_ctx *cx, const ridge_curve_view *view, ridge_b
     ridge_sections s = {0};
     ridge_chart chart;
     build(cx, view, &s);
-    ridge_html_begin(out, s.title, s.subtitle);
+    ridge__page_begin(&s, out);
     if (ridge__curve_chart(cx, view, &chart))
         ridge_html_chart(out, &chart);
     if (ridge__curve_chart_speed(cx, view, &chart))
         ridge_html_chart(out, &chart);
     for (int c = 0; c < view->study->n_curves; c++)
         add_bars(cx, &view->study->curves[c], out);
-    ridge__sections_write_html(&s, out);
-    ridge_html_end(out);
+    ridge__page_end(&s, out);
 }

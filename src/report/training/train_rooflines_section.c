@@ -83,10 +83,9 @@ void ridge__train_rooflines_to_json(ridge_ctx *cx, const ridge_train_rooflines *
         for (int i = 0; i < RIDGE_TRAIN_ROOFLINE_COUNT; i++) {
             const ridge_train_roofline_row *row =
                 ridge_train_roofline_find((ridge_train_roofline)i);
-            if ((int)row->topic == t && r->applies[i] && isfinite(r->values[i]))
-                ridge_json_set_double(topic, row->key, r->values[i]);
-            else if ((int)row->topic == t)
-                ridge_json_set_null(topic, row->key);
+            if ((int)row->topic == t)
+                ridge_json_set_double(topic, row->key,
+                                      r->applies[i] ? r->values[i] : nan(""));
         }
     }
 }

@@ -196,7 +196,5 @@ void ridge_serving_validation_write_html(ridge_ctx *cx,
 {
     ridge_sections s = {0};
     build(cx, view, &s);
-    ridge_html_begin(out, s.title, s.subtitle);
-    ridge__sections_write_html(&s, out);
-    ridge_html_end(out);
+    ridge__page_write(&s, out);
 }

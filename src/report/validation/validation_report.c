@@ -132,9 +132,7 @@ void ridge_validation_write_html(ridge_ctx *cx, const ridge_validation_view *vie
 {
     ridge_sections s = {0};
     build(cx, view, &s);
-    ridge_html_begin(out, s.title, s.subtitle);
-    ridge__sections_write_html(&s, out);
-    ridge_html_end(out);
+    ridge__page_write(&s, out);
 }
 
 /* ---- JSON ------------------------------------------------------------------------ */
