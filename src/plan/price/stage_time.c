@@ -24,12 +24,31 @@ static bool has_tp_overlap(const ridge_layout *l)
     return l->has_tp_overlap && l->tp > 1;
 }
 
-/* How a layer runs within its stage. */
+/* Layers of a kind, or the head, as a stage of a layout runs them. */
 typedef struct layer_run {
+    const train_case *tc;
+    const train_terms *terms;
+    const ridge_layout *layout;
     int kind;  /* n_kinds: the head */
     double n;  /* layers */
     int remat; /* as train_remat_index; the head is never computed again */
 } layer_run;
+
+static const layer_time *times_of(const layer_run *run)
+{
+    return &run->terms->layers[run->kind];
+}
+
+static const layer_exchange *exchanges_of(const layer_run *run)
+{
+    return &run->terms->exchanges[run->kind];
+}
+
+/* Passes of a policy's forward pass that are done again whole. */
+static double repeated_passes(const layer_run *run)
+{
+    return run->remat == RIDGE_REMAT_FULL ? 1 : 0;
+}
 
 /* Exposed part of a TP block's collectives beside the matmuls of its layer. */
 static double tp_exposed_s(const ridge_layout *l, double comm_s, double matmul_s)
@@ -51,9 +70,12 @@ typedef struct exposed {
 
 /* Full remat repeats the exchanges of the forward pass. What is gathered again for
  * weights' gradients runs beside the products that hide no other exchange. */
-static void add_tp(const ridge_layout *l, const layer_time *t, const layer_exchange *x,
-                   double redo, exposed *e, stage_time *s)
+static void add_tp(const layer_run *run, exposed *e, stage_time *s)
 {
+    const ridge_layout *l = run->layout;
+    const layer_time *t = times_of(run);
+    const layer_exchange *x = exchanges_of(run);
+    const double redo = repeated_passes(run);
     const ridge_time *fwd = &x->fwd[EXCHANGE_TP];
     const ridge_time *bwd = &x->bwd[EXCHANGE_TP];
     const ridge_time *beside = &x->beside[EXCHANGE_TP];
@@ -75,13 +97,14 @@ static void add_tp(const ridge_layout *l, const layer_time *t, const layer_excha
 /* Behind attention a ring passes keys and values on while the scores of the last chunk
  * run; in the backward pass they go round again, and their gradients with them. What is
  * gathered, or exchanged for heads, is waited for. */
-static void add_cp(const ridge_layout *l, const layer_time *t, const layer_exchange *x,
-                   exposed *e, stage_time *s)
+static void add_cp(const layer_run *run, exposed *e, stage_time *s)
 {
+    const layer_time *t = times_of(run);
+    const layer_exchange *x = exchanges_of(run);
     const ridge_time *fwd = &x->fwd[EXCHANGE_CP];
     const ridge_time *bwd = &x->bwd[EXCHANGE_CP];
     const ridge_time *beside = &x->beside[EXCHANGE_CP];
-    bool is_ring = l->cp_exchange == RIDGE_CP_RING;
+    bool is_ring = run->layout->cp_exchange == RIDGE_CP_RING;
     double bwd_s = bwd->expected_s + beside->expected_s;
     e->cp_fwd_s = positive(fwd->expected_s - (is_ring ? t->attention_fwd_s : 0));
     e->cp_bwd_s = positive(bwd_s - (is_ring ? t->attention_bwd_s : 0));
@@ -110,9 +133,12 @@ static double repeated_ep(int remat)
 
 /* Dispatch and combine, forward and backward; with overlap behind the compute of
  * another microbatch. */
-static void add_ep(const ridge_layout *l, const layer_time *t, const layer_exchange *x,
-                   double redo, exposed *e, stage_time *s)
+static void add_ep(const layer_run *run, exposed *e, stage_time *s)
 {
+    const ridge_layout *l = run->layout;
+    const layer_time *t = times_of(run);
+    const layer_exchange *x = exchanges_of(run);
+    const double redo = repeated_ep(run->remat);
     const ridge_time *fwd = &x->fwd[EXCHANGE_EP];
     const ridge_time *bwd = &x->bwd[EXCHANGE_EP];
     double bwd_s = bwd->expected_s + redo * fwd->expected_s;
@@ -146,12 +172,13 @@ typedef struct waiting {
  * is the replica with the longest documents, at each layer that is gathered and at each
  * message between stages, else at the end of the step; and of the ranks of cp, at each
  * layer, the one whose chunks have the most scores. */
-static waiting wait_for_others(const train_case *tc, const train_terms *x,
-                               const ridge_layout *l, const layer_run *run)
+static waiting wait_for_others(const layer_run *run)
 {
-    const layer_time *t = &x->layers[run->kind];
+    const train_case *tc = run->tc;
+    const ridge_layout *l = run->layout;
+    const layer_time *t = times_of(run);
     const double redo = repeated_experts(t, run->remat);
-    const double over = x->imbalance - 1;
+    const double over = run->terms->imbalance - 1;
     const double replicas = (double)(l->dp * l->fsdp);
     const bool is_each = l->zero_stage == 3 || l->pp > 1;
     const bool is_cut = l->cp_exchange != RIDGE_CP_ALL_TO_ALL;
@@ -167,12 +194,15 @@ static waiting wait_for_others(const train_case *tc, const train_terms *x,
                          late * t->attention_bwd_s};
 }
 
-/* n layers. Of a product's backward pass half is for the weights; what is computed
- * again, scores and vectors come before the gradient of the input. */
-static void work_layers(const train_case *tc, const layer_time *t, const exposed *e,
-                        const waiting *wait, double again_s, double n,
+/* Of a product's backward pass half is for the weights; what is computed again, scores
+ * and vectors come before the gradient of the input. */
+static void work_layers(const layer_run *run, const exposed *e, const waiting *wait,
                         ridge_stage_work *w)
 {
+    const train_case *tc = run->tc;
+    const layer_time *t = times_of(run);
+    const double n = run->n;
+    const double again_s = layer_time_recompute_s(t, run->remat);
     ridge_pass_work *f = &w->forward;
     ridge_pass_work *i = &w->backward_input;
     ridge_pass_work *g = &w->backward_weight;
@@ -207,10 +237,12 @@ static void add_copies(const layer_run *run, double copies_s, stage_time *s)
 /* Gathers and scatters of a layer's shards beside its compute. Time in which TP is
  * exposed is time in which other links can work; on the same links, what TP and CP move
  * behind compute leaves less room. CP is always on the links of the shards. */
-static void add_shards(const train_case *tc, const train_terms *x,
-                       const ridge_layout *l, const layer_run *run, double fwd_s,
-                       double bwd_s, const exposed *e, stage_time *s)
+static void add_shards(const layer_run *run, double fwd_s, double bwd_s,
+                       const exposed *e, stage_time *s)
 {
+    const train_case *tc = run->tc;
+    const train_terms *x = run->terms;
+    const ridge_layout *l = run->layout;
     if (l->zero_stage < 2)
         return;
     const shard_time *t = &x->shards[run->kind];
@@ -253,19 +285,20 @@ static void add_shards(const train_case *tc, const train_terms *x,
 
 /* What a layer moves between chip and host, a pass, each direction by itself: kept
  * activations out and back, weights in. It goes on behind the layer's compute. */
-static void add_offload(const train_case *tc, const train_terms *x,
-                        const ridge_layout *l, const layer_run *run, double fwd_s,
-                        double bwd_s, stage_time *s)
+static void add_offload(const layer_run *run, double fwd_s, double bwd_s, stage_time *s)
 {
+    const train_case *tc = run->tc;
+    const ridge_layout *l = run->layout;
+    const train_load *load = run->terms->load;
     double rate = train_host_bytes_per_s(tc->chip);
     if (l->offload == RIDGE_OFFLOAD_NONE || rate <= 0)
         return;
     double kept = 0;
     double weights = 0;
     if (l->offload & RIDGE_OFFLOAD_ACTIVATIONS)
-        kept = train_tokens(tc, l) * x->load->activation_bytes[run->kind][run->remat];
+        kept = train_tokens(tc, l) * load->activation_bytes[run->kind][run->remat];
     if (l->offload & RIDGE_OFFLOAD_WEIGHTS)
-        weights = train_held_weight_bytes(tc, x->load, l, run->kind);
+        weights = train_held_weight_bytes(tc, load, l, run->kind);
     double out_fwd_s = larger(kept, weights) / rate;
     double in_bwd_s = (kept + weights) / rate;
     double exposed_fwd_s = positive(out_fwd_s - fwd_s);
@@ -283,12 +316,12 @@ static void add_offload(const train_case *tc, const train_terms *x,
 }
 
 /* Layers of one kind, or the head. */
-static void add_compute(const train_terms *x, const layer_run *run, double redo,
-                        const waiting *wait, stage_time *s)
+static void add_compute(const layer_run *run, const waiting *wait, stage_time *s)
 {
-    const layer_time *t = &x->layers[run->kind];
+    const layer_time *t = times_of(run);
     double n = run->n;
-    s->bound_compute_s += n * (t->bound_fwd_s * (1 + redo) + t->bound_bwd_s);
+    s->bound_compute_s +=
+        n * (t->bound_fwd_s * (1 + repeated_passes(run)) + t->bound_bwd_s);
     s->parts.matmul_s += n * (t->matmul_fwd_s + t->matmul_bwd_s);
     s->parts.attention_s += n * (t->attention_fwd_s + t->attention_bwd_s);
     s->parts.vector_s += n * (t->vector_fwd_s + t->vector_bwd_s);
@@ -301,9 +334,10 @@ static void add_compute(const train_terms *x, const layer_run *run, double redo,
  * hundreds of calls of 13.5 us each. Two thirds are of the backward pass. Beside the
  * dispatch of the forward pass the host launches nothing: it waits to be told how many
  * rows each expert got. @source te-2053 */
-static void add_host(const train_case *tc, const layer_run *run, double fwd_s,
-                     double bwd_s, double ep_fwd_s, stage_time *s)
+static void add_host(const layer_run *run, double fwd_s, double bwd_s, double ep_fwd_s,
+                     stage_time *s)
 {
+    const train_case *tc = run->tc;
     const double forward = 1.0 / 3;
     const double beside_s = fwd_s - DISPATCH_SHARE * ep_fwd_s + bwd_s;
     const bool has_experts =
@@ -322,9 +356,10 @@ static void add_host(const train_case *tc, const layer_run *run, double fwd_s,
 
 /* A host that waits for each kernel is never ahead: every pass of a layer lasts longer
  * by its launches, whatever the kernels take. */
-static void add_launches(const train_case *tc, const layer_run *run, double redo,
-                         stage_time *s)
+static void add_launches(const layer_run *run, stage_time *s)
 {
+    const train_case *tc = run->tc;
+    const double redo = repeated_passes(run);
     if (tc->stack == NULL || run->kind == tc->n_kinds)
         return;
     const double pass_s = run->n * tc->stack->launches_s;
@@ -337,24 +372,22 @@ static void add_launches(const train_case *tc, const layer_run *run, double redo
     s->work->backward_input.compute_s += (2 + redo) * pass_s;
 }
 
-static void add_layers(const train_case *tc, const train_terms *x,
-                       const ridge_layout *l, const layer_run *run, stage_time *s)
+static void add_layers(const layer_run *run, stage_time *s)
 {
-    const layer_time *t = &x->layers[run->kind];
+    const layer_time *t = times_of(run);
     double n = run->n;
-    double redo = run->remat == RIDGE_REMAT_FULL ? 1 : 0;
     exposed e = {0};
     stage_time one = {0};
-    add_tp(l, t, &x->exchanges[run->kind], redo, &e, &one);
-    add_cp(l, t, &x->exchanges[run->kind], &e, &one);
-    add_ep(l, t, &x->exchanges[run->kind], repeated_ep(run->remat), &e, &one);
-    const waiting wait = wait_for_others(tc, x, l, run);
-    add_compute(x, run, redo, &wait, s);
+    add_tp(run, &e, &one);
+    add_cp(run, &e, &one);
+    add_ep(run, &e, &one);
+    const waiting wait = wait_for_others(run);
+    add_compute(run, &wait, s);
     s->hidden_s += n * one.hidden_s;
     s->bound_tp_s += n * one.bound_tp_s;
     s->bound_cp_s += n * one.bound_cp_s;
     s->bound_ep_s += n * one.bound_ep_s;
-    s->parts.slowdown_s += n * one.hidden_s * ridge_collective_sm_share(tc->chip);
+    s->parts.slowdown_s += n * one.hidden_s * ridge_collective_sm_share(run->tc->chip);
     s->weight_s += n * (e.tp_late_s + e.ep_late_s);
     s->parts.tp_s += n * (e.tp_fwd_s + e.tp_bwd_s);
     s->parts.cp_s += n * (e.cp_fwd_s + e.cp_bwd_s);
@@ -365,16 +398,14 @@ static void add_layers(const train_case *tc, const train_terms *x,
     const double bwd_all_s = bwd_s + e.tp_bwd_s + e.cp_bwd_s + e.ep_bwd_s;
     s->fwd_s += n * fwd_all_s;
     s->bwd_s += n * bwd_all_s;
-    add_host(tc, run, fwd_all_s, bwd_all_s, e.ep_fwd_s, s);
-    add_launches(tc, run, redo, s);
-    if (s->work != NULL) {
-        work_layers(tc, t, &e, &wait, layer_time_recompute_s(t, run->remat), n,
-                    s->work);
-    }
-    if (run->kind == tc->n_kinds)
+    add_host(run, fwd_all_s, bwd_all_s, e.ep_fwd_s, s);
+    add_launches(run, s);
+    if (s->work != NULL)
+        work_layers(run, &e, &wait, s->work);
+    if (run->kind == run->tc->n_kinds)
         return;
-    add_shards(tc, x, l, run, fwd_s, bwd_s, &e, s);
-    add_offload(tc, x, l, run, fwd_s, bwd_s, s);
+    add_shards(run, fwd_s, bwd_s, &e, s);
+    add_offload(run, fwd_s, bwd_s, s);
 }
 
 /* Once a microbatch; with overlap behind the compute of another one. */
@@ -401,7 +432,7 @@ double train_layer_least_s(const train_case *tc, const train_terms *x,
     stage_time s = {.fwd_s = 0};
     bare.zero_stage = 0;
     bare.offload = RIDGE_OFFLOAD_NONE;
-    add_layers(tc, x, &bare, &(layer_run){kind, 1, RIDGE_REMAT_NONE}, &s);
+    add_layers(&(layer_run){tc, x, &bare, kind, 1, RIDGE_REMAT_NONE}, &s);
     return stage_time_total_s(&s);
 }
 
@@ -410,21 +441,21 @@ stage_time train_stage_time(const train_case *tc, const train_terms *x,
                             ridge_stage_work *work)
 {
     stage_time s = {.work = work};
-    double again = train_remat_share(tc, l, stage);
+    const double share = train_remat_share(tc, l, stage);
+    const int remat = train_remat_index(tc, l);
     for (int k = 0; k < tc->n_kinds; k++) {
-        double n = stage->layers[k];
-        if (n * again > 0)
-            add_layers(tc, x, l, &(layer_run){k, n * again, train_remat_index(tc, l)},
-                       &s);
-        if (n * (1 - again) > 0) {
-            layer_run whole = {k, n * (1 - again), RIDGE_REMAT_NONE};
-            add_layers(tc, x, l, &whole, &s);
-        }
+        const double n = stage->layers[k];
+        const layer_run again = {tc, x, l, k, n * share, remat};
+        const layer_run whole = {tc, x, l, k, n * (1 - share), RIDGE_REMAT_NONE};
+        if (again.n > 0)
+            add_layers(&again, &s);
+        if (whole.n > 0)
+            add_layers(&whole, &s);
     }
     if (stage->has_head) {
         const double layers_s = stage_time_total_s(&s);
-        add_layers(tc, x, l,
-                   &(layer_run){tc->n_kinds, stage->head_passes, RIDGE_REMAT_NONE}, &s);
+        const double n = stage->head_passes;
+        add_layers(&(layer_run){tc, x, l, tc->n_kinds, n, RIDGE_REMAT_NONE}, &s);
         s.head_s = stage_time_total_s(&s) - layers_s;
     }
     add_sends(x, l, stage, &s);
