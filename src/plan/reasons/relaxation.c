@@ -2,23 +2,12 @@
  * Limits taken away one at a time, each searched again: which of them costs most, or
  * what is the mildest change with which anything fits.
  */
-#include "group_placement.h"
-#include "lever.h"
+#include "relaxed_knobs.h"
 #include "state_room.h"
-
-#include "ridge/plan_reasons.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct variant {
-    ridge_train_request request;
-    ridge_layout same; /* the best layout as the variant has it */
-    bool has_same;     /* it is in the space of the variant */
-    ridge_relaxation line;
-    ridge_status status;
-} variant;
 
 typedef struct relaxer {
     ridge_ctx *cx;
@@ -28,16 +17,17 @@ typedef struct relaxer {
     ridge_lock *lock;              /* of: */
     int64_t fitting; /* chips of the smallest slice known to hold a layout */
     int n;
-    variant variants[RIDGE_RELAXATION_MAX];
+    relaxed_variant variants[RIDGE_RELAXATION_MAX];
 } relaxer;
 
 /* @return NULL: no room */
-static variant *add(relaxer *r, const char *name, const char *what)
+static relaxed_variant *add(relaxer *r, const char *name, const char *what)
 {
     if (r->n == RIDGE_RELAXATION_MAX)
         return NULL;
-    variant *v = &r->variants[r->n++];
-    *v = (variant){.request = *r->request, .line = {.name = name, .what = what}};
+    relaxed_variant *v = &r->variants[r->n++];
+    *v =
+        (relaxed_variant){.request = *r->request, .line = {.name = name, .what = what}};
     v->has_same = r->best != NULL;
     if (v->has_same)
         v->same = r->best->layout;
@@ -48,196 +38,15 @@ static variant *add(relaxer *r, const char *name, const char *what)
     return v;
 }
 
-/* ---- knobs ----------------------------------------------------------------------- */
-
-/* What the user fixed, freed: one at a time, as knobs without them. */
-typedef struct freedom {
-    const char *name;
-    const char *what;
-    bool (*is_fixed)(const ridge_knobs *k);
-    void (*let)(ridge_knobs *k);
-} freedom;
-
-#define FREE_DEGREE(field)                                                             \
-    static bool is_##field##_fixed(const ridge_knobs *k)                               \
-    {                                                                                  \
-        return k->field > 0;                                                           \
-    }                                                                                  \
-    static void let_##field(ridge_knobs *k)                                            \
-    {                                                                                  \
-        k->field = 0;                                                                  \
-    }
-FREE_DEGREE(dp)
-FREE_DEGREE(fsdp)
-FREE_DEGREE(tp)
-FREE_DEGREE(cp)
-FREE_DEGREE(pp)
-FREE_DEGREE(ep)
-FREE_DEGREE(vpp)
-FREE_DEGREE(microbatch_seqs)
-#undef FREE_DEGREE
-
-static bool is_zero_fixed(const ridge_knobs *k)
+static void add_knobs(relaxer *r)
 {
-    return k->zero_stage != RIDGE_ZERO_FREE;
-}
-
-static void let_zero(ridge_knobs *k)
-{
-    k->zero_stage = RIDGE_ZERO_FREE;
-}
-
-static bool is_sp_fixed(const ridge_knobs *k)
-{
-    return k->has_sp != RIDGE_FLAG_FREE;
-}
-
-static void let_sp(ridge_knobs *k)
-{
-    k->has_sp = RIDGE_FLAG_FREE;
-}
-
-static bool is_remat_fixed(const ridge_knobs *k)
-{
-    return k->remat != RIDGE_REMAT_FREE || k->remat_layers > 0;
-}
-
-static void let_remat(ridge_knobs *k)
-{
-    k->remat = RIDGE_REMAT_FREE;
-    k->remat_layers = 0;
-}
-
-static bool is_ends_fixed(const ridge_knobs *k)
-{
-    return k->is_first_fixed || k->is_last_fixed;
-}
-
-static void let_ends(ridge_knobs *k)
-{
-    k->is_first_fixed = k->is_last_fixed = false;
-    k->first_layers = k->last_layers = RIDGE_STAGE_EVEN;
-}
-
-static bool is_schedule_fixed(const ridge_knobs *k)
-{
-    return k->schedule >= 0;
-}
-
-static void let_schedule(ridge_knobs *k)
-{
-    k->schedule = RIDGE_KNOB_FREE;
-}
-
-static const freedom freedoms[] = {
-    {"dp", "replicas left to the search", is_dp_fixed, let_dp},
-    {"fsdp", "shards left to the search", is_fsdp_fixed, let_fsdp},
-    {"tp", "tensor parallelism left to the search", is_tp_fixed, let_tp},
-    {"cp", "context parallelism left to the search", is_cp_fixed, let_cp},
-    {"pp", "stages left to the search", is_pp_fixed, let_pp},
-    {"ep", "expert parallelism left to the search", is_ep_fixed, let_ep},
-    {"vpp", "virtual stages left to the search", is_vpp_fixed, let_vpp},
-    {"microbatch", "microbatches left to the search", is_microbatch_seqs_fixed,
-     let_microbatch_seqs},
-    {"zero", "the ZeRO stage left to the search", is_zero_fixed, let_zero},
-    {"sp", "SP left to the search", is_sp_fixed, let_sp},
-    {"remat", "remat left to the search", is_remat_fixed, let_remat},
-    {"first_layers, last_layers", "end stages left to the search", is_ends_fixed,
-     let_ends},
-    {"schedule", "the schedule left to the search", is_schedule_fixed, let_schedule},
-};
-
-static void add_freedoms(relaxer *r)
-{
-    for (size_t i = 0; i < RIDGE_COUNT_OF(freedoms); i++) {
-        const freedom *f = &freedoms[i];
-        if (!f->is_fixed(&r->request->knobs))
+    for (const relaxed_knob *k = relaxed_knobs; k->name != NULL; k++) {
+        if (!k->is_wanted(&(relaxed_case){r->request, r->best}))
             continue;
-        variant *v = add(r, f->name, f->what);
+        relaxed_variant *v = add(r, k->name, k->what);
         if (v != NULL)
-            f->let(&v->request.knobs);
+            k->take(v);
     }
-}
-
-/* ---- choices that are not searched unasked --------------------------------------- */
-
-/* Policies of whole groups are another space, in which the best layout may not lie. */
-static void open_remat(variant *v)
-{
-    v->request.knobs.remat = RIDGE_REMAT_OPERATIONS;
-    v->has_same = false;
-}
-
-static void set_ep_overlap(variant *v)
-{
-    v->request.knobs.overlap[RIDGE_OVERLAP_EP] = 1;
-    v->same.has_ep_overlap = true;
-}
-
-static void set_dispatch(variant *v, ridge_ep_dispatch dispatch)
-{
-    v->request.knobs.ep_dispatch = (int)dispatch;
-    v->same.ep_dispatch = dispatch;
-}
-
-static void set_optimizer(variant *v, ridge_optimizer optimizer)
-{
-    v->request.knobs.optimizer = optimizer;
-    v->same.optimizer = optimizer;
-}
-
-static void set_precision(variant *v, ridge_precision precision)
-{
-    v->request.knobs.precision = precision;
-    v->same.precision = precision;
-}
-
-static void add_choices(relaxer *r)
-{
-    const ridge_knobs *k = &r->request->knobs;
-    const ridge_chip *chip = r->request->slice->chip;
-    variant *v = k->schedule == RIDGE_KNOB_FREE
-                     ? add(r, "schedule=any", "zero-bubble schedules and dualpipe")
-                     : NULL;
-    if (v != NULL)
-        v->request.knobs.schedule = RIDGE_KNOB_ANY;
-    /* On a torus; where levels of switches lie inside each other the usual orders have
-     * what talks most innermost already. */
-    if (k->placement == RIDGE_KNOB_FREE && r->best != NULL &&
-        train_placement_count(r->request->slice) > 2 &&
-        (v = add(r, "placement=any", "mesh axes on the network in every order")) !=
-            NULL)
-        v->request.knobs.placement = RIDGE_KNOB_ANY;
-    if (k->remat == RIDGE_REMAT_FREE && r->best != NULL &&
-        r->best->parts.recompute_s > 0 &&
-        (v = add(r, "remat=operations", "operations computed again one by one")) !=
-            NULL)
-        open_remat(v);
-    if (k->offload == RIDGE_KNOB_FREE &&
-        chip->pcie_bytes_per_s + chip->host_link_bytes_per_s > 0 &&
-        (v = add(r, "offload=any", "state or activations on the host")) != NULL)
-        v->request.knobs.offload = RIDGE_KNOB_ANY;
-    if (k->overlap[RIDGE_OVERLAP_EP] == RIDGE_FLAG_FREE && r->best != NULL &&
-        r->best->layout.ep > 1 &&
-        (v = add(r, "ep_overlap=1", "all-to-alls behind another microbatch")) != NULL)
-        set_ep_overlap(v);
-    if (k->ep_dispatch == RIDGE_KNOB_FREE && r->best != NULL &&
-        r->best->layout.ep > 1 &&
-        r->best->layout.ep_dispatch == RIDGE_DISPATCH_COPIES &&
-        (v = add(r, "ep_dispatch=once", "a token sent once to each node and rank")) !=
-            NULL)
-        set_dispatch(v, RIDGE_DISPATCH_ONCE);
-    if (k->optimizer == RIDGE_OPTIMIZER_ADAMW &&
-        (v = add(r, "optimizer=adamw-8bit", "moments in 8 bits")) != NULL)
-        set_optimizer(v, RIDGE_OPTIMIZER_ADAMW_8BIT);
-    if (k->precision == RIDGE_PRECISION_BF16 &&
-        (v = add(r, "precision=bf16-reduce", "gradients kept and reduced in bf16")) !=
-            NULL)
-        set_precision(v, RIDGE_PRECISION_BF16_REDUCE);
-    if (k->precision == RIDGE_PRECISION_BF16 && r->best != NULL &&
-        chip->peak_flops_per_s[RIDGE_DTYPE_FP8] > 0 &&
-        (v = add(r, "precision=fp8", "matrix products in fp8")) != NULL)
-        set_precision(v, RIDGE_PRECISION_FP8);
 }
 
 /* ---- hardware and batch ---------------------------------------------------------- */
@@ -261,7 +70,7 @@ static ridge_status add_purchases(relaxer *r)
     for (size_t i = 0; i < RIDGE_COUNT_OF(purchases); i++) {
         const purchase *p = &purchases[i];
         const ridge_what_if what = {.n = 1, .changes = {p->change}};
-        variant *v =
+        relaxed_variant *v =
             p->is_for_memory || r->best != NULL ? add(r, p->name, p->what) : NULL;
         if (v != NULL)
             RIDGE_TRY(
@@ -275,11 +84,12 @@ static void add_batches(relaxer *r)
     const double seq = r->request->seq_tokens;
     if (r->best != NULL && r->best->padded_seqs > 0) {
         const double seqs = round(r->request->batch_tokens / seq);
-        variant *v = add(r, "a whole batch", "no replica works on padding");
+        relaxed_variant *v = add(r, "a whole batch", "no replica works on padding");
         if (v != NULL)
             v->request.batch_tokens = (seqs + (double)r->best->padded_seqs) * seq;
     }
-    variant *v = r->best != NULL ? add(r, "twice the batch", "tokens of a step") : NULL;
+    relaxed_variant *v =
+        r->best != NULL ? add(r, "twice the batch", "tokens of a step") : NULL;
     if (v != NULL)
         v->request.batch_tokens *= 2;
     v = r->best == NULL && seq >= 2048
@@ -304,7 +114,7 @@ static void add_slices(relaxer *r)
             ridge_ctx_clear(r->cx);
             continue;
         }
-        variant *v = add(r, larger->text, "a larger slice");
+        relaxed_variant *v = add(r, larger->text, "a larger slice");
         if (v != NULL)
             v->request.slice = larger;
     }
@@ -314,7 +124,7 @@ static void add_slices(relaxer *r)
 
 /* The best layout, where the variant has it too, is there from the start: only faster
  * ones are looked for. */
-static ridge_status search_variant(ridge_ctx *cx, variant *v)
+static ridge_status search_variant(ridge_ctx *cx, relaxed_variant *v)
 {
     ridge_relaxation *line = &v->line;
     ridge_train_result result;
@@ -337,7 +147,7 @@ static ridge_status search_variant(ridge_ctx *cx, variant *v)
 
 /* Of larger slices only the smallest is told: those beyond it are not searched, however
  * far the others are. */
-static bool is_beyond(relaxer *r, const variant *v)
+static bool is_beyond(relaxer *r, const relaxed_variant *v)
 {
     ridge_lock_take(r->lock);
     const bool is_larger = v->request.slice->chips > r->fitting;
@@ -345,7 +155,7 @@ static bool is_beyond(relaxer *r, const variant *v)
     return r->best == NULL && is_larger;
 }
 
-static void learn_fitting(relaxer *r, const variant *v)
+static void learn_fitting(relaxer *r, const relaxed_variant *v)
 {
     const int64_t chips = v->request.slice->chips;
     if (r->best != NULL || !v->line.has_best || chips == r->request->slice->chips)
@@ -358,7 +168,7 @@ static void learn_fitting(relaxer *r, const variant *v)
 static void run(void *payload, int64_t item, int worker)
 {
     relaxer *r = payload;
-    variant *v = &r->variants[item];
+    relaxed_variant *v = &r->variants[item];
     if (is_beyond(r, v))
         return;
     ridge_ctx *cx = ridge_ctx_open();
@@ -396,7 +206,7 @@ static int collect(const relaxer *r, ridge_relaxation *out)
     int n = 0;
     bool has_slice = false;
     for (int i = 0; i < r->n; i++) {
-        const variant *v = &r->variants[i];
+        const relaxed_variant *v = &r->variants[i];
         const bool is_slice =
             r->best == NULL && v->request.slice->chips != r->request->slice->chips;
         if (!v->line.has_best || (is_slice && has_slice))
@@ -428,8 +238,7 @@ ridge_status ridge_train_relax(ridge_ctx *cx, const ridge_catalog *catalog,
     r->best = best;
     r->fitting = INT64_MAX;
     RIDGE_TRY(ridge_lock_open(cx, &r->lock));
-    add_freedoms(r);
-    add_choices(r);
+    add_knobs(r);
     RIDGE_TRY(add_purchases(r));
     add_batches(r);
     add_slices(r);
