@@ -56,6 +56,15 @@ static ridge_status search_quicker(const share_desk *d, int pool, int64_t seqs,
     return RIDGE_OK;
 }
 
+static void keep_deal(share_desk *d, const fleet_deal_out *deal,
+                      const ridge_train_price *found, double slowest_s)
+{
+    d->best_s = slowest_s;
+    d->best_deal = *deal;
+    for (int p = 0; p < d->fc->n; p++)
+        d->best[p] = found[p];
+}
+
 /* Keep a deal if it is better than the best so far: one pool that is not leaves the
  * others out of question. */
 static ridge_status try_deal(share_desk *d, const fleet_deal_out *deal)
@@ -69,10 +78,7 @@ static ridge_status try_deal(share_desk *d, const fleet_deal_out *deal)
             return RIDGE_OK;
         slowest_s = fmax(slowest_s, found[p].step_time_s);
     }
-    d->best_s = slowest_s;
-    d->best_deal = *deal;
-    for (int p = 0; p < d->fc->n; p++)
-        d->best[p] = found[p];
+    keep_deal(d, deal, found, slowest_s);
     return RIDGE_OK;
 }
 
@@ -98,12 +104,8 @@ static ridge_status search_deal(share_desk *d, const fleet_deal_out *deal)
         found[p] = result.layouts[0];
         slowest_s = fmax(slowest_s, found[p].step_time_s);
     }
-    if (!(slowest_s < d->best_s))
-        return RIDGE_OK;
-    d->best_s = slowest_s;
-    d->best_deal = *deal;
-    for (int p = 0; p < d->fc->n; p++)
-        d->best[p] = found[p];
+    if (slowest_s < d->best_s)
+        keep_deal(d, deal, found, slowest_s);
     return RIDGE_OK;
 }
 
@@ -204,20 +206,23 @@ typedef struct fleet_trial {
     double slowest_s;
 } fleet_trial;
 
-/* Take @p seqs of a pool, the rest with another, if that is quicker than the best. */
-static ridge_status try_pair(const share_desk *d, const fleet_trial *from, int pool,
-                             int other, int64_t seqs, fleet_trial *best)
+/* Take @p seqs of a pool, the rest with any one of the others, if that is quicker than
+ * the best. */
+static ridge_status try_share(const share_desk *d, const fleet_trial *from, int pool,
+                              int64_t seqs, fleet_trial *best)
 {
-    fleet_trial t = *from;
-    t.deal.seqs[other] += t.deal.seqs[pool] - seqs;
-    t.deal.seqs[pool] = seqs;
-    if (seqs < 1 || t.deal.seqs[other] < 1)
-        return RIDGE_OK;
-    RIDGE_TRY(quick_step(d, pool, seqs, &t.steps[pool]));
-    RIDGE_TRY(quick_step(d, other, t.deal.seqs[other], &t.steps[other]));
-    t.slowest_s = t.steps[slowest_of(d, t.steps)];
-    if (t.slowest_s < best->slowest_s)
-        *best = t;
+    for (int other = 0; other < d->fc->n; other++) {
+        fleet_trial t = *from;
+        t.deal.seqs[other] += t.deal.seqs[pool] - seqs;
+        t.deal.seqs[pool] = seqs;
+        if (other == pool || seqs < 1 || t.deal.seqs[other] < 1)
+            continue;
+        RIDGE_TRY(quick_step(d, pool, seqs, &t.steps[pool]));
+        RIDGE_TRY(quick_step(d, other, t.deal.seqs[other], &t.steps[other]));
+        t.slowest_s = t.steps[slowest_of(d, t.steps)];
+        if (t.slowest_s < best->slowest_s)
+            *best = t;
+    }
     return RIDGE_OK;
 }
 
@@ -235,12 +240,8 @@ static ridge_status fill_shares(const share_desk *d, fleet_deal_out *deal)
             const ridge_layout *l = &d->layouts[p][i];
             const int64_t unit = l->dp * l->fsdp * l->microbatch_seqs;
             const int64_t below = now.deal.seqs[p] / unit * unit;
-            for (int q = 0; q < d->fc->n; q++) {
-                if (q == p)
-                    continue;
-                RIDGE_TRY(try_pair(d, &now, p, q, below, &best));
-                RIDGE_TRY(try_pair(d, &now, p, q, below + unit, &best));
-            }
+            RIDGE_TRY(try_share(d, &now, p, below, &best));
+            RIDGE_TRY(try_share(d, &now, p, below + unit, &best));
         }
     }
     *deal = best.deal;
@@ -313,42 +314,50 @@ static ridge_status try_deals(share_desk *d, fleet_deal_out *deal, int pool,
 /* ---- sums -------------------------------------------------------------------------
  */
 
-static void add_up(const fleet_case *fc, ridge_fleet_replicas *r)
+/* FLOP/s that the MFU of a share is of. */
+static double share_peak(const fleet_case *fc, const ridge_fleet_share *share)
+{
+    const ridge_slice *slice = &fc->slices[share->pool];
+    const ridge_policy *policy = fc->pools[share->pool].policy;
+    return (double)slice->chips * ridge_policy_mfu_peak(policy, slice->chip, NULL);
+}
+
+/* How full the chips of a share are. */
+static double share_fullness(const fleet_case *fc, const ridge_fleet_share *share)
+{
+    return share->price.peak_memory_bytes / fc->slices[share->pool].chip->hbm_bytes;
+}
+
+/* The share whose step the others wait for, and (the last of) the fullest. */
+static void find_extremes(const fleet_case *fc, ridge_fleet_replicas *r, int *fullest)
+{
+    *fullest = 0;
+    for (int i = 1; i < r->n; i++) {
+        const ridge_fleet_share *share = &r->shares[i];
+        if (share->price.step_time_s > r->shares[r->slowest].price.step_time_s)
+            r->slowest = i;
+        if (share_fullness(fc, share) >= share_fullness(fc, &r->shares[*fullest]))
+            *fullest = i;
+    }
+}
+
+/* Work of all shares in a step. */
+static void add_work(const fleet_case *fc, ridge_fleet_replicas *r)
 {
     ridge_train_price *sum = &r->price;
     double tokens = 0;
     double flops = 0;
     double hfu = 0;
-    double most = 0;
-    int64_t padded = 0;
+    sum->padded_seqs = 0;
     for (int i = 0; i < r->n; i++) {
         const ridge_train_price *p = &r->shares[i].price;
-        const ridge_slice *slice = &fc->slices[r->shares[i].pool];
-        const double peak = (double)slice->chips *
-                            ridge_policy_mfu_peak(fc->pools[r->shares[i].pool].policy,
-                                                  slice->chip, NULL);
-        r->slowest =
-            p->step_time_s > r->shares[r->slowest].price.step_time_s ? i : r->slowest;
+        const double peak = share_peak(fc, &r->shares[i]);
         tokens += (double)r->shares[i].batch_seqs * fc->pools[0].seq_tokens;
         flops += p->mfu * peak * p->step_time_s;
         hfu += p->hfu * peak * p->step_time_s;
-        padded += p->padded_seqs;
-        most = fmax(most, p->peak_memory_bytes / slice->chip->hbm_bytes);
-    }
-    *sum = r->shares[r->slowest].price;
-    for (int i = 0; i < r->n; i++) {
-        ridge_train_price *p = &r->shares[i].price;
-        r->shares[i].waiting = 1 - p->step_time_s / sum->step_time_s;
-        sum->bound_step_time_s = fmax(sum->bound_step_time_s, p->bound_step_time_s);
-        if (p->peak_memory_bytes / fc->slices[r->shares[i].pool].chip->hbm_bytes >=
-            most) {
-            sum->memory = p->memory;
-            sum->peak_memory_bytes = p->peak_memory_bytes;
-            sum->fullest_stage = p->fullest_stage;
-        }
+        sum->padded_seqs += p->padded_seqs;
     }
     const double chips = (double)fc->chips;
-    sum->padded_seqs = padded;
     sum->tokens_per_s_per_chip = tokens / sum->step_time_s / chips;
     sum->model_flops_per_s_per_chip = flops / sum->step_time_s / chips;
     sum->mfu = flops / sum->step_time_s / fc->peak_flops_per_s;
@@ -360,6 +369,25 @@ static void add_up(const fleet_case *fc, ridge_fleet_replicas *r)
     const double seconds = ceil(fc->request->total_tokens / tokens) * sum->step_time_s;
     sum->days = seconds / RIDGE_DAY_S;
     sum->chip_hours = seconds / RIDGE_HOUR_S * chips;
+}
+
+/* The fleet's price: the step of the slowest share, the memory of the fullest. */
+static void add_up(const fleet_case *fc, ridge_fleet_replicas *r)
+{
+    ridge_train_price *sum = &r->price;
+    int fullest;
+    find_extremes(fc, r, &fullest);
+    const ridge_train_price *full = &r->shares[fullest].price;
+    *sum = r->shares[r->slowest].price;
+    sum->memory = full->memory;
+    sum->peak_memory_bytes = full->peak_memory_bytes;
+    sum->fullest_stage = full->fullest_stage;
+    for (int i = 0; i < r->n; i++) {
+        const ridge_train_price *p = &r->shares[i].price;
+        r->shares[i].waiting = 1 - p->step_time_s / sum->step_time_s;
+        sum->bound_step_time_s = fmax(sum->bound_step_time_s, p->bound_step_time_s);
+    }
+    add_work(fc, r);
 }
 
 /* ---- the calls --------------------------------------------------------------------
