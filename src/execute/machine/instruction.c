@@ -341,20 +341,26 @@ void ridge__unroll_emit(unroll_work *w, ridge__list_kind kind, int op,
     list->n++;
 }
 
+static ridge_status emit_block(unroll_work *w, int index, int64_t repetition)
+{
+    const ridge_program *program = w->u.partition->program;
+    const ridge_block *block = &program->blocks[index];
+    if (block->is_backward)
+        RIDGE_TRY(ridge__unroll_again(w, index, repetition));
+    for (int i = block->first_op; i < block->first_op + block->n_ops; i++) {
+        if (program->ops[i].n_outputs > 0 || program->ops[i].n_inputs > 0)
+            ridge__unroll_emit(w, w->list_of[i], i, repetition, false);
+    }
+    return RIDGE_OK;
+}
+
 /* All instructions; once to count them, once to write them. */
 static ridge_status emit_all(unroll_work *w)
 {
     const ridge_program *program = w->u.partition->program;
     for (int b = 0; b < program->n_blocks; b++) {
-        const ridge_block *block = &program->blocks[b];
-        for (int64_t r = 0; r < block->repeat; r++) {
-            if (block->is_backward)
-                RIDGE_TRY(ridge__unroll_again(w, b, r));
-            for (int i = block->first_op; i < block->first_op + block->n_ops; i++) {
-                if (program->ops[i].n_outputs > 0 || program->ops[i].n_inputs > 0)
-                    ridge__unroll_emit(w, w->list_of[i], i, r, false);
-            }
-        }
+        for (int64_t r = 0; r < program->blocks[b].repeat; r++)
+            RIDGE_TRY(emit_block(w, b, r));
     }
     return RIDGE_OK;
 }

@@ -423,6 +423,15 @@ ridge_status ridge__machine_run(ridge__machine *m, ridge__flight *flight,
     return RIDGE_OK;
 }
 
+static bool writes(const ridge__machine *m, const ridge__instruction *i, int value)
+{
+    for (int o = 0; o < m->program->ops[i->op].n_outputs; o++) {
+        if (i->out[o] == value)
+            return true;
+    }
+    return false;
+}
+
 /* Whether an instruction is the first of a microbatch that writes a value. */
 static bool is_first_writer(const ridge__machine *m, ridge__list_kind kind, int index,
                             int value)
@@ -431,11 +440,8 @@ static bool is_first_writer(const ridge__machine *m, ridge__list_kind kind, int 
         const ridge__list *list = &m->unrolled.lists[l];
         const int end = l == (int)kind ? index : list->n;
         for (int i = 0; i < end; i++) {
-            const ridge_operation *op = &m->program->ops[list->at[i].op];
-            for (int o = 0; o < op->n_outputs; o++) {
-                if (list->at[i].out[o] == value)
-                    return false;
-            }
+            if (writes(m, &list->at[i], value))
+                return false;
         }
     }
     return true;

@@ -47,6 +47,19 @@ static ridge_status read_place(launch_sheet *s, launch_field field, bool *is_kep
     return RIDGE_OK;
 }
 
+/* The same of the groups that a tensor is part of: they may name its place instead. */
+static ridge_status read_group_place(launch_sheet *s, launch_field field, bool *is_kept,
+                                     bool *is_offloaded)
+{
+    for (size_t g = 0; g < RIDGE_COUNT_OF(groups); g++) {
+        for (int p = 0; p < groups[g].n; p++) {
+            if (groups[g].parts[p] == field && !*is_kept)
+                RIDGE_TRY(read_place(s, groups[g].both, is_kept, is_offloaded));
+        }
+    }
+    return RIDGE_OK;
+}
+
 ridge_status launch_tensors_read(launch_sheet *s, ridge_knobs *k)
 {
     ridge_remat_ops known, kept = 0;
@@ -56,12 +69,7 @@ ridge_status launch_tensors_read(launch_sheet *s, ridge_knobs *k)
         bool is_kept = false;
         ridge_remat_ops ops;
         RIDGE_TRY(read_place(s, tensors[i].field, &is_kept, &is_offloaded));
-        for (size_t g = 0; g < RIDGE_COUNT_OF(groups); g++) {
-            for (int p = 0; p < groups[g].n; p++) {
-                if (groups[g].parts[p] == tensors[i].field && !is_kept)
-                    RIDGE_TRY(read_place(s, groups[g].both, &is_kept, &is_offloaded));
-            }
-        }
+        RIDGE_TRY(read_group_place(s, tensors[i].field, &is_kept, &is_offloaded));
         RIDGE_TRY(ops_of(s->cx, i, &ops));
         kept |= is_kept ? ops : 0;
     }

@@ -344,6 +344,17 @@ static ridge_status build_graph(growth *g)
     return RIDGE_OK;
 }
 
+static void mark_called(const ridge_hlo_computation *from, bool *is_called)
+{
+    for (int k = 0; k < from->n; k++) {
+        const ridge_hlo_instruction *i = &from->instructions[k];
+        for (int j = 0; j < i->n_called; j++) {
+            if (i->called[j] >= 0)
+                is_called[i->called[j]] = true;
+        }
+    }
+}
+
 /* Of a text that was cut before its entry: what nothing that is left calls. */
 static ridge_status push_orphans(growth *g)
 {
@@ -352,15 +363,8 @@ static ridge_status push_orphans(growth *g)
         ridge_new(ridge_ctx_scratch(g->cx), bool, (size_t)m->n_computations);
     if (is_called == NULL)
         return ridge_fail_nomem(g->cx);
-    for (int c = 0; c < m->n_computations; c++) {
-        for (int k = 0; k < m->computations[c].n; k++) {
-            const ridge_hlo_instruction *i = &m->computations[c].instructions[k];
-            for (int j = 0; j < i->n_called; j++) {
-                if (i->called[j] >= 0)
-                    is_called[i->called[j]] = true;
-            }
-        }
-    }
+    for (int c = 0; c < m->n_computations; c++)
+        mark_called(&m->computations[c], is_called);
     for (int c = 0; c < m->n_computations; c++) {
         if (is_called[c] || m->computations[c].n == 0)
             continue;

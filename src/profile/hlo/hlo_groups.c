@@ -148,6 +148,18 @@ static ridge_status read_mesh(text_cursor *c, named_mesh *out)
     return RIDGE_OK;
 }
 
+/* @return index of the axis that is named next; the mesh's number of axes: none is */
+static int take_axis(text_cursor *c, const named_mesh *mesh)
+{
+    ridge_str name;
+    int axis = 0;
+    if (!take_name(c, &name))
+        return mesh->sizes.n;
+    while (axis < mesh->sizes.n && !ridge_str_equal(mesh->names[axis], name))
+        axis++;
+    return axis;
+}
+
 /* The mesh read so that the axes of a group come last, in the order named. */
 static ridge_status read_axes(text_cursor *c, const named_mesh *mesh, iota_array *out,
                               int64_t *size)
@@ -157,16 +169,9 @@ static ridge_status read_axes(text_cursor *c, const named_mesh *mesh, iota_array
     *size = 1;
     RIDGE_TRY(text_cursor_want(c, "{", "before the axes of the groups"));
     while (!text_cursor_take(c, "}")) {
-        ridge_str name;
-        int axis = mesh->sizes.n;
         if (n > 0)
             RIDGE_TRY(text_cursor_want(c, ",", "between axes"));
-        if (take_name(c, &name)) {
-            for (axis = 0; axis < mesh->sizes.n; axis++) {
-                if (ridge_str_equal(mesh->names[axis], name))
-                    break;
-            }
-        }
+        const int axis = take_axis(c, mesh);
         if (axis == mesh->sizes.n || is_named[axis])
             return text_cursor_fail(c, "an axis of the mesh is wanted, each once");
         is_named[axis] = true;

@@ -348,35 +348,41 @@ static ridge_status put_results(mlir_reader *r, const mlir_head *head, hlo_list 
     return RIDGE_OK;
 }
 
-/* A module for each function, with all computations in it. */
+/* The module of a function, with all computations in it. */
+static ridge_status add_module(mlir_reader *r, const ridge_hlo_module *whole,
+                               const mlir_head *head, hlo_list *modules)
+{
+    const ridge_hlo_attribute *meshes =
+        (const ridge_hlo_attribute *)(const void *)r->attributes.items;
+    hlo_list own = {.size = sizeof(ridge_hlo_attribute)};
+    ridge_hlo_module *m = hlo_list_push(ridge_ctx_arena(r->b.cx), modules);
+    if (m == NULL)
+        return ridge_fail_nomem(r->b.cx);
+    *m = *whole;
+    m->name = head->name;
+    m->entry = head->computation;
+    m->n_instructions = whole->computations[m->entry].n;
+    for (int a = 0; a < r->attributes.n; a++) {
+        ridge_hlo_attribute *mesh = hlo_list_push(r->b.scratch, &own);
+        if (mesh == NULL)
+            return ridge_fail_nomem(r->b.cx);
+        *mesh = meshes[a];
+    }
+    RIDGE_TRY(put_results(r, head, &own));
+    m->attributes = hlo_list_copy(r->b.arena, &own);
+    m->n_attributes = own.n;
+    return m->attributes == NULL ? ridge_fail_nomem(r->b.cx) : RIDGE_OK;
+}
+
+/* One for each function, main first. */
 static ridge_status add_modules(mlir_reader *r, const ridge_hlo_module *whole,
                                 hlo_list *modules)
 {
     const mlir_head *heads = (const mlir_head *)(const void *)r->functions.items;
     for (int pass = 0; pass < 2; pass++) {
         for (int k = 0; k < r->functions.n; k++) {
-            if (ridge_str_is(heads[k].name, "main") != (pass == 0))
-                continue;
-            ridge_hlo_module *m = hlo_list_push(ridge_ctx_arena(r->b.cx), modules);
-            hlo_list own = {.size = sizeof(ridge_hlo_attribute)};
-            if (m == NULL)
-                return ridge_fail_nomem(r->b.cx);
-            *m = *whole;
-            m->name = heads[k].name;
-            m->entry = heads[k].computation;
-            m->n_instructions = whole->computations[m->entry].n;
-            for (int a = 0; a < r->attributes.n; a++) {
-                ridge_hlo_attribute *mesh = hlo_list_push(r->b.scratch, &own);
-                if (mesh == NULL)
-                    return ridge_fail_nomem(r->b.cx);
-                *mesh =
-                    ((const ridge_hlo_attribute *)(const void *)r->attributes.items)[a];
-            }
-            RIDGE_TRY(put_results(r, &heads[k], &own));
-            m->attributes = hlo_list_copy(r->b.arena, &own);
-            m->n_attributes = own.n;
-            if (m->attributes == NULL)
-                return ridge_fail_nomem(r->b.cx);
+            if (ridge_str_is(heads[k].name, "main") == (pass == 0))
+                RIDGE_TRY(add_module(r, whole, &heads[k], modules));
         }
     }
     return RIDGE_OK;

@@ -11,9 +11,25 @@
 /* ---- dims and factors -------------------------------------------------------------
  */
 
-static int64_t ways_of(const ridge_mesh *mesh, const ridge_dim_axes *axes)
+/* A factor at its place in an array. */
+typedef struct factor_place {
+    int dim, nth, factor;
+} factor_place;
+
+static const factor_place BEFORE_FIRST = {.nth = -1};
+
+/* The next one, dim by dim, outermost first. @return false: there is none */
+static bool next_factor(const spmd_tensor *t, factor_place *at)
 {
-    return ridge_dim_ways(mesh, axes);
+    at->nth++;
+    while (at->dim < t->n && at->nth == t->dims[at->dim].n) {
+        at->dim++;
+        at->nth = 0;
+    }
+    if (at->dim == t->n)
+        return false;
+    at->factor = t->dims[at->dim].factors[at->nth];
+    return true;
 }
 
 static int64_t gcd(int64_t a, int64_t b)
@@ -24,6 +40,16 @@ static int64_t gcd(int64_t a, int64_t b)
         b = rest;
     }
     return a;
+}
+
+/* Remember the first axis of which a dim wants a part. @param split  NULL: nobody asks
+ */
+static void note_split(spmd *split, int axis, int64_t part)
+{
+    if (split == NULL || part <= 1 || split->split_axis >= 0)
+        return;
+    split->split_axis = axis;
+    split->split_outer = part;
 }
 
 void spmd_factors_of(const spmd *m, const spmd_op *op, int tensor, ridge_dim_axes *out,
@@ -43,11 +69,7 @@ void spmd_factors_of(const spmd *m, const spmd_op *op, int tensor, ridge_dim_axe
                 left = spmd_factor_at(op, dim->factors[++at])->size;
             const bool is_last = at + 1 == dim->n;
             if (!is_last && left % size != 0) {
-                const int64_t part = gcd(left, size);
-                if (split && part > 1 && split->split_axis < 0) {
-                    split->split_axis = axis;
-                    split->split_outer = part;
-                }
+                note_split(split, axis, gcd(left, size));
                 break; /* the axis lies across two factors */
             }
             ridge_dim_axes *to = &out[dim->factors[at]];
@@ -72,7 +94,8 @@ ridge_sharding spmd_sharding_of(const spmd *m, const spmd_op *op, int tensor,
             for (int a = 0; a < from->n && s.dims[d].n < RIDGE_MESH_AXIS_MAX; a++)
                 s.dims[d].axes[s.dims[d].n++] = from->axes[a];
             /* what lies within is contiguous only when this is cut entirely */
-            if (ways_of(&m->mesh, from) != spmd_factor_at(op, dim->factors[k])->size)
+            if (ridge_dim_ways(&m->mesh, from) !=
+                spmd_factor_at(op, dim->factors[k])->size)
                 break;
         }
     }
@@ -131,12 +154,9 @@ static bool can_spread(const spread *s, const spmd_op *op, int f, int axis)
         const spmd_value *v = spmd_value_at(s->m, op->tensors[t].value);
         if (ridge_sharding_axes(&v->sharding) & 1U << axis)
             continue;
-        for (int d = 0; d < op->tensors[t].n; d++) {
-            const spmd_dim *dim = &op->tensors[t].dims[d];
-            for (int k = 0; k < dim->n && v->open & 1U << d; k++) {
-                if (dim->factors[k] == f)
-                    return true;
-            }
+        for (factor_place at = BEFORE_FIRST; next_factor(&op->tensors[t], &at);) {
+            if (at.factor == f && v->open & 1U << at.dim)
+                return true;
         }
     }
     return false;
@@ -144,11 +164,8 @@ static bool can_spread(const spread *s, const spmd_op *op, int f, int axis)
 
 static void read_own(spread *s, const spmd_op *op, int tensor)
 {
-    const spmd_tensor *t = &op->tensors[tensor];
-    for (int d = 0; d < t->n; d++) {
-        for (int k = 0; k < t->dims[d].n; k++)
-            s->own[t->dims[d].factors[k]].n = 0;
-    }
+    for (factor_place at = BEFORE_FIRST; next_factor(&op->tensors[tensor], &at);)
+        s->own[at.factor].n = 0;
     spmd_factors_of(s->m, op, tensor, s->own, s->m);
 }
 
@@ -158,12 +175,30 @@ static void limit_sideways(spread *s, const spmd_op *op)
     for (int t = op->n_operands; t < op->n; t++) {
         const spmd_value *v = spmd_value_at(s->m, op->tensors[t].value);
         read_own(s, op, t);
-        for (int d = 0; d < op->tensors[t].n; d++) {
-            for (int k = 0; k < op->tensors[t].dims[d].n; k++) {
-                const int f = op->tensors[t].dims[d].factors[k];
-                if (!(v->open & 1U << d) && s->own[f].n < s->merged[f].n)
-                    s->merged[f].n = s->own[f].n;
-            }
+        for (factor_place at = BEFORE_FIRST; next_factor(&op->tensors[t], &at);) {
+            const int f = at.factor;
+            if (!(v->open & 1U << at.dim) && s->own[f].n < s->merged[f].n)
+                s->merged[f].n = s->own[f].n;
+        }
+    }
+}
+
+/* Whether the arrays of factor f have to yield an axis to those of g. */
+static bool yields(const spread *s, int f, int g)
+{
+    return f != g &&
+           (s->weight[f] < s->weight[g] || (s->weight[f] == s->weight[g] && f > g));
+}
+
+/* Take from factor f what lies from an axis on that g has as well, and can spread. */
+static void yield_axes(spread *s, const spmd_op *op, int f, int g)
+{
+    ridge_dim_axes *from = &s->merged[f];
+    const ridge_dim_axes *to = &s->merged[g];
+    for (int a = 0; a < from->n; a++) {
+        for (int b = 0; b < to->n; b++) {
+            if (to->axes[b] == from->axes[a] && can_spread(s, op, g, to->axes[b]))
+                from->n = a;
         }
     }
 }
@@ -173,17 +208,8 @@ static void part_axes(spread *s, const spmd_op *op)
 {
     for (int f = 0; f < op->factors.n; f++) {
         for (int g = 0; g < op->factors.n; g++) {
-            if (f == g || s->weight[f] > s->weight[g] ||
-                (s->weight[f] == s->weight[g] && f < g))
-                continue;
-            for (int a = 0; a < s->merged[f].n; a++) {
-                bool is_taken = false;
-                for (int b = 0; b < s->merged[g].n; b++)
-                    is_taken |= s->merged[g].axes[b] == s->merged[f].axes[a] &&
-                                can_spread(s, op, g, s->merged[f].axes[a]);
-                if (is_taken)
-                    s->merged[f].n = a;
-            }
+            if (yields(s, f, g))
+                yield_axes(s, op, f, g);
         }
     }
 }
@@ -251,12 +277,8 @@ static ridge_status spread_op(spread *s, const spmd_op *op)
         const spmd_value *v = spmd_value_at(s->m, op->tensors[t].value);
         const double weight = op->tensors[t].n ? ridge_hlo_shape_elements(v->shape) : 0;
         read_own(s, op, t);
-        for (int d = 0; d < op->tensors[t].n; d++) {
-            for (int k = 0; k < op->tensors[t].dims[d].n; k++) {
-                const int f = op->tensors[t].dims[d].factors[k];
-                merge(s, f, &s->own[f], weight);
-            }
-        }
+        for (factor_place at = BEFORE_FIRST; next_factor(&op->tensors[t], &at);)
+            merge(s, at.factor, &s->own[at.factor], weight);
     }
     limit_sideways(s, op);
     part_axes(s, op);

@@ -244,6 +244,17 @@ static void take_batch(spmd *m, spmd_op *op, int n)
     }
 }
 
+/* Ways that a barrier is open, of its own attribute or of the frontend's. */
+static void take_barrier(spmd_op *op, const ridge_hlo_instruction *i)
+{
+    const ridge_str frontend = ridge_hlo_attribute_of(i, "frontend_attributes");
+    ridge_str way = ridge_hlo_attribute_of(i, "allowed_direction");
+    way = way.p ? way : hlo_field_of(frontend, "xla.sdy.allowed_direction");
+    const bool is_both = hlo_text_has(way, "BOTH");
+    op->is_one_way[0] = !is_both && !hlo_text_has(way, "FORWARD");
+    op->is_one_way[1] = !is_both && !hlo_text_has(way, "BACKWARD");
+}
+
 static void take_call(spmd *m, spmd_op *op, const ridge_hlo_instruction *i)
 {
     static const char *const names[] = {"Sharding",
@@ -265,14 +276,8 @@ static void take_call(spmd *m, spmd_op *op, const ridge_hlo_instruction *i)
         "__cudnn$fmha",    "fmha", "mha", "attention", "__cudnn$norm", "Cholesky",
         "TriangularSolve", "Eigh", "Qr",  "TopK",      "mhlo.topk"};
     const ridge_str target = hlo_target_of(i);
-    if (ridge_str_is(target, "xla.sdy.PropagationBarrier")) {
-        const ridge_str frontend = ridge_hlo_attribute_of(i, "frontend_attributes");
-        ridge_str way = ridge_hlo_attribute_of(i, "allowed_direction");
-        way = way.p ? way : hlo_field_of(frontend, "xla.sdy.allowed_direction");
-        const bool is_both = hlo_text_has(way, "BOTH");
-        op->is_one_way[0] = !is_both && !hlo_text_has(way, "FORWARD");
-        op->is_one_way[1] = !is_both && !hlo_text_has(way, "BACKWARD");
-    }
+    if (ridge_str_is(target, "xla.sdy.PropagationBarrier"))
+        take_barrier(op, i);
     if (is_one_of(target, names, RIDGE_COUNT_OF(names))) {
         take_alike(m, op);
         return;

@@ -259,6 +259,17 @@ int ridge__lower_lightning(ridge__lower *l, int h)
 
 /* ---- state space ----------------------------------------------------------------- */
 
+/* A product from D, with a bias where the mixer's products have one. */
+static int map_biased(ridge__lower *l, int h, const char *out, const char *weight,
+                      ridge__dims to)
+{
+    return map_from_d(l, h,
+                      (ridge__map){.out = out,
+                                   .weight = weight,
+                                   .to = to,
+                                   .has_bias = l->layer->mixer.has_proj_bias});
+}
+
 int ridge__lower_ssm(ridge__lower *l, int h)
 {
     const ridge_mixer *m = &l->layer->mixer;
@@ -270,23 +281,11 @@ int ridge__lower_ssm(ridge__lower *l, int h)
                          .p = ridge__lower_dim(l, "P", m->head_dim)};
     const ridge__dims keys = RIDGE__DIMS(d.k, d.a), values = RIDGE__DIMS(d.n, d.p);
     const ridge__dims heads = RIDGE__DIMS(d.n);
-    const int z = map_from_d(
-        l, h,
-        (ridge__map){.out = "z", .weight = "wz", .to = values, .has_bias = has_bias});
-    int x = map_from_d(
-        l, h,
-        (ridge__map){
-            .out = "x_in", .weight = "wx", .to = values, .has_bias = has_bias});
-    int b = map_from_d(
-        l, h,
-        (ridge__map){.out = "b", .weight = "wb", .to = keys, .has_bias = has_bias});
-    int c = map_from_d(
-        l, h,
-        (ridge__map){.out = "c", .weight = "wc", .to = keys, .has_bias = has_bias});
-    const int raw = map_from_d(
-        l, h,
-        (ridge__map){
-            .out = "decay_raw", .weight = "wdt", .to = heads, .has_bias = has_bias});
+    const int z = map_biased(l, h, "z", "wz", values);
+    int x = map_biased(l, h, "x_in", "wx", values);
+    int b = map_biased(l, h, "b", "wb", keys);
+    int c = map_biased(l, h, "c", "wc", keys);
+    const int raw = map_biased(l, h, "decay_raw", "wdt", heads);
     x = smoothed(l, "x", "x_smooth", x, values);
     b = smoothed(l, "b", "b_smooth", b, keys);
     c = smoothed(l, "c", "c_smooth", c, keys);
@@ -313,15 +312,9 @@ int ridge__lower_convolution(ridge__lower *l, int h)
     const bool has_bias = m->has_proj_bias;
     l->part = RIDGE_PART_ATTENTION;
     const ridge__dims inner = RIDGE__DIMS(ridge__lower_dim(l, "I", l->model->d_model));
-    const int b = map_from_d(
-        l, h,
-        (ridge__map){.out = "b", .weight = "wb", .to = inner, .has_bias = has_bias});
-    const int c = map_from_d(
-        l, h,
-        (ridge__map){.out = "c", .weight = "wc", .to = inner, .has_bias = has_bias});
-    const int x = map_from_d(
-        l, h,
-        (ridge__map){.out = "x_in", .weight = "wx", .to = inner, .has_bias = has_bias});
+    const int b = map_biased(l, h, "b", "wb", inner);
+    const int c = map_biased(l, h, "c", "wc", inner);
+    const int x = map_biased(l, h, "x_in", "wx", inner);
     int y = ridge__lower_function(l, "bx", RIDGE_FUNCTION_MULTIPLY, b, x);
     y = ridge__lower_taps(l, "bx", y, inner, m->has_conv_bias);
     y = ridge__lower_function(l, "cy", RIDGE_FUNCTION_MULTIPLY, c, y);

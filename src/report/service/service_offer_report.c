@@ -254,15 +254,53 @@ void ridge_service_offer_write_html(ridge_ctx *cx, const ridge_service_offer_vie
     ridge_sections s = {0};
     ridge_chart chart;
     build(cx, view, &s);
-    ridge_html_begin(out, s.title, s.subtitle);
+    ridge__page_begin(&s, out);
     if (make_chart(cx, view, &chart))
         ridge_html_chart(out, &chart);
-    ridge__sections_write_html(&s, out);
-    ridge_html_end(out);
+    ridge__page_end(&s, out);
 }
 
 /* ---- JSON -------------------------------------------------------------------------
  */
+
+static void set_slice(ridge_ctx *cx, const ridge_service_offer *o, ridge_json *row)
+{
+    ridge_json_set_text(row, "slice", o->request.slice->text);
+    ridge_json_set_i64(row, "chips", o->request.slice->chips);
+    ridge_json_set_text(row, "engine", o->request.engine->name);
+    ridge_json_set_double(row, "usd_per_chip_hour", o->request.usd_per_chip_hour);
+    ridge_json_set_bool(row, "does", o->why_not == NULL);
+    if (o->why_not != NULL)
+        ridge_json_set_text(row, "why_not", o->why_not);
+    else
+        ridge_json_set(row, "best",
+                       ridge_service_price_to_json(cx, &o->request, &o->best));
+}
+
+static void set_best(ridge_ctx *cx, const ridge_service_offer_study *study,
+                     ridge_json *object)
+{
+    ridge_json *best = ridge_json_set_object(cx, object, "best");
+    for (int aim = 0; aim < RIDGE_SERVICE_AIM_COUNT; aim++) {
+        const int i = study->best_of[aim];
+        ridge_json_set_text(best, ridge_service_aim_text((ridge_service_aim)aim),
+                            i < 0 ? NULL : study->offers[i].request.slice->text);
+    }
+}
+
+static void set_front(ridge_ctx *cx, const ridge_service_offer_study *study,
+                      ridge_json *object)
+{
+    ridge_json *front = ridge_json_set_array(cx, object, "front");
+    for (int i = 0; i < study->n_front; i++) {
+        const ridge_service_offer *o = &study->offers[study->front[i].offer];
+        const ridge_service_price *price = &o->front[study->front[i].point];
+        ridge_json *row = ridge_json_push_object(cx, front);
+        ridge_json_set_text(row, "slice", o->request.slice->text);
+        ridge_json_set(row, "deployment",
+                       ridge_service_price_to_json(cx, &o->request, price));
+    }
+}
 
 void ridge_service_offer_write_json(ridge_ctx *cx, const ridge_service_offer_view *v,
                                     ridge_json *object)
@@ -274,38 +312,10 @@ void ridge_service_offer_write_json(ridge_ctx *cx, const ridge_service_offer_vie
     ridge_json_set_double(object, "output_tokens", r->work.output_tokens);
     ridge_json_set_text(object, "aim", ridge_service_aim_text(r->aim));
     ridge_json *slices = ridge_json_set_array(cx, object, "slices");
-    for (int i = 0; i < study->n; i++) {
-        const ridge_service_offer *o = &study->offers[i];
-        ridge_json *row = ridge_json_push_object(cx, slices);
-        ridge_json_set_text(row, "slice", o->request.slice->text);
-        ridge_json_set_i64(row, "chips", o->request.slice->chips);
-        ridge_json_set_text(row, "engine", o->request.engine->name);
-        ridge_json_set_double(row, "usd_per_chip_hour", o->request.usd_per_chip_hour);
-        ridge_json_set_bool(row, "does", o->why_not == NULL);
-        if (o->why_not != NULL)
-            ridge_json_set_text(row, "why_not", o->why_not);
-        else
-            ridge_json_set(row, "best",
-                           ridge_service_price_to_json(cx, &o->request, &o->best));
-    }
-    ridge_json *best = ridge_json_set_object(cx, object, "best");
-    for (int aim = 0; aim < RIDGE_SERVICE_AIM_COUNT; aim++) {
-        const char *key = ridge_service_aim_text((ridge_service_aim)aim);
-        if (study->best_of[aim] >= 0)
-            ridge_json_set_text(best, key,
-                                study->offers[study->best_of[aim]].request.slice->text);
-        else
-            ridge_json_set_null(best, key);
-    }
-    ridge_json *front = ridge_json_set_array(cx, object, "front");
-    for (int i = 0; i < study->n_front; i++) {
-        const ridge_service_offer *o = &study->offers[study->front[i].offer];
-        ridge_json *row = ridge_json_push_object(cx, front);
-        ridge_json_set_text(row, "slice", o->request.slice->text);
-        ridge_json_set(row, "deployment",
-                       ridge_service_price_to_json(cx, &o->request,
-                                                   &o->front[study->front[i].point]));
-    }
+    for (int i = 0; i < study->n; i++)
+        set_slice(cx, &study->offers[i], ridge_json_push_object(cx, slices));
+    set_best(cx, study, object);
+    set_front(cx, study, object);
     ridge_json *search = ridge_json_set_object(cx, object, "search");
     ridge_json_set_i64(search, "covered", study->covered);
     ridge_json_set_double(search, "seconds", study->seconds);

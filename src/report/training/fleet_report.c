@@ -233,6 +233,27 @@ static void add_ways(ridge_ctx *cx, const ridge_fleet_view *v, ridge_sections *s
                                "layers.");
 }
 
+static void add_share(ridge_ctx *cx, const ridge_fleet_share *share,
+                      const ridge_train_request *alone, ridge_table *t)
+{
+    const ridge_train_price *p = &share->price;
+    const double of_hbm = p->peak_memory_bytes / alone->slice->chip->hbm_bytes;
+    ridge_table_cell(t, alone->slice->text);
+    ridge_table_cell(t, ridge_format_exact(alone->slice->chips).s);
+    ridge_table_cell(t, ridge_format_exact(share->batch_seqs).s);
+    ridge_table_cell(t, ridge_format_seconds(p->step_time_s).s);
+    ridge_table_cell(t, ridge_format_percent(share->waiting).s);
+    ridge_table_cell(t, ridge_format_percent(p->mfu).s);
+    ridge_table_cell(t, ridge__layout_text(cx, &p->layout));
+    ridge_table_cellf(t, "%d", p->layout.zero_stage);
+    ridge_table_cellf(t, "%lldx%lld", (long long)p->layout.microbatch_seqs,
+                      (long long)p->microbatches);
+    ridge_table_cell(t, ridge_layout_remat_text(cx, &p->layout));
+    ridge_table_cell(t, ridge_format_bytes(p->peak_memory_bytes).s);
+    ridge_table_cell(t, ridge_format_percent(of_hbm).s);
+    ridge_table_cell(t, ridge_placement_text(cx, alone, &p->layout));
+}
+
 static void add_replicas(ridge_ctx *cx, const ridge_fleet_view *v, ridge_sections *s)
 {
     const ridge_fleet_replicas *r = &v->result->replicas;
@@ -240,27 +261,8 @@ static void add_replicas(ridge_ctx *cx, const ridge_fleet_view *v, ridge_section
         cx, s, "Replicas in each pool",
         "pool|>chips|>sequences|>step|>waits|>MFU|layout|>ZeRO|>microb.|remat|>memory|"
         ">of HBM|placement");
-    for (int i = 0; i < r->n; i++) {
-        const ridge_fleet_share *share = &r->shares[i];
-        const ridge_train_price *p = &share->price;
-        const ridge_train_request *alone = &v->result->requests[share->pool];
-        ridge_table_cell(t, alone->slice->text);
-        ridge_table_cell(t, ridge_format_exact(alone->slice->chips).s);
-        ridge_table_cell(t, ridge_format_exact(share->batch_seqs).s);
-        ridge_table_cell(t, ridge_format_seconds(p->step_time_s).s);
-        ridge_table_cell(t, ridge_format_percent(share->waiting).s);
-        ridge_table_cell(t, ridge_format_percent(p->mfu).s);
-        ridge_table_cell(t, ridge__layout_text(cx, &p->layout));
-        ridge_table_cellf(t, "%d", p->layout.zero_stage);
-        ridge_table_cellf(t, "%lldx%lld", (long long)p->layout.microbatch_seqs,
-                          (long long)p->microbatches);
-        ridge_table_cell(t, ridge_layout_remat_text(cx, &p->layout));
-        ridge_table_cell(t, ridge_format_bytes(p->peak_memory_bytes).s);
-        ridge_table_cell(t, ridge_format_percent(p->peak_memory_bytes /
-                                                 alone->slice->chip->hbm_bytes)
-                                .s);
-        ridge_table_cell(t, ridge_placement_text(cx, alone, &p->layout));
-    }
+    for (int i = 0; i < r->n; i++)
+        add_share(cx, &r->shares[i], &v->result->requests[r->shares[i].pool], t);
     const char *padding =
         r->price.padded_seqs == 0
             ? ""
@@ -346,9 +348,8 @@ void ridge_fleet_write_html(ridge_ctx *cx, const ridge_fleet_view *view, ridge_b
 {
     ridge_sections s = {0};
     build(cx, view, &s);
-    ridge_html_begin(out, s.title, s.subtitle);
+    ridge__page_begin(&s, out);
     if (view->result->n_layouts > 0)
         add_bars(cx, view, out);
-    ridge__sections_write_html(&s, out);
-    ridge_html_end(out);
+    ridge__page_end(&s, out);
 }

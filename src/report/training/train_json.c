@@ -42,6 +42,23 @@ static ridge_json *layout_to_json(ridge_ctx *cx, const ridge_train_view *v,
     return o;
 }
 
+static void set_search(ridge_ctx *cx, const ridge_train_result *result,
+                       ridge_json *object)
+{
+    ridge_json *search = ridge_json_set_object(cx, object, "search");
+    ridge_json_set_i64(search, "covered", result->covered);
+    ridge_json_set_i64(search, "priced", result->priced);
+    ridge_json_set_double(search, "seconds", result->seconds);
+    ridge_json *refused = ridge_json_set_array(cx, search, "refused");
+    for (int i = 1; i < RIDGE_FIT_COUNT; i++) {
+        if (result->refused[i] == 0)
+            continue;
+        ridge_json *why = ridge_json_push_object(cx, refused);
+        ridge_json_set_text(why, "reason", ridge_fit_text((ridge_fit)i));
+        ridge_json_set_i64(why, "layouts", result->refused[i]);
+    }
+}
+
 void ridge_train_write_json(ridge_ctx *cx, const ridge_train_view *v,
                             ridge_json *object)
 {
@@ -75,16 +92,5 @@ void ridge_train_write_json(ridge_ctx *cx, const ridge_train_view *v,
     set_thresholds(cx, v->thresholds, object);
     if (v->rooflines != NULL)
         ridge__train_rooflines_to_json(cx, v->rooflines, object);
-    ridge_json *search = ridge_json_set_object(cx, object, "search");
-    ridge_json_set_i64(search, "covered", result->covered);
-    ridge_json_set_i64(search, "priced", result->priced);
-    ridge_json_set_double(search, "seconds", result->seconds);
-    ridge_json *refused = ridge_json_set_array(cx, search, "refused");
-    for (int i = 1; i < RIDGE_FIT_COUNT; i++) {
-        if (result->refused[i] == 0)
-            continue;
-        ridge_json *why = ridge_json_push_object(cx, refused);
-        ridge_json_set_text(why, "reason", ridge_fit_text((ridge_fit)i));
-        ridge_json_set_i64(why, "layouts", result->refused[i]);
-    }
+    set_search(cx, result, object);
 }

@@ -248,14 +248,10 @@ static void add_threshold(ridge_table *t, const char *name, double value,
     ridge_table_cell(t, meaning);
 }
 
-static void add_thresholds(ridge_ctx *cx, const ridge_train_view *v, ridge_sections *s)
+/* Tokens a chip from which on replicas and shards are no longer waited for. */
+static void add_data_thresholds(ridge_ctx *cx, const ridge_thresholds *h, bool is_torus,
+                                ridge_table *t)
 {
-    const ridge_thresholds *h = v->thresholds;
-    if (h->alpha <= 0)
-        return;
-    ridge_table *t = ridge__section_add(cx, s, "Where communication begins to bind",
-                                        "threshold|>value|meaning");
-    const bool is_torus = v->request->slice->axes[0].kind == RIDGE_AXIS_TORUS;
     add_threshold(t, "alpha", h->alpha,
                   is_torus ? "FLOPs a chip does while a byte crosses one axis"
                            : "FLOPs a chip does while a byte leaves it inside a node");
@@ -269,6 +265,11 @@ static void add_thresholds(ridge_ctx *cx, const ridge_train_view *v, ridge_secti
                   ridge_sprintf(ridge_ctx_arena(cx),
                                 "tokens a chip: E / k = %s times as many",
                                 ridge_format_double(h->expert_factor).s));
+}
+
+/* Ways up to which layers are worth cutting, and mixes of that with shards. */
+static void add_cut_thresholds(const ridge_thresholds *h, bool is_torus, ridge_table *t)
+{
     if (is_torus) {
         add_threshold(t, "TP", h->tp_ways, "ways: compute bound below, on one axis");
         add_threshold(t, "TP, two axes", h->tp_ways_all_axes, "ways");
@@ -286,6 +287,11 @@ static void add_thresholds(ridge_ctx *cx, const ridge_train_view *v, ridge_secti
                   "tokens a chip");
     add_threshold(t, "best FSDP of a mix", h->fsdp_optimal, "ways, before rounding");
     add_threshold(t, "with TP", h->tp_optimal, "ways, before rounding");
+}
+
+/* How large pods, slices and models may be. */
+static void add_size_thresholds(const ridge_thresholds *h, ridge_table *t)
+{
     add_threshold(t, "batch a pod", h->pod_tokens,
                   "tokens: DP over DCN is compute bound above");
     add_threshold(t, "chips, FSDP", h->max_chips_fsdp, "most at this batch");
@@ -296,6 +302,19 @@ static void add_thresholds(ridge_ctx *cx, const ridge_train_view *v, ridge_secti
                   "most at this batch");
     add_threshold(t, "parameters, DP alone", h->dp_parameters_most,
                   "most: weights of 2 bytes, two moments of 4, on each chip");
+}
+
+static void add_thresholds(ridge_ctx *cx, const ridge_train_view *v, ridge_sections *s)
+{
+    const ridge_thresholds *h = v->thresholds;
+    if (h->alpha <= 0)
+        return;
+    ridge_table *t = ridge__section_add(cx, s, "Where communication begins to bind",
+                                        "threshold|>value|meaning");
+    const bool is_torus = v->request->slice->axes[0].kind == RIDGE_AXIS_TORUS;
+    add_data_thresholds(cx, h, is_torus, t);
+    add_cut_thresholds(h, is_torus, t);
+    add_size_thresholds(h, t);
     ridge__section_note(s, "Plain rooflines of two matmuls a layer (scaling-book-2025, "
                            "chapters 5 and 12); the times above go beyond them.");
 }
@@ -441,9 +460,8 @@ void ridge_train_write_html(ridge_ctx *cx, const ridge_train_view *view, ridge_b
 {
     ridge_sections s = {0};
     build(cx, view, &s);
-    ridge_html_begin(out, s.title, s.subtitle);
+    ridge__page_begin(&s, out);
     if (view->result->n_layouts > 0)
         add_bars(cx, view, out);
-    ridge__sections_write_html(&s, out);
-    ridge_html_end(out);
+    ridge__page_end(&s, out);
 }
