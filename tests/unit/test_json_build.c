@@ -88,6 +88,17 @@ static void numbers_have_twelve_digits(void **state)
     }
 }
 
+static void a_number_that_is_0_is_not_known(void **state)
+{
+    ridge_json *object = ridge_json_object(*state);
+    ridge_json_set_positive(object, "price", 2.5);
+    ridge_json_set_positive(object, "power", 0);
+    ridge_json_set_positive(object, "life", (double)INFINITY);
+    assert_string_equal(
+        written(*state, object),
+        "{\n  \"price\": 2.5,\n  \"power\": null,\n  \"life\": null\n}\n");
+}
+
 static void whole_numbers_are_exact(void **state)
 {
     ridge_json *list = ridge_json_array(*state);
@@ -181,6 +192,7 @@ int main(void)
         cmocka_unit_test(empty_containers_are_short),
         cmocka_unit_test(nested_values_are_indented_by_two),
         cmocka_unit_test(numbers_have_twelve_digits),
+        cmocka_unit_test(a_number_that_is_0_is_not_known),
         cmocka_unit_test(whole_numbers_are_exact),
         cmocka_unit_test(text_is_escaped),
         cmocka_unit_test(text_that_is_no_utf8_keeps_its_ascii),

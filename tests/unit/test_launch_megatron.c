@@ -296,7 +296,12 @@ static void contradictions_and_nonsense_name_their_line(void **state)
         {SIZES "--micro-batch-size 1\n--tensor-model-parallel-size 3\n",
          "run.args:2: tensor-model-parallel-size: tp x cp x pp"},
         {SIZES "--micro-batch-size 3\n--global-batch-size 8\n",
-         "run.args:2: global-batch-size: 8 is no multiple"},
+         "run.args:2: global-batch-size: 8 is no multiple of 3 x 8, the sequences of a "
+         "microbatch x data-parallel ranks: change it or micro-batch-size"},
+        {SIZES "--micro-batch-size 2 --tensor-model-parallel-size 2\n"
+               "--global-batch-size 4\n",
+         "4 is no multiple of 2 x 4, the sequences of a microbatch x data-parallel "
+         "ranks: change it, or take a slice of 4 chips"},
         {SIZES "--tensor-model-parallel-size two\n", "'two' is no number"},
         {SIZES "--tensor-model-parallel-size 0\n", "expected 1 to"},
         {SIZES "--micro-batch-size $MBS\n", "is a variable without a value"},

@@ -398,7 +398,9 @@ static void what_is_wrong_names_its_line(void **state)
     } cases[] = {
         {"echo hello", "a.sh: no server is started in it"},
         {"vllm serve\n", "a.sh: no server is started"},
-        {"\nvllm serve --tensor-parallel-size 8\n", "a.sh: the model is not stated"},
+        {"\nvllm serve --tensor-parallel-size 8\n",
+         "a.sh: the model is not stated: give it as well, as in ridge serve "
+         "llama-3-70b --from FILE"},
         {"vllm serve no-such-model-x", "a.sh:1: model: unknown model"},
         {"vllm serve llama-3-8b \\\n -tp zero", "a.sh:2: tp: 'zero' is no number"},
         {"vllm serve llama-3-8b -tp 16", "it runs on 16 chips, h100:1x8 has 8"},

@@ -32,6 +32,10 @@ RIDGE_NODISCARD ridge_status launch_maxtext_model(launch_sheet *sheet,
 RIDGE_NODISCARD ridge_status launch_megatron_stages(launch_sheet *sheet, int64_t layers,
                                                     ridge_knobs *knobs);
 
+/** The optimizer, and what of it lies on the host. @errors E_PARSE with file:line */
+RIDGE_NODISCARD ridge_status launch_megatron_optimizer(launch_sheet *sheet,
+                                                       ridge_knobs *knobs);
+
 /** How data parallelism of @p ranks shards. */
 typedef struct launch_data {
     int64_t ranks;    /* dp x fsdp */

@@ -83,9 +83,11 @@ static ridge_status read_model(server_reader *r)
     if (d->model_name == NULL)
         d->model_name = name;
     if (r->model == NULL && name == NULL) {
-        return ridge_fail(r->cx, RIDGE_E_PARSE,
-                          "%s: the model is not stated: give it as well",
-                          r->sheet.file);
+        return ridge_fail(
+            r->cx, RIDGE_E_PARSE,
+            "%s: the model is not stated: give it as well, as in ridge serve "
+            "llama-3-70b --from FILE",
+            r->sheet.file);
     }
     if (r->model == NULL)
         RIDGE_TRY(load_model(r, library_name(r, name)));

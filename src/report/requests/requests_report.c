@@ -78,11 +78,14 @@ static const char *refused_note(ridge_ctx *cx, const ridge_requests_view *v)
     ridge_buf_init(&b, ridge_ctx_arena(cx));
     ridge_buf_printf(&b, "Refused: %s of %s requests", ridge_format_exact(r->refused).s,
                      ridge_format_exact(r->requests).s);
+    if (r->too_long == r->refused)
+        ridge_buf_puts(&b, ",");
+    else if (r->too_long > 0)
+        ridge_buf_printf(&b, ", %s", ridge_format_exact(r->too_long).s);
     if (r->too_long > 0)
         ridge_buf_printf(&b,
-                         ", %s of them longer than a sequence may be or than the cache "
-                         "holds (--longest %.0f)",
-                         ridge_format_exact(r->too_long).s,
+                         " longer than a sequence may be or than the cache holds "
+                         "(--longest %.0f)",
                          v->deployment->longest_tokens);
     if (r->refused > r->too_long)
         ridge_buf_printf(&b, ", %s as the queue was full",
