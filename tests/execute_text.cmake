@@ -13,7 +13,8 @@ ridge_test(unit weight_source LAYER execute SOURCES ${weights_support})
 ridge_test(unit gpt2_weights LAYER execute
            SOURCES ${weights_support} ${CMAKE_CURRENT_SOURCE_DIR}/support/model_fixture.c)
 ridge_test(unit llama_weights LAYER execute SOURCES ${weights_support})
-ridge_test(unit olmo2_weights LAYER execute SOURCES ${weights_support})
+ridge_test(unit olmo2_weights LAYER execute SOURCES ${weights_support}
+           ${CMAKE_CURRENT_SOURCE_DIR}/support/double_layers.c)
 ridge_test(unit recurrent_weights LAYER execute SOURCES ${weights_support}
            ${CMAKE_CURRENT_SOURCE_DIR}/support/double_layers.c)
 ridge_test(unit llama2c_checkpoint LAYER execute SOURCES ${text_support})

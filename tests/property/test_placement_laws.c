@@ -26,28 +26,7 @@ static int64_t pick(uint64_t *seed, int64_t low, int64_t high)
     return low + (int64_t)(next_random(seed) % (uint64_t)(high - low + 1));
 }
 
-typedef struct world {
-    ridge_ctx *cx;
-    const ridge_catalog *catalog;
-} world;
-
-static int open_world(void **state)
-{
-    static world w; /* one per process, as cmocka runs tests in turn */
-    w.cx = ridge_ctx_open();
-    w.catalog = fixture_catalog(w.cx);
-    *state = &w;
-    return 0;
-}
-
-static int close_world(void **state)
-{
-    world *w = *state;
-    ridge_ctx_close(w->cx);
-    return 0;
-}
-
-static const ridge_slice *random_slice(const world *w, uint64_t *seed)
+static const ridge_slice *random_slice(const fixture_world *w, uint64_t *seed)
 {
     char text[64];
     switch (pick(seed, 0, 3)) {
@@ -184,7 +163,7 @@ static int64_t mesh_coordinate(const ridge_slice *s, const ridge_group *group,
 /* Mesh coordinates number the chips: no two chips share all of them. */
 static void every_chip_has_its_own_coordinates(void **state)
 {
-    world *w = *state;
+    fixture_world *w = *state;
     for (uint64_t trial = 0; trial < 200; trial++) {
         uint64_t seed = trial + 77;
         int64_t sizes[RIDGE_MESH_AXIS_MAX];
@@ -226,7 +205,7 @@ static void one_mesh_axis_covers_every_axis_whole(void **state)
 
 static void axes_multiply_to_the_chips_and_text_parses_to_itself(void **state)
 {
-    world *w = *state;
+    fixture_world *w = *state;
     for (uint64_t trial = 0; trial < TRIALS / 4; trial++) {
         uint64_t seed = trial;
         const ridge_slice *s = random_slice(w, &seed);
@@ -245,7 +224,7 @@ static void axes_multiply_to_the_chips_and_text_parses_to_itself(void **state)
 
 static void suggested_shapes_are_legal_and_nearest(void **state)
 {
-    world *w = *state;
+    fixture_world *w = *state;
     static const char *const names[] = {"cube-pod", "flat-pod"};
     for (size_t k = 0; k < RIDGE_COUNT_OF(names); k++) {
         const ridge_system *system = NULL;
@@ -275,5 +254,5 @@ int main(void)
         cmocka_unit_test(axes_multiply_to_the_chips_and_text_parses_to_itself),
         cmocka_unit_test(suggested_shapes_are_legal_and_nearest),
     };
-    return cmocka_run_group_tests(tests, open_world, close_world);
+    return cmocka_run_group_tests(tests, fixture_world_open, fixture_world_close);
 }

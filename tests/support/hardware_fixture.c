@@ -85,6 +85,22 @@ const ridge_catalog *fixture_catalog(ridge_ctx *cx)
     return catalog;
 }
 
+int fixture_world_open(void **state)
+{
+    static fixture_world w; /* one per process, as cmocka runs tests in turn */
+    w.cx = ridge_ctx_open();
+    w.catalog = fixture_catalog(w.cx);
+    *state = &w;
+    return 0;
+}
+
+int fixture_world_close(void **state)
+{
+    fixture_world *w = *state;
+    ridge_ctx_close(w->cx);
+    return 0;
+}
+
 const ridge_slice *fixture_slice(ridge_ctx *cx, const ridge_catalog *catalog,
                                  const char *text)
 {

@@ -33,6 +33,16 @@ ridge_embedded_set fixture_data(void);
 /** A catalogue of that data; a failure ends the test. */
 const ridge_catalog *fixture_catalog(ridge_ctx *cx);
 
+/** A ctx and that catalogue: the state of a group of tests. */
+typedef struct fixture_world {
+    ridge_ctx *cx;
+    const ridge_catalog *catalog;
+} fixture_world;
+
+/** Set-up and tear-down for cmocka. */
+int fixture_world_open(void **state);
+int fixture_world_close(void **state);
+
 /** The slice, or the test fails with the message. */
 const ridge_slice *fixture_slice(ridge_ctx *cx, const ridge_catalog *catalog,
                                  const char *text);

@@ -75,3 +75,16 @@ ridge_serving_speed steady_speed(double iteration_s)
                                  .block_tokens = 16,
                                  .chips = 1};
 }
+
+void listed_assert_times(const listed_requests *list, int request, double first_token_s,
+                         double end_s)
+{
+    assert_true(list->has_result[request]);
+    assert_near(list->results[request].first_token_s, first_token_s, 1e-12);
+    assert_near(list->results[request].end_s, end_s, 1e-12);
+}
+
+double listed_part(const ridge_latency_split *split, ridge_latency_part part)
+{
+    return split->parts_s[part];
+}

@@ -21,6 +21,12 @@ ridge_serving_summary listed_play(listed_requests *list,
                                   const ridge_serving_deployment *deployment,
                                   const ridge_serving_goals *goals);
 
+/** Fails unless a request was answered at these times. */
+void listed_assert_times(const listed_requests *list, int request, double first_token_s,
+                         double end_s);
+/** Seconds of a part of a latency. */
+double listed_part(const ridge_latency_split *split, ridge_latency_part part);
+
 /** Tables of an engine whose every iteration takes so long, whatever is in it. */
 ridge_serving_speed steady_speed(double iteration_s);
 

@@ -93,3 +93,10 @@ ridge_pipeline_timeline pipeline_play(ridge_ctx *cx,
     want_ok(cx, ridge_pipeline_play(cx, schedule, times, &timeline));
     return timeline;
 }
+
+void pipeline_assert_refused(ridge_ctx *cx, ridge_status st, ridge_status want,
+                             const char *message)
+{
+    assert_int_equal(st, want);
+    assert_string_equal(ridge_ctx_message(cx), message);
+}

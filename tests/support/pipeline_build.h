@@ -29,6 +29,10 @@ ridge_pipeline pipeline_random(seeded *at);
 ridge_pipeline_times pipeline_random_times(ridge_ctx *cx,
                                            const ridge_pipeline *pipeline, seeded *at);
 
+/** Fails unless it was refused with this very message. */
+void pipeline_assert_refused(ridge_ctx *cx, ridge_status st, ridge_status want,
+                             const char *message);
+
 ridge_pipeline_timeline pipeline_play(ridge_ctx *cx,
                                       const ridge_pipeline_schedule *schedule,
                                       const ridge_pipeline_times *times);

@@ -1,3 +1,4 @@
+/* Serving cases for tests. */
 #include "serving_fixture.h"
 
 #include <math.h>
@@ -55,6 +56,26 @@ ridge_serving_step serving_step_of(ridge_ctx *cx, ridge_serving_desk *desk,
     ridge_serving_step step;
     assert_ok(cx, ridge_serving_step_price(desk, layout, load, &step));
     return step;
+}
+
+double serving_part(const ridge_serving_step *step, ridge_serving_part part)
+{
+    return step->parts_s[part];
+}
+
+serving_fixture serving_fixture_of(ridge_ctx *cx, const char *model, const char *slice,
+                                   int64_t tp)
+{
+    serving_fixture b = {
+        .cx = cx, .model = fixture_named(cx, model), .slice = train_slice(cx, slice)};
+    b.desk = serving_desk_of(cx, b.model, b.slice);
+    b.layout = serving_layout_of(b.model, b.slice, tp);
+    return b;
+}
+
+ridge_serving_step serving_price(const serving_fixture *b, ridge_serving_load load)
+{
+    return serving_step_of(b->cx, b->desk, &b->layout, &load);
 }
 
 /* Bilinear, or constant where there is one knot: written apart from the reader's. */

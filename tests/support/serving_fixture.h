@@ -27,6 +27,22 @@ ridge_serving_load serving_chunk(double tokens, double before);
 ridge_serving_step serving_step_of(ridge_ctx *cx, ridge_serving_desk *desk,
                                    const ridge_serving_layout *layout,
                                    const ridge_serving_load *load);
+/** Of its time, the seconds of a part. */
+double serving_part(const ridge_serving_step *step, ridge_serving_part part);
+
+/** A model of the library on a slice, its desk, and a layout. */
+typedef struct serving_fixture {
+    ridge_ctx *cx;
+    const ridge_model *model;
+    const ridge_slice *slice;
+    ridge_serving_desk *desk;
+    ridge_serving_layout layout;
+} serving_fixture;
+
+serving_fixture serving_fixture_of(ridge_ctx *cx, const char *model, const char *slice,
+                                   int64_t tp);
+ridge_serving_step serving_price(const serving_fixture *b, ridge_serving_load load);
+
 /** The same from tables. */
 double serving_tables_s(const ridge_serving_speed *speed,
                         const ridge_serving_load *load);

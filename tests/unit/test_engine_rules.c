@@ -22,18 +22,6 @@ static ridge_serving_deployment deployment_of(const ridge_serving_speed *speed,
     return d;
 }
 
-static void assert_times(const listed_requests *l, int i, double first_s, double end_s)
-{
-    assert_true(l->has_result[i]);
-    assert_near(l->results[i].first_token_s, first_s, 1e-12);
-    assert_near(l->results[i].end_s, end_s, 1e-12);
-}
-
-static double part(const ridge_latency_split *split, ridge_latency_part p)
-{
-    return split->parts_s[p];
-}
-
 /* ---- vLLM v1 --------------------------------------------------------------------- */
 
 static void vllm_decodes_first_and_chunks_what_is_left(void **state)
@@ -46,9 +34,9 @@ static void vllm_decodes_first_and_chunks_what_is_left(void **state)
     listed_add(&l, 0, 247, 2); /* 50, then 99, then 98: one token less for decoding */
     listed_add(&l, 0.5, 1, 1); /* behind the second: enters with it in the third */
     const ridge_serving_summary sum = listed_play(&l, &d, NULL);
-    assert_times(&l, 0, 1, 6);
-    assert_times(&l, 1, 3, 4);
-    assert_times(&l, 2, 3, 3);
+    listed_assert_times(&l, 0, 1, 6);
+    listed_assert_times(&l, 1, 3, 4);
+    listed_assert_times(&l, 2, 3, 3);
     assert_int_equal(sum.iterations, 6);
     assert_int_equal(sum.completed, 3);
 }
@@ -63,9 +51,9 @@ static void vllm_takes_what_arrived_by_the_start_of_an_iteration(void **state)
     listed_add(&l, 3, 10, 1);     /* at the boundary: in */
     listed_add(&l, 4.001, 10, 1); /* a moment late: waits for the next */
     (void)listed_play(&l, &d, NULL);
-    assert_times(&l, 1, 4, 4);
-    assert_times(&l, 2, 6, 6);
-    assert_near(part(&l.results[2].ttft, RIDGE_LATENCY_PART_QUEUE), 0.999, 1e-9);
+    listed_assert_times(&l, 1, 4, 4);
+    listed_assert_times(&l, 2, 6, 6);
+    assert_near(listed_part(&l.results[2].ttft, RIDGE_LATENCY_PART_QUEUE), 0.999, 1e-9);
 }
 
 static void vllm_lets_the_last_admitted_give_way(void **state)
@@ -79,12 +67,13 @@ static void vllm_lets_the_last_admitted_give_way(void **state)
     const ridge_serving_summary sum = listed_play(&l, &d, NULL);
     /* at 3 s the second needs its third page and there is none: it gives way, waits
      * until the first is done, and makes its 21 known tokens again */
-    assert_times(&l, 0, 1, 12);
+    listed_assert_times(&l, 0, 1, 12);
     assert_int_equal(sum.preemptions, 1);
     assert_int_equal(l.results[1].preemptions, 1);
-    assert_times(&l, 1, 1, 21);
+    listed_assert_times(&l, 1, 1, 21);
     assert_near(sum.recomputed_tokens, 21, 0);
-    assert_near(part(&l.results[1].e2e, RIDGE_LATENCY_PART_PREEMPTION), 10, 1e-9);
+    assert_near(listed_part(&l.results[1].e2e, RIDGE_LATENCY_PART_PREEMPTION), 10,
+                1e-9);
     assert_near(l.results[1].e2e.total_s, 21, 1e-9);
 }
 
@@ -99,7 +88,7 @@ static void vllm_finds_blocks_of_those_that_gave_way(void **state)
     listed_add(&l, 0, 47, 10); /* 3 blocks: gives way at 1 s */
     const ridge_serving_summary sum = listed_play(&l, &d, NULL);
     assert_int_equal(sum.preemptions, 1);
-    assert_times(&l, 0, 1, 4);
+    listed_assert_times(&l, 0, 1, 4);
     /* of its 48 known tokens a block's worth were taken and the last is computed
      * anyway: 32 are found, 16 made again */
     assert_near(sum.recomputed_tokens, 16, 0);
@@ -137,8 +126,8 @@ static void no_more_than_its_sequences_run_at_once(void **state)
     for (int i = 0; i < 3; i++)
         listed_add(&l, 0, 10, 4);
     (void)listed_play(&l, &d, NULL);
-    assert_times(&l, 1, 1, 4);
-    assert_times(&l, 2, 5, 8);
+    listed_assert_times(&l, 1, 1, 4);
+    listed_assert_times(&l, 2, 5, 8);
 }
 
 /* ---- other engines --------------------------------------------------------------- */
@@ -152,10 +141,10 @@ static void sglang_computes_prompts_before_it_decodes(void **state)
     listed_add(&l, 0, 50, 3);
     listed_add(&l, 1.5, 250, 2); /* three chunks, in which the first stands still */
     (void)listed_play(&l, &d, NULL);
-    assert_times(&l, 0, 1, 6);
-    assert_times(&l, 1, 5, 6);
-    assert_near(part(&l.results[0].e2e, RIDGE_LATENCY_PART_OTHERS), 3, 1e-9);
-    assert_near(part(&l.results[0].e2e, RIDGE_LATENCY_PART_DECODE), 2, 1e-9);
+    listed_assert_times(&l, 0, 1, 6);
+    listed_assert_times(&l, 1, 5, 6);
+    assert_near(listed_part(&l.results[0].e2e, RIDGE_LATENCY_PART_OTHERS), 3, 1e-9);
+    assert_near(listed_part(&l.results[0].e2e, RIDGE_LATENCY_PART_DECODE), 2, 1e-9);
 }
 
 static void sglang_keeps_room_for_a_share_of_outputs(void **state)
@@ -199,8 +188,8 @@ static void trtllm_admits_what_fits_to_its_last_token(void **state)
     listed_add(&l, 0, 30, 30); /* 6 pages */
     listed_add(&l, 0, 30, 20); /* 5 pages: waits for the end of the first */
     const ridge_serving_summary sum = listed_play(&l, &d, NULL);
-    assert_times(&l, 0, 1, 30);
-    assert_times(&l, 1, 31, 50);
+    listed_assert_times(&l, 0, 1, 30);
+    listed_assert_times(&l, 1, 31, 50);
     assert_int_equal(sum.preemptions, 0);
 }
 
@@ -214,8 +203,8 @@ static void trtllm_takes_whole_prompts(void **state)
     listed_add(&l, 0, 60, 1);  /* does not fit beside it: the next iteration */
     listed_add(&l, 0, 101, 1); /* never fits in one */
     const ridge_serving_summary sum = listed_play(&l, &d, NULL);
-    assert_times(&l, 0, 1, 1);
-    assert_times(&l, 1, 2, 2);
+    listed_assert_times(&l, 0, 1, 1);
+    listed_assert_times(&l, 1, 2, 2);
     assert_int_equal(sum.refused, 1);
 }
 
@@ -230,9 +219,9 @@ static void jetstream_prefills_one_prompt_at_a_time(void **state)
     for (int i = 0; i < 3; i++)
         listed_add(&l, 0, 33, 3);
     const ridge_serving_summary sum = listed_play(&l, &d, NULL);
-    assert_times(&l, 0, 1, 4);
-    assert_times(&l, 1, 2, 4);
-    assert_times(&l, 2, 5, 7); /* a slot was free only then */
+    listed_assert_times(&l, 0, 1, 4);
+    listed_assert_times(&l, 1, 2, 4);
+    listed_assert_times(&l, 2, 5, 7); /* a slot was free only then */
     assert_near(sum.padding_share, 31.0 / 64, 1e-12);
 }
 
@@ -247,9 +236,10 @@ static void a_static_batch_runs_to_its_last_token(void **state)
     listed_add(&l, 0, 20, 3);
     listed_add(&l, 0.5, 10, 1);
     const ridge_serving_summary sum = listed_play(&l, &d, NULL);
-    assert_times(&l, 0, 1, 10);
-    assert_times(&l, 1, 1, 3);
-    assert_times(&l, 2, 11, 11); /* a slot was free at 3 s, but the batch was not */
+    listed_assert_times(&l, 0, 1, 10);
+    listed_assert_times(&l, 1, 1, 3);
+    listed_assert_times(&l, 2, 11,
+                        11); /* a slot was free at 3 s, but the batch was not */
     assert_near(sum.padding_share, 20.0 / 90, 1e-12);
 }
 
@@ -270,8 +260,8 @@ static void swapped_caches_come_back_from_the_host(void **state)
     assert_near(sum.recomputed_tokens, 0, 0);
     /* two pages out at 3 s; back at 12.2 s, when the first is done, and 9 more tokens
      */
-    assert_times(&l, 0, 1, 12.2);
-    assert_times(&l, 1, 1, 12.2 + 0.2 + 9);
+    listed_assert_times(&l, 0, 1, 12.2);
+    listed_assert_times(&l, 1, 1, 12.2 + 0.2 + 9);
 }
 
 static void vllm_v0_computes_whole_prompts_first_and_keeps_a_watermark(void **state)
@@ -286,10 +276,10 @@ static void vllm_v0_computes_whole_prompts_first_and_keeps_a_watermark(void **st
     listed_add(&l, 20, 99, 5);  /* 10 pages; later 88 of 100 are asked beside them */
     listed_add(&l, 21.5, 99, 1);
     (void)listed_play(&l, &d, NULL);
-    assert_times(&l, 0, 1, 7);
-    assert_times(&l, 1, 3, 3);
-    assert_times(&l, 2, 4, 4);
-    assert_times(&l, 4, 23, 23);
+    listed_assert_times(&l, 0, 1, 7);
+    listed_assert_times(&l, 1, 3, 3);
+    listed_assert_times(&l, 2, 4, 4);
+    listed_assert_times(&l, 4, 23, 23);
 }
 
 static void a_watermark_of_blocks_stays_free(void **state)
@@ -302,8 +292,8 @@ static void a_watermark_of_blocks_stays_free(void **state)
     listed_add(&l, 0, 50, 4);
     listed_add(&l, 0, 50, 1); /* five blocks more would leave ten */
     (void)listed_play(&l, &d, NULL);
-    assert_times(&l, 0, 1, 4);
-    assert_times(&l, 1, 5, 5);
+    listed_assert_times(&l, 0, 1, 4);
+    listed_assert_times(&l, 1, 5, 5);
 }
 
 static void trtllm_pauses_the_last_where_it_packs_as_many_as_it_can(void **state)
@@ -315,7 +305,7 @@ static void trtllm_pauses_the_last_where_it_packs_as_many_as_it_can(void **state
     listed_add(&l, 0, 30, 30);
     listed_add(&l, 0, 30, 30); /* 12 blocks in all, 10 are there */
     const ridge_serving_summary sum = listed_play(&l, &d, NULL);
-    assert_times(&l, 0, 1, 30);
+    listed_assert_times(&l, 0, 1, 30);
     assert_near(l.results[1].first_token_s, 1, 1e-12);
     assert_int_equal(l.results[1].preemptions, 1);
     assert_int_equal(sum.preemptions, 1);
@@ -399,7 +389,7 @@ static void decode_first_lets_no_prompt_in_between(void **state)
     listed_add(&l, 0, 10, 5);
     listed_add(&l, 1.5, 10, 1);
     (void)listed_play(&l, &d, NULL);
-    assert_times(&l, 1, 6, 6);
+    listed_assert_times(&l, 1, 6, 6);
 }
 
 int main(void)

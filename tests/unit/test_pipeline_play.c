@@ -19,13 +19,6 @@ static int close_ctx(void **state)
     return 0;
 }
 
-static void assert_refused(ridge_ctx *cx, ridge_status st, ridge_status want,
-                           const char *message)
-{
-    assert_int_equal(st, want);
-    assert_string_equal(ridge_ctx_message(cx), message);
-}
-
 /* ---- what is refused ----------------------------------------------------------- */
 
 static void times_that_are_none_are_refused(void **state)
@@ -34,19 +27,21 @@ static void times_that_are_none_are_refused(void **state)
     const ridge_pipeline_schedule s = pipeline_make(cx, RIDGE_SCHEDULE_1F1B, 2, 1, 2);
     ridge_pipeline_timeline line;
     ridge_pipeline_times times = pipeline_equal_times(cx, &s, 1, (double)NAN, 1);
-    assert_refused(cx, ridge_pipeline_play(cx, &s, &times, &line), RIDGE_E_ARG,
-                   "a pass of stage 0 takes n/a: a time is finite, and 0 or more");
+    pipeline_assert_refused(
+        cx, ridge_pipeline_play(cx, &s, &times, &line), RIDGE_E_ARG,
+        "a pass of stage 0 takes n/a: a time is finite, and 0 or more");
     times = pipeline_equal_times(cx, &s, 1, 1, 1);
     times.send_s = -1;
-    assert_refused(cx, ridge_pipeline_play(cx, &s, &times, &line), RIDGE_E_ARG,
-                   "sending between ranks takes -1 s: a time is finite, and 0 or more");
+    pipeline_assert_refused(
+        cx, ridge_pipeline_play(cx, &s, &times, &line), RIDGE_E_ARG,
+        "sending between ranks takes -1 s: a time is finite, and 0 or more");
     times.send_s = (double)INFINITY;
     assert_int_equal(ridge_pipeline_play(cx, &s, &times, &line), RIDGE_E_ARG);
     times.send_s = 0;
     times.has_pending_limit = true;
     times.pending_most = -1;
-    assert_refused(cx, ridge_pipeline_play(cx, &s, &times, &line), RIDGE_E_ARG,
-                   "at most -1 messages under way: take 0 or more");
+    pipeline_assert_refused(cx, ridge_pipeline_play(cx, &s, &times, &line), RIDGE_E_ARG,
+                            "at most -1 messages under way: take 0 or more");
 }
 
 /* ---- time ---------------------------------------------------------------------- */
@@ -111,7 +106,7 @@ static void sends_that_wait_for_receipt(void **state)
     ridge_pipeline_times times = pipeline_equal_times(cx, &s, 1, 1, 1);
     ridge_pipeline_timeline t;
     times.has_pending_limit = true;
-    assert_refused(
+    pipeline_assert_refused(
         cx, ridge_pipeline_play(cx, &s, &times, &t), RIDGE_E_ARG,
         "with 0 messages under way rank 0 waits for ever before B of chunk 0, "
         "microbatch 0: allow more");

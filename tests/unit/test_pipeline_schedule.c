@@ -23,13 +23,6 @@ static int close_ctx(void **state)
     return 0;
 }
 
-static void assert_refused(ridge_ctx *cx, ridge_status st, ridge_status want,
-                           const char *message)
-{
-    assert_int_equal(st, want);
-    assert_string_equal(ridge_ctx_message(cx), message);
-}
-
 /* ---- names --------------------------------------------------------------------- */
 
 static void kinds_are_parsed_and_misspelt_ones_answered(void **state)
@@ -42,7 +35,7 @@ static void kinds_are_parsed_and_misspelt_ones_answered(void **state)
         assert_int_equal(kind, i);
         assert_true(strlen(ridge_schedule_what(kind)) > 0);
     }
-    assert_refused(
+    pipeline_assert_refused(
         cx, ridge_schedule_parse(cx, "zb-h3", &kind), RIDGE_E_NOTFOUND,
         "unknown pipeline schedule 'zb-h3': use 1f1b, gpipe, interleaved, zb-h1, "
         "zb-h2, zb-v or dualpipe; did you mean zb-h1, zb-h2 or zb-v?");
@@ -94,9 +87,9 @@ static void pipelines_that_contradict_themselves_are_refused(void **state)
     };
     for (size_t i = 0; i < RIDGE_COUNT_OF(cases); i++) {
         ridge_pipeline_schedule schedule = {.ranks = NULL};
-        assert_refused(cx,
-                       ridge_pipeline_schedule_make(cx, &cases[i].pipeline, &schedule),
-                       RIDGE_E_ARG, cases[i].message);
+        pipeline_assert_refused(
+            cx, ridge_pipeline_schedule_make(cx, &cases[i].pipeline, &schedule),
+            RIDGE_E_ARG, cases[i].message);
         assert_null(schedule.ranks);
     }
     const ridge_pipeline none = {(ridge_schedule)RIDGE_SCHEDULE_COUNT, 1, 1, 1};
@@ -127,29 +120,34 @@ static void orders_that_are_none_are_refused(void **state)
     assert_int_equal(check_orders(cx, good, 4, good, 4), RIDGE_OK);
     assert_int_equal(check_orders(cx, good, 4, split, 5), RIDGE_OK);
 
-    assert_refused(cx, check_orders(cx, good, 4, good, 3), RIDGE_E_ARG,
-                   "rank 1: chunk 0, microbatch 1 is left without B, or I and W: add "
-                   "it");
-    assert_refused(cx, check_orders(cx, good, 4, split, 4), RIDGE_E_ARG,
-                   "rank 1: chunk 0, microbatch 0 is left without W: add it");
-    assert_refused(cx, check_orders(cx, good, 1, good, 4), RIDGE_E_ARG,
-                   "rank 0: chunk 0, microbatch 0 is left without B, or I and W: add "
-                   "it");
+    pipeline_assert_refused(
+        cx, check_orders(cx, good, 4, good, 3), RIDGE_E_ARG,
+        "rank 1: chunk 0, microbatch 1 is left without B, or I and W: add "
+        "it");
+    pipeline_assert_refused(cx, check_orders(cx, good, 4, split, 4), RIDGE_E_ARG,
+                            "rank 1: chunk 0, microbatch 0 is left without W: add it");
+    pipeline_assert_refused(
+        cx, check_orders(cx, good, 1, good, 4), RIDGE_E_ARG,
+        "rank 0: chunk 0, microbatch 0 is left without B, or I and W: add "
+        "it");
     const ridge_action twice[] = {{F, 0, 0}, {F, 0, 0}};
-    assert_refused(cx, check_orders(cx, twice, 2, good, 4), RIDGE_E_ARG,
-                   "rank 0: F of chunk 0, microbatch 0 out of place: it comes once, "
-                   "first");
+    pipeline_assert_refused(
+        cx, check_orders(cx, twice, 2, good, 4), RIDGE_E_ARG,
+        "rank 0: F of chunk 0, microbatch 0 out of place: it comes once, "
+        "first");
     const ridge_action early[] = {{W, 0, 0}};
-    assert_refused(cx, check_orders(cx, early, 1, good, 4), RIDGE_E_ARG,
-                   "rank 0: W of chunk 0, microbatch 0 out of place: it comes once, "
-                   "behind I");
+    pipeline_assert_refused(
+        cx, check_orders(cx, early, 1, good, 4), RIDGE_E_ARG,
+        "rank 0: W of chunk 0, microbatch 0 out of place: it comes once, "
+        "behind I");
     const ridge_action outside[] = {{F, 0, 2}};
-    assert_refused(cx, check_orders(cx, outside, 1, good, 4), RIDGE_E_ARG,
-                   "rank 0: F of chunk 0, microbatch 2: there are 1 chunks and 2 "
-                   "microbatches");
+    pipeline_assert_refused(
+        cx, check_orders(cx, outside, 1, good, 4), RIDGE_E_ARG,
+        "rank 0: F of chunk 0, microbatch 2: there are 1 chunks and 2 "
+        "microbatches");
     const ridge_action unknown[] = {{(ridge_pass)7, 0, 0}};
-    assert_refused(cx, check_orders(cx, unknown, 1, good, 4), RIDGE_E_ARG,
-                   "rank 0: no such pass: 7");
+    pipeline_assert_refused(cx, check_orders(cx, unknown, 1, good, 4), RIDGE_E_ARG,
+                            "rank 0: no such pass: 7");
 }
 
 /* The first rank wants a gradient before it has sent what the last one makes it of. */
@@ -157,7 +155,7 @@ static void ranks_that_wait_in_a_circle_are_refused(void **state)
 {
     const ridge_action first[] = {{F, 0, 0}, {B, 0, 0}, {F, 0, 1}, {B, 0, 1}};
     const ridge_action last[] = {{F, 0, 0}, {F, 0, 1}, {B, 0, 0}, {B, 0, 1}};
-    assert_refused(
+    pipeline_assert_refused(
         *state, check_orders(*state, first, 4, last, 4), RIDGE_E_ARG,
         "rank 0 waits for ever before B of chunk 0, microbatch 0: ranks wait "
         "for each other in a circle; change their order");

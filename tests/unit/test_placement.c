@@ -4,37 +4,16 @@
 
 #include <string.h>
 
-typedef struct world {
-    ridge_ctx *cx;
-    const ridge_catalog *catalog;
-} world;
-
-static int open_world(void **state)
-{
-    static world w; /* one per process, as cmocka runs tests in turn */
-    w.cx = ridge_ctx_open();
-    w.catalog = fixture_catalog(w.cx);
-    *state = &w;
-    return 0;
-}
-
-static int close_world(void **state)
-{
-    world *w = *state;
-    ridge_ctx_close(w->cx);
-    return 0;
-}
-
 static const ridge_slice *slice_of(void **state, const char *text)
 {
-    world *w = *state;
+    fixture_world *w = *state;
     return fixture_slice(w->cx, w->catalog, text);
 }
 
 static void assert_text(void **state, const ridge_slice *s, const ridge_group *group,
                         const char *want)
 {
-    world *w = *state;
+    fixture_world *w = *state;
     assert_string_equal(ridge_group_text(w->cx, s, group), want);
 }
 
@@ -130,7 +109,7 @@ static void rings_close_over_whole_axes_and_even_strides(void **state)
 static ridge_status group_of(void **state, const char *slice, const char *text,
                              ridge_group *out)
 {
-    world *w = *state;
+    fixture_world *w = *state;
     return ridge_group_parse(w->cx, slice_of(state, slice), text, out);
 }
 
@@ -151,7 +130,7 @@ static void groups_are_read_from_axis_names(void **state)
 
 static void a_part_of_an_axis_is_a_group_of_neighbours(void **state)
 {
-    world *w = *state;
+    fixture_world *w = *state;
     ridge_group group;
     const ridge_slice *s = slice_of(state, "cube:4x8x16");
     assert_int_equal(group_of(state, "cube:4x8x16", "z = 4,x", &group), RIDGE_OK);
@@ -169,7 +148,7 @@ static void a_part_of_an_axis_is_a_group_of_neighbours(void **state)
 
 static void wrong_axis_names_are_answered_with_those_there_are(void **state)
 {
-    world *w = *state;
+    fixture_world *w = *state;
     static const struct {
         const char *text;
         const char *message;
@@ -200,5 +179,5 @@ int main(void)
         cmocka_unit_test(a_part_of_an_axis_is_a_group_of_neighbours),
         cmocka_unit_test(wrong_axis_names_are_answered_with_those_there_are),
     };
-    return cmocka_run_group_tests(tests, open_world, close_world);
+    return cmocka_run_group_tests(tests, fixture_world_open, fixture_world_close);
 }

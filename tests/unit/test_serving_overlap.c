@@ -5,11 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-static double part(const ridge_serving_step *s, ridge_serving_part p)
-{
-    return s->parts_s[p];
-}
-
 typedef struct bench {
     ridge_ctx *cx;
     ridge_engine engine;
@@ -60,11 +55,11 @@ static void shared_experts_run_beside_routed_ones(void **state)
         const ridge_serving_step z = price(&behind, load);
         const double saved = z.expected_s - a.expected_s;
         assert_near(saved,
-                    part(&z, RIDGE_SERVING_PART_DENSE) -
-                        part(&a, RIDGE_SERVING_PART_DENSE),
+                    serving_part(&z, RIDGE_SERVING_PART_DENSE) -
+                        serving_part(&a, RIDGE_SERVING_PART_DENSE),
                     1e-6);
         assert_true(cases[i].is_beside ? saved > 0 : fabs(saved) < 1e-12);
-        assert_true(saved < 0.5 * part(&z, RIDGE_SERVING_PART_DENSE));
+        assert_true(saved < 0.5 * serving_part(&z, RIDGE_SERVING_PART_DENSE));
         assert_near(a.bound_s, z.bound_s, 0);
         assert_true(a.expected_s > a.bound_s);
     }
@@ -81,11 +76,11 @@ static void halves_hide_their_exchange(void **state)
     b.layout.has_two_batches = true;
     const ridge_serving_step halves = price(&b, load);
     assert_true(halves.expected_s < whole.expected_s);
-    assert_true(part(&halves, RIDGE_SERVING_PART_EP) <
-                0.5 * part(&whole, RIDGE_SERVING_PART_EP));
-    assert_true(part(&halves, RIDGE_SERVING_PART_EP) > 0);
-    assert_true(part(&halves, RIDGE_SERVING_PART_EXPERTS) >=
-                part(&whole, RIDGE_SERVING_PART_EXPERTS));
+    assert_true(serving_part(&halves, RIDGE_SERVING_PART_EP) <
+                0.5 * serving_part(&whole, RIDGE_SERVING_PART_EP));
+    assert_true(serving_part(&halves, RIDGE_SERVING_PART_EP) > 0);
+    assert_true(serving_part(&halves, RIDGE_SERVING_PART_EXPERTS) >=
+                serving_part(&whole, RIDGE_SERVING_PART_EXPERTS));
     assert_near(halves.bound_s, whole.bound_s, 0);
     double sum = 0;
     for (int i = 0; i < RIDGE_SERVING_PART_COUNT; i++)
@@ -105,8 +100,8 @@ static void prompts_gain_what_was_published(void **state)
     const ridge_serving_step halves = price(&b, load);
     const double gain = whole.expected_s / halves.expected_s;
     assert_true(gain > 1.2 && gain < 1.4);
-    assert_true(part(&halves, RIDGE_SERVING_PART_EXPERTS) >
-                1.05 * part(&whole, RIDGE_SERVING_PART_EXPERTS));
+    assert_true(serving_part(&halves, RIDGE_SERVING_PART_EXPERTS) >
+                1.05 * serving_part(&whole, RIDGE_SERVING_PART_EXPERTS));
 }
 
 /* Few rows read all weights twice: splitting them costs more than it hides, and below
@@ -146,7 +141,7 @@ static void an_exchange_has_a_bound(void **state)
         const double least = bytes / 450e9;
         assert_true(s.bound_network_s >= least);
         assert_true(s.bound_network_s < 10 * least + 58 * 2 * 2e-6);
-        assert_true(s.bound_network_s <= part(&s, RIDGE_SERVING_PART_EP));
+        assert_true(s.bound_network_s <= serving_part(&s, RIDGE_SERVING_PART_EP));
         assert_true(s.bound_network_s > before);
         before = s.bound_network_s;
     }

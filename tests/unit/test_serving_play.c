@@ -24,18 +24,6 @@ static ridge_serving_deployment deployment_of(const ridge_serving_speed *speed,
     return d;
 }
 
-static void assert_times(const listed_requests *l, int i, double first_s, double end_s)
-{
-    assert_true(l->has_result[i]);
-    assert_near(l->results[i].first_token_s, first_s, 1e-12);
-    assert_near(l->results[i].end_s, end_s, 1e-12);
-}
-
-static double part(const ridge_latency_split *split, ridge_latency_part p)
-{
-    return split->parts_s[p];
-}
-
 /* ---- replicas -------------------------------------------------------------------- */
 
 static void routers_spread_requests(void **state)
@@ -84,11 +72,13 @@ static void caches_move_between_pools(void **state)
     listed_add(&l, 0, 50, 4); /* behind it on the link, joins at a boundary */
     const ridge_serving_summary sum = listed_play(&l, &d, NULL);
     /* the decoding server passes the first token on */
-    assert_times(&l, 0, 1 + 0.55, 1 + 0.55 + 3);
-    assert_times(&l, 1, 1 + 0.55 + 1, 1 + 0.55 + 1 + 3);
+    listed_assert_times(&l, 0, 1 + 0.55, 1 + 0.55 + 3);
+    listed_assert_times(&l, 1, 1 + 0.55 + 1, 1 + 0.55 + 1 + 3);
     assert_int_equal(l.results[0].replica, 1);
-    assert_near(part(&l.results[0].e2e, RIDGE_LATENCY_PART_TRANSFER), 0.55, 1e-9);
-    assert_near(part(&l.results[0].ttft, RIDGE_LATENCY_PART_TRANSFER), 0.55, 1e-9);
+    assert_near(listed_part(&l.results[0].e2e, RIDGE_LATENCY_PART_TRANSFER), 0.55,
+                1e-9);
+    assert_near(listed_part(&l.results[0].ttft, RIDGE_LATENCY_PART_TRANSFER), 0.55,
+                1e-9);
     assert_near(sum.transferred_bytes, 1000, 0);
 }
 
@@ -109,10 +99,10 @@ static void a_decoding_server_may_make_the_first_token(void **state)
     listed_add(&l, 20, 50, 1); /* a prompt alone has its token where it is made */
     (void)listed_play(&l, &d, NULL);
     /* an iteration more than where the prompt's own token counts */
-    assert_times(&l, 0, 1 + 0.55 + 1, 1 + 0.55 + 4);
-    assert_times(&l, 1, 1 + 0.55 + 1 + 1, 1 + 0.55 + 1 + 4);
-    assert_times(&l, 2, 21, 21);
-    assert_near(part(&l.results[0].ttft, RIDGE_LATENCY_PART_DECODE), 1, 1e-9);
+    listed_assert_times(&l, 0, 1 + 0.55 + 1, 1 + 0.55 + 4);
+    listed_assert_times(&l, 1, 1 + 0.55 + 1 + 1, 1 + 0.55 + 1 + 4);
+    listed_assert_times(&l, 2, 21, 21);
+    assert_near(listed_part(&l.results[0].ttft, RIDGE_LATENCY_PART_DECODE), 1, 1e-9);
 }
 
 static void a_full_pool_holds_prompts_back(void **state)
@@ -132,7 +122,7 @@ static void a_full_pool_holds_prompts_back(void **state)
     assert_near(l.results[0].first_token_s, 1, 1e-6);
     assert_near(l.results[1].first_token_s, 10, 1e-6);
     assert_near(l.results[2].first_token_s, 19, 1e-5);
-    assert_true(part(&l.results[1].ttft, RIDGE_LATENCY_PART_QUEUE) > 7);
+    assert_true(listed_part(&l.results[1].ttft, RIDGE_LATENCY_PART_QUEUE) > 7);
 }
 
 static void requests_of_a_failed_replica_begin_again(void **state)
@@ -147,13 +137,13 @@ static void requests_of_a_failed_replica_begin_again(void **state)
     listed_add(&l, 5, 10, 1); /* nobody is there: waits for the repair */
     const ridge_serving_summary sum = listed_play(&l, &d, NULL);
     /* four tokens by 4 s; back at 6.5 s, with 14 tokens to compute, and six to make */
-    assert_times(&l, 0, 1, 12.5);
-    assert_times(&l, 1, 7.5, 7.5);
+    listed_assert_times(&l, 0, 1, 12.5);
+    listed_assert_times(&l, 1, 7.5, 7.5);
     assert_int_equal(sum.failures, 1);
     assert_near(sum.recomputed_tokens, 14, 0);
     d.pools[0].replicas = 2;
     (void)listed_play(&l, &d, NULL);
-    assert_times(&l, 0, 1, 10.5);
+    listed_assert_times(&l, 0, 1, 10.5);
     assert_int_equal(l.results[0].replica, 1);
 }
 
@@ -168,9 +158,9 @@ static void ranks_work_in_step(void **state)
     listed_add(&l, 0, 100, 5); /* the other's */
     listed_add(&l, 0, 100, 1);
     const ridge_serving_summary sum = listed_play(&l, &d, NULL);
-    assert_times(&l, 0, 1, 5);
-    assert_times(&l, 1, 1, 5);
-    assert_times(&l, 2, 3, 3); /* 99 beside a decoding token, then one */
+    listed_assert_times(&l, 0, 1, 5);
+    listed_assert_times(&l, 1, 1, 5);
+    listed_assert_times(&l, 2, 3, 3); /* 99 beside a decoding token, then one */
     assert_int_equal(sum.iterations, 5);
 }
 
@@ -184,8 +174,8 @@ static void stages_hold_several_batches(void **state)
     listed_add(&l, 0, 10, 4);
     listed_add(&l, 0.2, 10, 4); /* enters half an iteration behind the first */
     (void)listed_play(&l, &d, NULL);
-    assert_times(&l, 0, 1, 4);
-    assert_times(&l, 1, 1.5, 4.5);
+    listed_assert_times(&l, 0, 1, 4);
+    listed_assert_times(&l, 1, 1.5, 4.5);
 }
 
 /* A batch of decoding behind one with a prompt, which takes four times as long, leaves
@@ -209,9 +199,9 @@ static void batches_do_not_overtake_in_stages(void **state)
     assert_near(l.results[0].end_s, 5 + 2, 1e-12);
     double sum = 0;
     for (int i = 0; i < RIDGE_LATENCY_PART_COUNT; i++)
-        sum += part(&l.results[0].e2e, (ridge_latency_part)i);
+        sum += listed_part(&l.results[0].e2e, (ridge_latency_part)i);
     assert_near(sum, 7, 1e-12);
-    assert_near(part(&l.results[0].e2e, RIDGE_LATENCY_PART_OTHERS), 3, 1e-9);
+    assert_near(listed_part(&l.results[0].e2e, RIDGE_LATENCY_PART_OTHERS), 3, 1e-9);
 }
 
 static void drafts_make_several_tokens_an_iteration(void **state)
@@ -227,7 +217,7 @@ static void drafts_make_several_tokens_an_iteration(void **state)
     listed_requests l = {0};
     listed_add(&l, 0, 10, 9);
     (void)listed_play(&l, &d, NULL);
-    assert_times(&l, 0, 1, 3); /* eight tokens in two iterations */
+    listed_assert_times(&l, 0, 1, 3); /* eight tokens in two iterations */
 }
 
 /* ---- limits and results ---------------------------------------------------------- */
@@ -293,8 +283,8 @@ static void the_host_is_hidden_or_not(void **state)
         listed_add(&l, 0, 10, 3);
         (void)listed_play(&l, &d, NULL);
         const double step = hidden ? 1 : 1.25;
-        assert_times(&l, 0, 0.5 + step, 0.5 + 3 * step);
-        assert_near(part(&l.results[0].e2e, RIDGE_LATENCY_PART_HOST),
+        listed_assert_times(&l, 0, 0.5 + step, 0.5 + 3 * step);
+        assert_near(listed_part(&l.results[0].e2e, RIDGE_LATENCY_PART_HOST),
                     0.5 + 3 * (step - 1), 1e-9);
     }
 }

@@ -6,44 +6,17 @@
 #include <math.h>
 #include <string.h>
 
-static double part(const ridge_serving_step *s, ridge_serving_part p)
-{
-    return s->parts_s[p];
-}
-
-typedef struct bench {
-    ridge_ctx *cx;
-    const ridge_model *model;
-    const ridge_slice *slice;
-    ridge_serving_desk *desk;
-    ridge_serving_layout layout;
-} bench;
-
-static bench bench_of(ridge_ctx *cx, const char *model, const char *slice, int64_t tp)
-{
-    bench b = {
-        .cx = cx, .model = fixture_named(cx, model), .slice = train_slice(cx, slice)};
-    b.desk = serving_desk_of(cx, b.model, b.slice);
-    b.layout = serving_layout_of(b.model, b.slice, tp);
-    return b;
-}
-
-static ridge_serving_step price(const bench *b, ridge_serving_load load)
-{
-    return serving_step_of(b->cx, b->desk, &b->layout, &load);
-}
-
 /* ---- rooflines ------------------------------------------------------------------- */
 
 /* B kv / W + max(2 B P / C, P w / W), P without the table that is only looked up. */
 static void bounds_are_the_plain_rooflines(void **state)
 {
     ridge_ctx *cx = *state;
-    const bench b = bench_of(cx, "llama-3.1-8b", "h100", 1);
+    const serving_fixture b = serving_fixture_of(cx, "llama-3.1-8b", "h100", 1);
     const ridge_chip *chip = b.slice->chip;
     const double params = (double)ridge_model_params(b.model).matmul_active;
     for (double batch = 1; batch <= 64; batch *= 8) {
-        const ridge_serving_step s = price(&b, serving_decoding(batch, 2048));
+        const ridge_serving_step s = serving_price(&b, serving_decoding(batch, 2048));
         const ridge_roofline_service service = {
             .chips = 1,
             .peak_flops_per_s = chip->peak_flops_per_s[RIDGE_DTYPE_BF16],
@@ -64,24 +37,26 @@ static void bounds_are_the_plain_rooflines(void **state)
 static void tp_divides_what_a_chip_reads(void **state)
 {
     ridge_ctx *cx = *state;
-    const bench one = bench_of(cx, "llama-3.1-70b", "h100:8", 1);
-    const bench eight = bench_of(cx, "llama-3.1-70b", "h100:8", 8);
+    const serving_fixture one = serving_fixture_of(cx, "llama-3.1-70b", "h100:8", 1);
+    const serving_fixture eight = serving_fixture_of(cx, "llama-3.1-70b", "h100:8", 8);
     const ridge_serving_load load = serving_decoding(16, 4000);
-    const ridge_serving_step a = price(&one, load), b = price(&eight, load);
+    const ridge_serving_step a = serving_price(&one, load),
+                             b = serving_price(&eight, load);
     assert_near(b.weight_bytes, a.weight_bytes / 8, 1e-9);
     assert_near(b.cache_bytes, a.cache_bytes / 8, 1e-9);
     assert_near(b.flops, a.flops / 8, 1e-9);
-    assert_true(part(&a, RIDGE_SERVING_PART_TP) == 0);
-    assert_true(part(&b, RIDGE_SERVING_PART_TP) > 0);
+    assert_true(serving_part(&a, RIDGE_SERVING_PART_TP) == 0);
+    assert_true(serving_part(&b, RIDGE_SERVING_PART_TP) > 0);
     assert_true(b.expected_s < a.expected_s);
 }
 
 static void windows_are_read_no_further(void **state)
 {
     ridge_ctx *cx = *state;
-    const bench b = bench_of(cx, "mistral-7b", "h100", 1); /* all windows of 4096 */
-    const ridge_serving_step short_one = price(&b, serving_decoding(8, 4096));
-    const ridge_serving_step long_one = price(&b, serving_decoding(8, 16000));
+    const serving_fixture b =
+        serving_fixture_of(cx, "mistral-7b", "h100", 1); /* all windows of 4096 */
+    const ridge_serving_step short_one = serving_price(&b, serving_decoding(8, 4096));
+    const ridge_serving_step long_one = serving_price(&b, serving_decoding(8, 16000));
     assert_near(long_one.cache_bytes, short_one.cache_bytes, 1e-12);
     assert_near(long_one.expected_s, short_one.expected_s, 1e-12);
 }
@@ -89,15 +64,15 @@ static void windows_are_read_no_further(void **state)
 static void sparse_attention_reads_what_it_chooses(void **state)
 {
     ridge_ctx *cx = *state;
-    bench b = bench_of(cx, "deepseek-v3.2", "h200:8", 8);
+    serving_fixture b = serving_fixture_of(cx, "deepseek-v3.2", "h200:8", 8);
     b.layout.ep = 8;
-    const ridge_serving_step near = price(&b, serving_decoding(8, 2048));
-    const ridge_serving_step far = price(&b, serving_decoding(8, 16000));
-    bench dense = bench_of(cx, "deepseek-v3", "h200:8", 8);
+    const ridge_serving_step near = serving_price(&b, serving_decoding(8, 2048));
+    const ridge_serving_step far = serving_price(&b, serving_decoding(8, 16000));
+    serving_fixture dense = serving_fixture_of(cx, "deepseek-v3", "h200:8", 8);
     dense.layout.ep = 8;
-    const ridge_serving_step whole = price(&dense, serving_decoding(8, 16000));
-    const double grown = part(&far, RIDGE_SERVING_PART_DECODE_ATTENTION) -
-                         part(&near, RIDGE_SERVING_PART_DECODE_ATTENTION);
+    const ridge_serving_step whole = serving_price(&dense, serving_decoding(8, 16000));
+    const double grown = serving_part(&far, RIDGE_SERVING_PART_DECODE_ATTENTION) -
+                         serving_part(&near, RIDGE_SERVING_PART_DECODE_ATTENTION);
     assert_true(grown > 0); /* the indexer's keys */
     assert_true(far.cache_bytes < whole.cache_bytes);
 }
@@ -107,25 +82,27 @@ static void sparse_attention_reads_what_it_chooses(void **state)
 static void narrow_weights_are_read_faster_and_multiply_in_their_format(void **state)
 {
     ridge_ctx *cx = *state;
-    bench b = bench_of(cx, "llama-3.1-8b", "h100", 1);
+    serving_fixture b = serving_fixture_of(cx, "llama-3.1-8b", "h100", 1);
     const ridge_serving_load few = serving_decoding(1, 100);
     const ridge_serving_load many = serving_chunk(4096, 0);
-    const ridge_serving_step wide = price(&b, few), wide_many = price(&b, many);
+    const ridge_serving_step wide = serving_price(&b, few),
+                             wide_many = serving_price(&b, many);
     b.layout.formats.weight = RIDGE_DTYPE_INT4;
     b.layout.formats.group = 128;
-    const ridge_serving_step narrow = price(&b, few), narrow_many = price(&b, many);
-    assert_true(part(&narrow, RIDGE_SERVING_PART_DENSE) <
-                0.5 * part(&wide, RIDGE_SERVING_PART_DENSE));
+    const ridge_serving_step narrow = serving_price(&b, few),
+                             narrow_many = serving_price(&b, many);
+    assert_true(serving_part(&narrow, RIDGE_SERVING_PART_DENSE) <
+                0.5 * serving_part(&wide, RIDGE_SERVING_PART_DENSE));
     /* 16-bit arithmetic: prompts gain nothing, at the bound nothing at all */
     assert_near(narrow_many.bound_flops_s, wide_many.bound_flops_s, 1e-12);
     b.layout.formats.weight = b.layout.formats.compute = RIDGE_DTYPE_FP8;
     b.layout.formats.group = 0;
-    const ridge_serving_step fp8_many = price(&b, many);
+    const ridge_serving_step fp8_many = serving_price(&b, many);
     assert_true(fp8_many.bound_flops_s < 0.6 * wide_many.bound_flops_s);
     b.layout.formats.cache = RIDGE_DTYPE_FP8;
-    const ridge_serving_step cached = price(&b, serving_decoding(64, 8000));
+    const ridge_serving_step cached = serving_price(&b, serving_decoding(64, 8000));
     b.layout.formats.cache = RIDGE_DTYPE_BF16;
-    const ridge_serving_step whole = price(&b, serving_decoding(64, 8000));
+    const ridge_serving_step whole = serving_price(&b, serving_decoding(64, 8000));
     assert_near(cached.cache_bytes, whole.cache_bytes / 2, 1e-12);
     assert_true(cached.expected_s < whole.expected_s);
 }
@@ -155,63 +132,65 @@ static void checkpoints_run_in_their_own_formats(void **state)
 static void shared_caches_exchange_queries(void **state)
 {
     ridge_ctx *cx = *state;
-    bench b = bench_of(cx, "llama-3.1-70b", "h100:2x8", 16);
+    serving_fixture b = serving_fixture_of(cx, "llama-3.1-70b", "h100:2x8", 16);
     const ridge_serving_load load = serving_decoding(64, 12000);
-    const ridge_serving_step copies = price(&b, load);
+    const ridge_serving_step copies = serving_price(&b, load);
     b.layout.kv_cut = RIDGE_KV_CUT_BATCH;
-    const ridge_serving_step batch = price(&b, load);
+    const ridge_serving_step batch = serving_price(&b, load);
     b.layout.kv_cut = RIDGE_KV_CUT_SEQUENCE;
-    const ridge_serving_step tokens = price(&b, load);
-    assert_true(part(&copies, RIDGE_SERVING_PART_KV) == 0);
-    assert_true(part(&batch, RIDGE_SERVING_PART_KV) > 0);
-    assert_true(part(&tokens, RIDGE_SERVING_PART_KV) > 0);
+    const ridge_serving_step tokens = serving_price(&b, load);
+    assert_true(serving_part(&copies, RIDGE_SERVING_PART_KV) == 0);
+    assert_true(serving_part(&batch, RIDGE_SERVING_PART_KV) > 0);
+    assert_true(serving_part(&tokens, RIDGE_SERVING_PART_KV) > 0);
     assert_near(batch.cache_bytes, copies.cache_bytes / 2, 1e-12);
     assert_near(tokens.cache_bytes, copies.cache_bytes / 2, 1e-12);
-    assert_true(part(&batch, RIDGE_SERVING_PART_DECODE_ATTENTION) <
-                part(&copies, RIDGE_SERVING_PART_DECODE_ATTENTION));
+    assert_true(serving_part(&batch, RIDGE_SERVING_PART_DECODE_ATTENTION) <
+                serving_part(&copies, RIDGE_SERVING_PART_DECODE_ATTENTION));
 }
 
 static void attention_ranks_dispatch_to_experts(void **state)
 {
     ridge_ctx *cx = *state;
-    bench b = bench_of(cx, "deepseek-v3", "h200:8", 8);
+    serving_fixture b = serving_fixture_of(cx, "deepseek-v3", "h200:8", 8);
     b.layout.ep = 8;
-    const ridge_serving_step tp = price(&b, serving_decoding(128, 4000));
+    const ridge_serving_step tp = serving_price(&b, serving_decoding(128, 4000));
     b.layout.tp = 1;
     b.layout.attention_dp = 8;
-    const ridge_serving_step dp = price(&b, serving_decoding(16, 4000));
-    assert_true(part(&tp, RIDGE_SERVING_PART_EP) == 0);
-    assert_true(part(&dp, RIDGE_SERVING_PART_EP) > 0);
-    assert_true(part(&dp, RIDGE_SERVING_PART_TP) == 0);
+    const ridge_serving_step dp = serving_price(&b, serving_decoding(16, 4000));
+    assert_true(serving_part(&tp, RIDGE_SERVING_PART_EP) == 0);
+    assert_true(serving_part(&dp, RIDGE_SERVING_PART_EP) > 0);
+    assert_true(serving_part(&dp, RIDGE_SERVING_PART_TP) == 0);
     /* latents are not copied over ranks */
     assert_near(dp.cache_bytes, tp.cache_bytes / 8, 1e-12);
-    assert_near(part(&dp, RIDGE_SERVING_PART_EXPERTS) /
-                    part(&tp, RIDGE_SERVING_PART_EXPERTS),
+    assert_near(serving_part(&dp, RIDGE_SERVING_PART_EXPERTS) /
+                    serving_part(&tp, RIDGE_SERVING_PART_EXPERTS),
                 1, 0.05);
 }
 
 static void stages_send_and_add_up(void **state)
 {
     ridge_ctx *cx = *state;
-    bench b = bench_of(cx, "llama-3.1-70b", "h100:2x8", 8);
+    serving_fixture b = serving_fixture_of(cx, "llama-3.1-70b", "h100:2x8", 8);
     const ridge_serving_load load = serving_decoding(16, 2000);
-    const ridge_serving_step whole = price(&b, load);
+    const ridge_serving_step whole = serving_price(&b, load);
     b.layout.pp = 2;
-    const ridge_serving_step staged = price(&b, load);
-    assert_true(part(&staged, RIDGE_SERVING_PART_PP) > 0);
-    assert_near(staged.expected_s - part(&staged, RIDGE_SERVING_PART_PP),
+    const ridge_serving_step staged = serving_price(&b, load);
+    assert_true(serving_part(&staged, RIDGE_SERVING_PART_PP) > 0);
+    assert_near(staged.expected_s - serving_part(&staged, RIDGE_SERVING_PART_PP),
                 whole.expected_s, 1e-9);
 }
 
 static void gathered_weights_pay_with_the_network(void **state)
 {
     ridge_ctx *cx = *state;
-    bench b = bench_of(cx, "llama-3.1-70b", "h100:8", 8);
+    serving_fixture b = serving_fixture_of(cx, "llama-3.1-70b", "h100:8", 8);
     const ridge_serving_load few = serving_decoding(8, 1000);
     const ridge_serving_load many = {.chunk_tokens = 131072, .chunks = 16};
-    const ridge_serving_step stay = price(&b, few), stay_many = price(&b, many);
+    const ridge_serving_step stay = serving_price(&b, few),
+                             stay_many = serving_price(&b, many);
     b.layout.is_weight_gathered = true;
-    const ridge_serving_step come = price(&b, few), come_many = price(&b, many);
+    const ridge_serving_step come = serving_price(&b, few),
+                             come_many = serving_price(&b, many);
     assert_true(come.expected_s > 4 * stay.expected_s);
     assert_true(come_many.expected_s < stay_many.expected_s);
 }
@@ -220,15 +199,16 @@ static void gathered_weights_pay_with_the_network(void **state)
 static void two_axes_move_less_than_one(void **state)
 {
     ridge_ctx *cx = *state;
-    bench b = bench_of(cx, "llama-3.1-70b", "v5e:8x8", 64);
+    serving_fixture b = serving_fixture_of(cx, "llama-3.1-70b", "v5e:8x8", 64);
     const ridge_serving_load load = serving_decoding(2048, 500);
     b.layout.sequences = 2048;
-    const ridge_serving_step one = price(&b, load);
+    const ridge_serving_step one = serving_price(&b, load);
     b.layout.tp_d = 4;
-    const ridge_serving_step two = price(&b, load);
+    const ridge_serving_step two = serving_price(&b, load);
     assert_near(two.weight_bytes, one.weight_bytes, 1e-12);
     assert_near(two.flops, one.flops, 1e-12);
-    assert_true(part(&two, RIDGE_SERVING_PART_TP) < part(&one, RIDGE_SERVING_PART_TP));
+    assert_true(serving_part(&two, RIDGE_SERVING_PART_TP) <
+                serving_part(&one, RIDGE_SERVING_PART_TP));
     b.layout.tp_d = 3;
     assert_non_null(ridge_serving_layout_fault(b.desk, &b.layout));
 }
@@ -236,23 +216,24 @@ static void two_axes_move_less_than_one(void **state)
 static void drafts_add_rows_and_passes(void **state)
 {
     ridge_ctx *cx = *state;
-    bench b = bench_of(cx, "llama-3.1-70b", "h100:8", 8);
+    serving_fixture b = serving_fixture_of(cx, "llama-3.1-70b", "h100:8", 8);
     const ridge_serving_load load = serving_decoding(8, 2000);
-    const ridge_serving_step plain = price(&b, load);
+    const ridge_serving_step plain = serving_price(&b, load);
     b.layout.draft = (ridge_draft){.kind = RIDGE_DRAFT_NGRAM, .depth = 4, .nodes = 4};
-    const ridge_serving_step copied = price(&b, load);
-    assert_true(part(&copied, RIDGE_SERVING_PART_DRAFT) < 1e-3); /* bookkeeping */
+    const ridge_serving_step copied = serving_price(&b, load);
+    assert_true(serving_part(&copied, RIDGE_SERVING_PART_DRAFT) <
+                1e-3); /* bookkeeping */
     assert_near(copied.flops, 5 * plain.flops, 1e-9);
     assert_near(copied.cache_bytes, plain.cache_bytes, 1e-12);
     assert_true(copied.expected_s < 1.3 * plain.expected_s);
     b.layout.draft.kind = RIDGE_DRAFT_EAGLE;
-    const ridge_serving_step eagle = price(&b, load);
+    const ridge_serving_step eagle = serving_price(&b, load);
     b.layout.draft.kind = RIDGE_DRAFT_MODEL;
     b.layout.draft.model = fixture_named(cx, "llama-3.1-8b");
-    const ridge_serving_step small = price(&b, load);
-    assert_true(part(&eagle, RIDGE_SERVING_PART_DRAFT) > 0);
-    assert_true(part(&small, RIDGE_SERVING_PART_DRAFT) >
-                2 * part(&eagle, RIDGE_SERVING_PART_DRAFT));
+    const ridge_serving_step small = serving_price(&b, load);
+    assert_true(serving_part(&eagle, RIDGE_SERVING_PART_DRAFT) > 0);
+    assert_true(serving_part(&small, RIDGE_SERVING_PART_DRAFT) >
+                2 * serving_part(&eagle, RIDGE_SERVING_PART_DRAFT));
     ridge_serving_memory with, without;
     assert_ok(cx, ridge_serving_memory_find(b.desk, &b.layout, &with));
     b.layout.draft = (ridge_draft){.kind = RIDGE_DRAFT_NONE};
@@ -268,7 +249,7 @@ static void drafts_add_rows_and_passes(void **state)
 static void launches_show_where_nothing_is_captured(void **state)
 {
     ridge_ctx *cx = *state;
-    bench b = bench_of(cx, "qwen3-0.6b", "h100", 1);
+    serving_fixture b = serving_fixture_of(cx, "qwen3-0.6b", "h100", 1);
     ridge_engine slow_host = *serving_engine(cx, "vllm-v1");
     slow_host.launch_s = 2e-5;
     const ridge_serving_case about = {.model = b.model,
@@ -276,17 +257,17 @@ static void launches_show_where_nothing_is_captured(void **state)
                                       .engine = &slow_host,
                                       .longest_tokens = 4096};
     assert_ok(cx, ridge_serving_desk_open(cx, &about, &b.desk));
-    const ridge_serving_step captured = price(&b, serving_chunk(512, 0));
-    const ridge_serving_step launched = price(&b, serving_chunk(520, 0));
-    const ridge_serving_step busy = price(&b, serving_chunk(16000, 0));
-    assert_true(part(&captured, RIDGE_SERVING_PART_LAUNCH) == 0);
-    assert_true(part(&launched, RIDGE_SERVING_PART_LAUNCH) > 1e-3);
-    assert_true(part(&busy, RIDGE_SERVING_PART_LAUNCH) == 0);
+    const ridge_serving_step captured = serving_price(&b, serving_chunk(512, 0));
+    const ridge_serving_step launched = serving_price(&b, serving_chunk(520, 0));
+    const ridge_serving_step busy = serving_price(&b, serving_chunk(16000, 0));
+    assert_true(serving_part(&captured, RIDGE_SERVING_PART_LAUNCH) == 0);
+    assert_true(serving_part(&launched, RIDGE_SERVING_PART_LAUNCH) > 1e-3);
+    assert_true(serving_part(&busy, RIDGE_SERVING_PART_LAUNCH) == 0);
 }
 
 /* ---- faults ---------------------------------------------------------------------- */
 
-static void assert_fault(const bench *b, const char *words)
+static void assert_fault(const serving_fixture *b, const char *words)
 {
     const char *fault = ridge_serving_layout_fault(b->desk, &b->layout);
     if (fault == NULL || strstr(fault, words) == NULL)
@@ -296,7 +277,7 @@ static void assert_fault(const bench *b, const char *words)
 static void illegal_layouts_say_why(void **state)
 {
     ridge_ctx *cx = *state;
-    bench b = bench_of(cx, "llama-3.1-8b", "h100:8", 3);
+    serving_fixture b = serving_fixture_of(cx, "llama-3.1-8b", "h100:8", 3);
     assert_fault(&b, "divide");
     b.layout.tp = 16;
     assert_fault(&b, "do not divide the 8 chips");
@@ -313,7 +294,7 @@ static void illegal_layouts_say_why(void **state)
     b.layout.draft = (ridge_draft){.kind = RIDGE_DRAFT_MTP, .depth = 1, .nodes = 1};
     assert_fault(&b, "no prediction layers");
 
-    bench moe = bench_of(cx, "deepseek-v3", "h200:4x8", 32);
+    serving_fixture moe = serving_fixture_of(cx, "deepseek-v3", "h200:4x8", 32);
     assert_fault(&moe, "4.5 blocks of 128"); /* 18432 / 32 */
     moe.layout.tp = 8;
     moe.layout.ep = 3;
@@ -335,7 +316,8 @@ static void servers_need_not_divide_what_switches_join(void **state)
                  {"h200:4x8", 4, 3, false},
                  {"v5e:4x8", 8, 3, false}};
     for (size_t i = 0; i < RIDGE_COUNT_OF(cases); i++) {
-        bench b = bench_of(cx, "deepseek-v3", cases[i].slice, cases[i].tp);
+        serving_fixture b =
+            serving_fixture_of(cx, "deepseek-v3", cases[i].slice, cases[i].tp);
         b.layout.attention_dp = cases[i].attention_dp;
         b.layout.ep = cases[i].tp * cases[i].attention_dp;
         if (cases[i].is_legal)
@@ -343,12 +325,12 @@ static void servers_need_not_divide_what_switches_join(void **state)
         else
             assert_fault(&b, "do not divide");
     }
-    bench part = bench_of(cx, "deepseek-v3", "gb200:1x72", 1);
-    bench whole = bench_of(cx, "deepseek-v3", "gb200:1x16", 1);
+    serving_fixture part = serving_fixture_of(cx, "deepseek-v3", "gb200:1x72", 1);
+    serving_fixture whole = serving_fixture_of(cx, "deepseek-v3", "gb200:1x16", 1);
     part.layout.attention_dp = whole.layout.attention_dp = 16;
     part.layout.ep = whole.layout.ep = 16;
-    assert_near(price(&part, serving_decoding(32, 4000)).expected_s,
-                price(&whole, serving_decoding(32, 4000)).expected_s, 1e-9);
+    assert_near(serving_price(&part, serving_decoding(32, 4000)).expected_s,
+                serving_price(&whole, serving_decoding(32, 4000)).expected_s, 1e-9);
 }
 
 /* 40 heads, 10 KV heads: 1, 2, 5, 10, and with copies 20, 40; 4 and 8 are neither. */
@@ -361,7 +343,7 @@ static void degrees_beyond_the_kv_heads_are_told_apart(void **state)
     } ROWS[] = {{1, true, false}, {2, true, false},  {4, false, false},
                 {5, true, false}, {8, false, false}, {10, true, false},
                 {20, true, true}, {40, true, true}};
-    bench b = bench_of(cx, "phi-4", "h100:5x8", 1);
+    serving_fixture b = serving_fixture_of(cx, "phi-4", "h100:5x8", 1);
     for (size_t i = 0; i < RIDGE_COUNT_OF(ROWS); i++) {
         b.layout.tp = ROWS[i].tp;
         const char *fault = ridge_serving_layout_fault(b.desk, &b.layout);
@@ -377,7 +359,7 @@ static void degrees_beyond_the_kv_heads_are_told_apart(void **state)
 static void only_the_text_model_is_cut(void **state)
 {
     ridge_ctx *cx = *state;
-    bench b = {
+    serving_fixture b = {
         .cx = cx,
         .model = fixture_model(
             cx,
@@ -400,7 +382,7 @@ static void many_windows_share_a_table(void **state)
 {
     ridge_ctx *cx = *state;
     enum { KINDS = 12 };
-    bench b = bench_of(cx, "llama-3.1-8b", "h100", 1);
+    serving_fixture b = serving_fixture_of(cx, "llama-3.1-8b", "h100", 1);
     ridge_model model = *b.model;
     ridge_layer layers[KINDS];
     ridge_run runs[KINDS];
@@ -419,9 +401,10 @@ static void many_windows_share_a_table(void **state)
     ridge_serving_speed speed;
     assert_ok(cx, ridge_serving_speed_build(b.desk, &b.layout, &speed));
     const ridge_serving_load load = serving_decoding(16, 4096);
-    assert_near(serving_tables_s(&speed, &load), price(&b, load).expected_s, 1e-9);
-    assert_near(price(&b, serving_decoding(16, 16000)).expected_s,
-                price(&b, load).expected_s, 1e-12);
+    assert_near(serving_tables_s(&speed, &load), serving_price(&b, load).expected_s,
+                1e-9);
+    assert_near(serving_price(&b, serving_decoding(16, 16000)).expected_s,
+                serving_price(&b, load).expected_s, 1e-12);
 }
 
 static void axes_of_training_are_refused_with_reasons(void **state)
@@ -438,7 +421,7 @@ static void axes_of_training_are_refused_with_reasons(void **state)
 static void loads_are_checked(void **state)
 {
     ridge_ctx *cx = *state;
-    const bench b = bench_of(cx, "llama-3.1-8b", "h100", 1);
+    const serving_fixture b = serving_fixture_of(cx, "llama-3.1-8b", "h100", 1);
     ridge_serving_step s;
     ridge_serving_load load = {0};
     assert_true(ridge_serving_step_price(b.desk, &b.layout, &load, &s) == RIDGE_E_ARG);

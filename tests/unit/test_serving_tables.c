@@ -1,38 +1,11 @@
 /* Prices as tables, and batches that graphs pad. */
 #include "serving_fixture.h"
 
-static double part(const ridge_serving_step *s, ridge_serving_part p)
-{
-    return s->parts_s[p];
-}
-
-typedef struct bench {
-    ridge_ctx *cx;
-    const ridge_model *model;
-    const ridge_slice *slice;
-    ridge_serving_desk *desk;
-    ridge_serving_layout layout;
-} bench;
-
-static bench bench_of(ridge_ctx *cx, const char *model, const char *slice, int64_t tp)
-{
-    bench b = {
-        .cx = cx, .model = fixture_named(cx, model), .slice = train_slice(cx, slice)};
-    b.desk = serving_desk_of(cx, b.model, b.slice);
-    b.layout = serving_layout_of(b.model, b.slice, tp);
-    return b;
-}
-
-static ridge_serving_step price(const bench *b, ridge_serving_load load)
-{
-    return serving_step_of(b->cx, b->desk, &b->layout, &load);
-}
-
 /* Steps of tiles ask for more knots than a table has: its last one stays. */
 static void tables_reach_the_largest_iteration(void **state)
 {
     ridge_ctx *cx = *state;
-    bench b = bench_of(cx, "llama-4-scout", "h100:4", 1);
+    serving_fixture b = serving_fixture_of(cx, "llama-4-scout", "h100:4", 1);
     const ridge_serving_case about = {.model = b.model,
                                       .slice = b.slice,
                                       .engine = serving_engine(cx, "trtllm"),
@@ -55,23 +28,23 @@ static void tables_reach_the_largest_iteration(void **state)
 static void batches_are_padded_to_sizes_of_graphs(void **state)
 {
     ridge_ctx *cx = *state;
-    bench b = bench_of(cx, "qwen3-30b-a3b", "h100", 1);
+    serving_fixture b = serving_fixture_of(cx, "qwen3-30b-a3b", "h100", 1);
     ridge_engine engine = *serving_engine(cx, "trtllm");
     engine.graph_sizes = (ridge_graph_sizes){.n = 2, .of = {64, 256}};
     engine.graph_sequences = 256;
     const ridge_serving_case about = {
         .model = b.model, .slice = b.slice, .engine = &engine, .longest_tokens = 4096};
     assert_ok(cx, ridge_serving_desk_open(cx, &about, &b.desk));
-    const ridge_serving_step small = price(&b, serving_decoding(64, 100));
-    const ridge_serving_step padded = price(&b, serving_decoding(65, 100));
-    const ridge_serving_step whole = price(&b, serving_decoding(256, 100));
-    const ridge_serving_step beyond = price(&b, serving_decoding(257, 100));
-    assert_true(part(&small, RIDGE_SERVING_PART_EXPERTS) <
-                part(&padded, RIDGE_SERVING_PART_EXPERTS));
-    assert_near(part(&padded, RIDGE_SERVING_PART_EXPERTS),
-                part(&whole, RIDGE_SERVING_PART_EXPERTS), 1e-12);
-    assert_true(part(&beyond, RIDGE_SERVING_PART_EXPERTS) >
-                part(&whole, RIDGE_SERVING_PART_EXPERTS));
+    const ridge_serving_step small = serving_price(&b, serving_decoding(64, 100));
+    const ridge_serving_step padded = serving_price(&b, serving_decoding(65, 100));
+    const ridge_serving_step whole = serving_price(&b, serving_decoding(256, 100));
+    const ridge_serving_step beyond = serving_price(&b, serving_decoding(257, 100));
+    assert_true(serving_part(&small, RIDGE_SERVING_PART_EXPERTS) <
+                serving_part(&padded, RIDGE_SERVING_PART_EXPERTS));
+    assert_near(serving_part(&padded, RIDGE_SERVING_PART_EXPERTS),
+                serving_part(&whole, RIDGE_SERVING_PART_EXPERTS), 1e-12);
+    assert_true(serving_part(&beyond, RIDGE_SERVING_PART_EXPERTS) >
+                serving_part(&whole, RIDGE_SERVING_PART_EXPERTS));
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_open, fixture_close)

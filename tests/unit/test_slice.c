@@ -5,37 +5,16 @@
 #include <math.h>
 #include <string.h>
 
-typedef struct world {
-    ridge_ctx *cx;
-    const ridge_catalog *catalog;
-} world;
-
-static int open_world(void **state)
-{
-    static world w; /* one per process, as cmocka runs tests in turn */
-    w.cx = ridge_ctx_open();
-    w.catalog = fixture_catalog(w.cx);
-    *state = &w;
-    return 0;
-}
-
-static int close_world(void **state)
-{
-    world *w = *state;
-    ridge_ctx_close(w->cx);
-    return 0;
-}
-
 static const ridge_slice *parse(void **state, const char *text)
 {
-    world *w = *state;
+    fixture_world *w = *state;
     return fixture_slice(w->cx, w->catalog, text);
 }
 
 static void assert_refused(void **state, const char *text, ridge_status want,
                            const char *message)
 {
-    world *w = *state;
+    fixture_world *w = *state;
     const ridge_slice *slice = NULL;
     const ridge_status got = ridge_slice_parse(w->cx, w->catalog, text, &slice);
     if (got != want || strstr(ridge_ctx_message(w->cx), message) == NULL) {
@@ -293,7 +272,7 @@ static void malformed_text_is_refused(void **state)
         "",     "+",         ":8",       "gpu:",     "gpu:x8",    "gpu:8x",
         "*gpu", "0x*gpu:8",  "-1*gpu:8", "gpu:-8",   "gpu:8.5",   "gpu:+8",
         "gpu+", "gpu:8 x 8", "gpu::8",   "cube:0x4", "gpu:1e2x8", "gpu:1x2x3x4x5"};
-    world *w = *state;
+    fixture_world *w = *state;
     for (size_t i = 0; i < RIDGE_COUNT_OF(texts); i++) {
         const ridge_slice *slice = NULL;
         const ridge_status st = ridge_slice_parse(w->cx, w->catalog, texts[i], &slice);
@@ -337,7 +316,7 @@ static void accelerator_types_are_the_most_compact_slices(void **state)
         {"v5p-100", "the nearest are"}, {"v5p-7", "the nearest are"},
         {"v5p-0", "0 TensorCores"},     {"v5p--4", "unknown chip"},
         {"v5p-4:4", "unknown chip"},    {"h100-8", "unknown chip"}};
-    world real = *(world *)*state;
+    fixture_world real = *(fixture_world *)*state;
     void *at = &real;
     assert_int_equal(ridge_catalog_open(real.cx, NULL, &real.catalog), RIDGE_OK);
     for (size_t i = 0; i < RIDGE_COUNT_OF(types); i++)
@@ -399,5 +378,5 @@ int main(void)
         cmocka_unit_test(accelerator_types_are_the_most_compact_slices),
         cmocka_unit_test(a_system_file_names_a_slice),
     };
-    return cmocka_run_group_tests(tests, open_world, close_world);
+    return cmocka_run_group_tests(tests, fixture_world_open, fixture_world_close);
 }

@@ -5,31 +5,10 @@
 
 #include <string.h>
 
-typedef struct world {
-    ridge_ctx *cx;
-    const ridge_catalog *catalog;
-} world;
-
-static int open_world(void **state)
-{
-    static world w; /* one per process, as cmocka runs tests in turn */
-    w.cx = ridge_ctx_open();
-    w.catalog = fixture_catalog(w.cx);
-    *state = &w;
-    return 0;
-}
-
-static int close_world(void **state)
-{
-    world *w = *state;
-    ridge_ctx_close(w->cx);
-    return 0;
-}
-
 static ridge_status read_text(void **state, const char *text, const char *base,
                               ridge_system **out)
 {
-    world *w = *state;
+    fixture_world *w = *state;
     const ridge_system *below = NULL;
     ridge_node root;
     if (base != NULL) {
@@ -44,7 +23,7 @@ static ridge_status read_text(void **state, const char *text, const char *base,
 
 static const ridge_system *taken(void **state, const char *text, const char *base)
 {
-    world *w = *state;
+    fixture_world *w = *state;
     ridge_system *system = NULL;
     if (read_text(state, text, base, &system) != RIDGE_OK)
         fail_msg("%s", ridge_ctx_message(w->cx));
@@ -154,7 +133,7 @@ typedef struct bad_row {
 
 static void assert_rows_refused(void **state, const bad_row *rows, size_t n)
 {
-    world *w = *state;
+    fixture_world *w = *state;
     for (size_t i = 0; i < n; i++) {
         ridge_system *system = NULL;
         const ridge_status st = read_text(state, rows[i].text, rows[i].base, &system);
@@ -233,5 +212,5 @@ int main(void)
         cmocka_unit_test(broken_levels_are_refused),
         cmocka_unit_test(broken_tori_are_refused),
     };
-    return cmocka_run_group_tests(tests, open_world, close_world);
+    return cmocka_run_group_tests(tests, fixture_world_open, fixture_world_close);
 }
