@@ -1,5 +1,5 @@
 # The installed library: libridge.so of all layers, its headers, a pkg-config file and a
-# CMake package. Only names that begin with ridge_ are exported.
+# CMake package. It exports the names of its headers alone: ridge_ and a letter.
 set(layers)
 set(objects)
 foreach(layer base hardware model program shard cost simulate plan execute profile report cli)

@@ -33,9 +33,6 @@ RIDGE_NODISCARD ridge_status ridge_stream_read(ridge_ctx *cx, ridge_stream *stre
 
 /** Why the stream ended before its packed data did; NULL: it did not. Static. */
 const char *ridge_stream_fault(const ridge_stream *stream);
-/** Bytes taken from the file so far, and those that it has; 0 when it does not tell. */
-double ridge_stream_taken(const ridge_stream *stream);
-double ridge_stream_size(const ridge_stream *stream);
 /** Release the file. The stream is then not used again. */
 void ridge_stream_close(ridge_stream *stream);
 

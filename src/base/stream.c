@@ -18,7 +18,7 @@ struct ridge_stream {
     const char *path;
     packing kind;
     const char *fault;
-    double taken, size;
+    double size;
     bool is_end;       /* of the file */
     bool is_frame_end; /* what was unpacked so far is whole */
     size_t at, n;      /* of packed */
@@ -57,16 +57,6 @@ const char *ridge_stream_fault(const ridge_stream *s)
     return s->fault;
 }
 
-double ridge_stream_taken(const ridge_stream *s)
-{
-    return s->taken;
-}
-
-double ridge_stream_size(const ridge_stream *s)
-{
-    return s->size;
-}
-
 /* More packed bytes behind those that are left. */
 static void fill(ridge_stream *s)
 {
@@ -74,7 +64,6 @@ static void fill(ridge_stream *s)
         return;
     s->at = 0;
     s->n = fread(s->packed, 1, sizeof s->packed, s->file);
-    s->taken += (double)s->n;
     s->is_end = s->n < sizeof s->packed;
 }
 
@@ -136,7 +125,6 @@ static size_t take_plain(ridge_stream *s, char *to, size_t most)
     const size_t left = s->n - s->at;
     if (left == 0 && most >= sizeof s->packed) { /* straight, past the buffer */
         const size_t n = fread(to, 1, most, s->file);
-        s->taken += (double)n;
         s->is_end = n < most;
         return n;
     }

@@ -4,7 +4,6 @@
  */
 #include "ridge/hardware_site.h"
 
-#include "fact_read.h"
 #include "name_index.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
  * FLOPs of one token, forward, by part. Every matmul is one of ridge_layer_weights();
  * scores come from scores.c.
  */
-#include "scores.h"
+#include "ridge/model.h"
 
 /* FLOPs per element of what is not a matmul; a rough count (an exponential as one). */
 enum {

@@ -2,7 +2,7 @@
  * Rematerialisation policies: their names, and the forward FLOPs that each does again.
  * What each keeps is in activation.c.
  */
-#include "scores.h"
+#include "ridge/model.h"
 
 #include <string.h>
 

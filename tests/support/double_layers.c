@@ -1,7 +1,6 @@
 /* Layers in double precision. */
 #include "double_layers.h"
 
-#include "model_fixture.h"
 #include "own_folder.h"
 
 #include "ridge/execute.h"

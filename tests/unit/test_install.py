@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 
@@ -70,6 +71,18 @@ def check_files(prefix):
     assert version.startswith("ridge "), version
 
 
+def check_names(prefix):
+    """The library exports what its headers declare and its data, nothing of its inside."""
+    library = next(prefix.glob("lib/**/libridge.so"))
+    text = run(["nm", "-D", "--defined-only", library])
+    headers = "".join(path.read_text() for path in prefix.glob("include/ridge/*.h"))
+    declared = set(re.findall(r"\bridge_\w+", headers))
+    exported = {line.split()[-1] for line in text.splitlines()}
+    assert "ridge_train_search" in exported, text[:200]
+    inside = [name for name in exported - declared if not name.endswith("_data")]
+    assert not inside, sorted(inside)[:5]
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--build", required=True)
@@ -80,6 +93,7 @@ def main():
         prefix = pathlib.Path(folder) / "prefix"
         run(["cmake", "--install", options.build, "--prefix", prefix], cwd=ROOT)
         check_files(prefix)
+        check_names(prefix)
         for build in (build_by_pkg_config, build_by_cmake):
             work = pathlib.Path(folder) / build.__name__
             work.mkdir()

@@ -5,7 +5,6 @@
  */
 #include "near.h"
 
-#include "model_fixture.h"
 #include "own_folder.h"
 #include "weights_build.h"
 

@@ -1,7 +1,6 @@
 /* Ranks on GPUs that fail, are stuck or forget to wait: the run ends in time and says
  * why. What collectives compute is tested with those of the other engines. */
 #include "comm_faults.h"
-#include "comm_runs.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,7 +4,6 @@
 #include "shard_program.h"
 #include "rank_options.h"
 
-#include "ridge/report.h"
 #include "ridge/report_shard.h"
 
 #include <stdio.h>

@@ -5,8 +5,6 @@
 #include "rank_options.h"
 #include "shard_program.h"
 
-#include "ridge/report.h"
-
 #include <math.h>
 
 /* ---- shown ---- */

@@ -8,7 +8,6 @@
 #include "trouble_options.h"
 
 #include "ridge/plan_simulation.h"
-#include "ridge/report.h"
 #include "ridge/report_simulation.h"
 
 enum { RUNS_WITH_FAILURES = 200 };

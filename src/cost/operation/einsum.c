@@ -1,6 +1,6 @@
 /* Einsums over named dims: what each dim does, FLOPs and bytes, and the matmul that
  * the matrix unit sees. Input is hostile: every complaint names its column. */
-#include "bound.h"
+#include "ridge/cost.h"
 #include "word.h"
 
 #include <string.h>

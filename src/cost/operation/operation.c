@@ -1,5 +1,4 @@
 /* Operations as people write them: MxKxN, an einsum, attention:decode, add:N. */
-#include "bound.h"
 #include "word.h"
 
 #include "ridge/cost_roofline.h"

@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-#include "catalog.h"
-
 /* ---- rates ----------------------------------------------------------------------- */
 
 static ridge_status set_rate(system_draft *d, level_draft *level, double bytes_per_s,

@@ -9,8 +9,6 @@
 
 #include <string.h>
 
-#include "catalog.h"
-
 /* Most NVLinks of any GPU; 18 since the H100. */
 enum { GPU_LINKS_MOST = 18, GPUS_MOST = 256 };
 

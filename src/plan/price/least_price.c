@@ -10,8 +10,6 @@
 #include "least_price.h"
 #include "larger.h"
 
-#include "ridge/cost_program.h"
-
 double least_price_passes_s(const train_case *tc, const train_terms *x,
                             const ridge_layout *l, double m)
 {

@@ -2,8 +2,6 @@
 
 #include "divisors.h"
 
-#include "ridge/cost_program.h"
-
 #include <math.h>
 
 enum { LAST_FEWER_MOST = 4 };

@@ -1,7 +1,6 @@
 #include "search_bound.h"
 
 #include "least_price.h"
-#include "step_program.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,5 @@
 #include "search_memory.h"
 
-#include "ridge/cost_program.h"
-
 #include <math.h>
 
 enum { REMATS = RIDGE_REMAT_COUNT };

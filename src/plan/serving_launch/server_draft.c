@@ -1,8 +1,6 @@
 /* What the writers of all engines share. */
 #include "server_draft.h"
 
-#include "launch_sheet.h"
-
 #include <inttypes.h>
 #include <string.h>
 

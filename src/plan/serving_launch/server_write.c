@@ -1,8 +1,6 @@
 /* A deployment to the text of its engine: pools in turn, under the notes of all. */
 #include "server_draft.h"
 
-#include "launch_sheet.h"
-
 #include <string.h>
 
 static const struct {

@@ -10,7 +10,7 @@
  *
  * @source xla-operations-2025
  */
-#include "hlo_attribute.h"
+#include "ridge/profile_hlo.h"
 #include "text_cursor.h"
 
 #include <string.h>

@@ -8,7 +8,6 @@
  * writes both. See docs/design/hlo.md. @source xla-gpu-fusion-2025
  */
 #include "hlo_kernel.h"
-#include "hlo_attribute.h"
 #include "hlo_product.h"
 
 #include <string.h>

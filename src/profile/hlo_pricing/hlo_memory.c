@@ -5,7 +5,6 @@
  * elementwise kernel one of whose operands ends there, take no memory of their own.
  * Leaves out what an allocator loses, and libraries' workspaces that no shape tells.
  */
-#include "hlo_attribute.h"
 #include "hlo_pricing.h"
 #include "text_cursor.h"
 

@@ -1,7 +1,6 @@
 #include "hlo_network.h"
 #include "hlo_attribute.h"
 #include "hlo_sharding.h"
-#include "text_cursor.h"
 
 /* ---- how many devices -------------------------------------------------------------
  */

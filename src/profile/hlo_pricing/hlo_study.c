@@ -1,5 +1,4 @@
 /* A module studied from its graphs to its totals. */
-#include "hlo_network.h"
 #include "hlo_pricing.h"
 
 static ridge_status find_devices(ridge_ctx *cx, const ridge_hlo_module *module,

@@ -1,6 +1,5 @@
 /* Regions: what they take, and their bodies as computations. */
 #include "mlir_region.h"
-#include "hlo_attribute.h"
 #include "hlo_type.h"
 
 #include <string.h>

@@ -1,5 +1,4 @@
 /* The mesh of a module, and how its annotations say that values lie on it. */
-#include "hlo_attribute.h"
 #include "spmd.h"
 
 #include <string.h>

@@ -1,6 +1,5 @@
 /* Computations that operations of the partitioned module call: those of the module as
  * they are, and sums of two scalars for its collectives. */
-#include "hlo_attribute.h"
 #include "spmd_writer.h"
 
 #include <string.h>

@@ -1,8 +1,5 @@
 /* A module cut over its mesh: annotations spread, operations on parts written as a
  * module, which is read again. */
-#include "hlo_attribute.h"
-#include "hlo_network.h"
-#include "hlo_text.h"
 #include "spmd_writer.h"
 
 #include <string.h>

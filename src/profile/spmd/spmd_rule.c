@@ -1,7 +1,6 @@
 /* What operations do with dims: one factor for what they treat alike in all arrays.
  * @source shardy-2025, op_sharding_rule */
 #include "hlo_attribute.h"
-#include "hlo_product.h"
 #include "spmd.h"
 
 #include <string.h>

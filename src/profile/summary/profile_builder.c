@@ -1,8 +1,6 @@
 /* Devices, steps, gaps and losses of each file, and the order of all in the end. */
 #include "profile_builder.h"
 
-#include "trace_reader.h"
-
 #include <string.h>
 
 enum { TEXTS_MOST = 1 << 22 };

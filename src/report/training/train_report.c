@@ -4,8 +4,6 @@
 #include "money_report.h"
 #include "reasons_section.h"
 
-#include "ridge/cost_range.h"
-
 #include <math.h>
 
 static ridge_text money(const ridge_train_price *p)

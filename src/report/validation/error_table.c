@@ -35,3 +35,11 @@ void ridge__error_set_json(ridge_json *o, const ridge_error_summary *e)
     ridge_json_set_double(o, "p90_abs_rel_error", e->p90_abs);
     ridge_json_set_double(o, "bias", e->bias);
 }
+
+void ridge__error_groups_set_json(ridge_ctx *cx, ridge_json *object, const char *key,
+                                  const ridge_error_summary *groups, int n)
+{
+    ridge_json *o = ridge_json_set_object(cx, object, key);
+    for (int i = 0; i < n; i++)
+        ridge__error_set_json(ridge_json_set_object(cx, o, groups[i].name), &groups[i]);
+}

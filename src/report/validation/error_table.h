@@ -13,5 +13,8 @@ void ridge__error_row(ridge_table *t, const ridge_error_summary *e);
 void ridge__error_cell(ridge_table *t, double error);
 /** rows, median_abs_rel_error, p90_abs_rel_error, bias. */
 void ridge__error_set_json(ridge_json *o, const ridge_error_summary *e);
+/** An object under @p key: those of each group by its name. */
+void ridge__error_groups_set_json(ridge_ctx *cx, ridge_json *object, const char *key,
+                                  const ridge_error_summary *groups, int n);
 
 #endif

@@ -98,16 +98,6 @@ void ridge_op_validation_write_html(ridge_ctx *cx, const ridge_op_validation_vie
 
 /* ---- JSON ------------------------------------------------------------------------ */
 
-static void set_groups(ridge_ctx *cx, ridge_json *object, const char *key,
-                       const ridge_error_groups *groups)
-{
-    ridge_json *o = ridge_json_set_object(cx, object, key);
-    for (int i = 0; i < groups->n; i++) {
-        ridge__error_set_json(ridge_json_set_object(cx, o, groups->at[i].name),
-                              &groups->at[i]);
-    }
-}
-
 static void set_row(ridge_ctx *cx, ridge_json *array, const ridge_op_row *r)
 {
     ridge_json *o = ridge_json_push_object(cx, array);
@@ -147,11 +137,14 @@ void ridge_op_validation_write_json(ridge_ctx *cx, const ridge_op_validation_vie
     ridge_json_set_double(object, "median_abs_rel_error", v->all.median_abs);
     ridge_json_set_double(object, "p90_abs_rel_error", v->all.p90_abs);
     ridge_json_set_double(object, "bias", v->all.bias);
-    set_groups(cx, object, "by_duration", &v->by_duration);
-    set_groups(cx, object, "by_kind", &v->by_kind);
-    set_groups(cx, object, "by_chip", &v->by_chip);
-    set_groups(cx, object, "by_chip_kind", &v->by_chip_kind);
-    set_groups(cx, object, "by_source", &v->by_source);
+    ridge__error_groups_set_json(cx, object, "by_duration", v->by_duration.at,
+                                 v->by_duration.n);
+    ridge__error_groups_set_json(cx, object, "by_kind", v->by_kind.at, v->by_kind.n);
+    ridge__error_groups_set_json(cx, object, "by_chip", v->by_chip.at, v->by_chip.n);
+    ridge__error_groups_set_json(cx, object, "by_chip_kind", v->by_chip_kind.at,
+                                 v->by_chip_kind.n);
+    ridge__error_groups_set_json(cx, object, "by_source", v->by_source.at,
+                                 v->by_source.n);
     set_skipped(cx, object, v);
     if (!view->has_rows)
         return;

@@ -3,27 +3,22 @@
 
 #include "error_table.h"
 
-static void set_groups(ridge_ctx *cx, ridge_json *object, const char *key,
-                       const ridge_error_groups *groups)
-{
-    ridge_json *o = ridge_json_set_object(cx, object, key);
-    for (int i = 0; i < groups->n; i++) {
-        ridge__error_set_json(ridge_json_set_object(cx, o, groups->at[i].name),
-                              &groups->at[i]);
-    }
-}
-
 static void set_errors(ridge_ctx *cx, ridge_json *object, const ridge_serving_errors *e)
 {
     ridge__error_set_json(ridge_json_set_object(cx, object, "all"), &e->all);
     ridge__error_set_json(ridge_json_set_object(cx, object, "complete"), &e->complete);
-    set_groups(cx, object, "complete_by_chip", &e->complete_by_chip);
-    set_groups(cx, object, "complete_by_engine", &e->complete_by_engine);
-    set_groups(cx, object, "complete_by_source", &e->complete_by_source);
-    set_groups(cx, object, "by_chip", &e->by_chip);
-    set_groups(cx, object, "by_engine", &e->by_engine);
-    set_groups(cx, object, "by_model", &e->by_model);
-    set_groups(cx, object, "by_source", &e->by_source);
+    ridge__error_groups_set_json(cx, object, "complete_by_chip", e->complete_by_chip.at,
+                                 e->complete_by_chip.n);
+    ridge__error_groups_set_json(cx, object, "complete_by_engine",
+                                 e->complete_by_engine.at, e->complete_by_engine.n);
+    ridge__error_groups_set_json(cx, object, "complete_by_source",
+                                 e->complete_by_source.at, e->complete_by_source.n);
+    ridge__error_groups_set_json(cx, object, "by_chip", e->by_chip.at, e->by_chip.n);
+    ridge__error_groups_set_json(cx, object, "by_engine", e->by_engine.at,
+                                 e->by_engine.n);
+    ridge__error_groups_set_json(cx, object, "by_model", e->by_model.at, e->by_model.n);
+    ridge__error_groups_set_json(cx, object, "by_source", e->by_source.at,
+                                 e->by_source.n);
 }
 
 static void set_figure(ridge_json *o, const ridge_serving_figure *f)

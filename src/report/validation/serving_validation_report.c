@@ -2,7 +2,6 @@
 #include "ridge/report_serving_validation.h"
 
 #include "error_table.h"
-#include "ridge/report.h"
 
 static const char *title_of(ridge_ctx *cx, int metric, const char *by)
 {

@@ -205,14 +205,6 @@ static void set_skipped(ridge_ctx *cx, ridge_json *object, const ridge_validatio
     }
 }
 
-static void set_groups(ridge_ctx *cx, ridge_json *object, const char *key,
-                       const ridge_error_summary *groups, int n)
-{
-    ridge_json *o = ridge_json_set_object(cx, object, key);
-    for (int i = 0; i < n; i++)
-        ridge__error_set_json(ridge_json_set_object(cx, o, groups[i].name), &groups[i]);
-}
-
 static void set_rankings(ridge_ctx *cx, ridge_json *object, const ridge_validation *v)
 {
     ridge_json *rankings = ridge_json_set_array(cx, object, "rankings");
@@ -242,13 +234,13 @@ void ridge_validation_write_json(ridge_ctx *cx, const ridge_validation_view *vie
     ridge__error_set_json(ridge_json_set_object(cx, object, "assumed"), &v->assumed);
     ridge__error_set_json(ridge_json_set_object(cx, object, "memory"), &v->memory);
     ridge_json_set_i64(object, "disturbed", v->n_disturbed);
-    set_groups(cx, object, "by_chip", v->by_chip, v->n_by_chip);
-    set_groups(cx, object, "complete_by_chip", v->complete_by_chip,
-               v->n_complete_by_chip);
-    set_groups(cx, object, "by_stack", v->by_stack, v->n_by_stack);
-    set_groups(cx, object, "by_source", v->by_source, v->n_by_source);
-    set_groups(cx, object, "memory_by_source", v->memory_by_source,
-               v->n_memory_by_source);
+    ridge__error_groups_set_json(cx, object, "by_chip", v->by_chip, v->n_by_chip);
+    ridge__error_groups_set_json(cx, object, "complete_by_chip", v->complete_by_chip,
+                                 v->n_complete_by_chip);
+    ridge__error_groups_set_json(cx, object, "by_stack", v->by_stack, v->n_by_stack);
+    ridge__error_groups_set_json(cx, object, "by_source", v->by_source, v->n_by_source);
+    ridge__error_groups_set_json(cx, object, "memory_by_source", v->memory_by_source,
+                                 v->n_memory_by_source);
     set_rankings(cx, object, v);
     set_skipped(cx, object, v);
     if (!view->has_rows)
