@@ -107,19 +107,26 @@ bool hlo_dot_dims_find(ridge_ctx *cx, const ridge_hlo_instruction *i,
                   rhs);
 }
 
-/* Letters of an operand: those of batch and contracting dims are shared. */
-static void add_letters(ridge_buf *b, const ridge_hlo_shape *shape,
-                        const int64_t *batch, const int64_t *contracting,
-                        const hlo_dot_dims *dims, char free, ridge_buf *out)
+/* An operand of a product. */
+typedef struct dot_operand {
+    const ridge_hlo_shape *shape;
+    const int64_t *batch, *contracting;
+    char free; /* letter of the next dim that it has alone */
+} dot_operand;
+
+/* Letters of an operand: those of batch and contracting dims are shared, the others are
+ * those of the result as well. */
+static void add_letters(const hlo_dot_dims *dims, dot_operand o, ridge_buf *b,
+                        ridge_buf *out)
 {
-    for (int d = 0; d < shape->n; d++) {
+    for (int d = 0; d < o.shape->n; d++) {
         char letter = 0;
         for (int k = 0; k < dims->n_batch; k++)
-            letter = batch[k] == d ? (char)('a' + k) : letter;
+            letter = o.batch[k] == d ? (char)('a' + k) : letter;
         for (int k = 0; k < dims->n_contracting; k++)
-            letter = contracting[k] == d ? (char)('k' + k) : letter;
+            letter = o.contracting[k] == d ? (char)('k' + k) : letter;
         if (letter == 0) {
-            letter = free++;
+            letter = o.free++;
             ridge_buf_printf(out, "%c", letter);
         }
         ridge_buf_printf(b, "%c", letter);
@@ -135,9 +142,11 @@ static const char *einsum_of(ridge_ctx *cx, const hlo_dot_dims *dims,
     ridge_buf_init(&out, ridge_ctx_arena(cx));
     for (int k = 0; k < dims->n_batch; k++)
         ridge_buf_printf(&out, "%c", 'a' + k);
-    add_letters(&b, lhs, dims->lhs_batch, dims->lhs_contracting, dims, 'p', &out);
+    const dot_operand left = {lhs, dims->lhs_batch, dims->lhs_contracting, 'p'};
+    const dot_operand right = {rhs, dims->rhs_batch, dims->rhs_contracting, 'u'};
+    add_letters(dims, left, &b, &out);
     ridge_buf_puts(&b, ",");
-    add_letters(&b, rhs, dims->rhs_batch, dims->rhs_contracting, dims, 'u', &out);
+    add_letters(dims, right, &b, &out);
     ridge_buf_printf(&b, "->%s", ridge_buf_text(&out));
     return ridge_buf_text(&b);
 }

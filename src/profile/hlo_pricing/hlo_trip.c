@@ -179,26 +179,33 @@ static value tuple_element(const scope *s, int index, int64_t k)
     return (value){.kind = VALUE_UNKNOWN};
 }
 
-/* What an operand of the comparison is before the first round, and what a round adds.
- */
-static bool find_start(const ridge_hlo_module *m, const scope *outer, const scope *body,
-                       const ridge_hlo_instruction *loop, value v, double *start,
-                       double *step)
+/* A loop, and from where it is seen. */
+typedef struct loop_view {
+    scope outer, body;
+    const ridge_hlo_instruction *loop;
+} loop_view;
+
+/* An operand of the comparison: before the first round, and what a round adds. */
+typedef struct counter {
+    double start, step;
+} counter;
+
+static bool find_counter(const loop_view *l, value v, counter *out)
 {
-    *step = 0;
-    *start = v.offset;
+    const ridge_hlo_module *m = l->body.module;
+    *out = (counter){.start = v.offset};
     if (v.kind == VALUE_CONSTANT)
         return true;
     if (v.kind != VALUE_ELEMENT)
         return false;
     const value next =
-        tuple_element(body, m->computations[body->computation].root, v.element);
-    const value first = tuple_element(outer, loop->operands[0], v.element);
+        tuple_element(&l->body, m->computations[l->body.computation].root, v.element);
+    const value first = tuple_element(&l->outer, l->loop->operands[0], v.element);
     if (next.kind != VALUE_ELEMENT || next.element != v.element ||
         first.kind != VALUE_CONSTANT)
         return false;
-    *step = next.offset;
-    *start += first.offset;
+    out->step = next.offset;
+    out->start += first.offset;
     return true;
 }
 
@@ -233,16 +240,17 @@ static double rounds(double gap, double step, ridge_str direction)
 static bool derive(const ridge_hlo_module *m, int computation,
                    const ridge_hlo_instruction *loop, double *out)
 {
-    const scope outer = {.module = m, .computation = computation};
-    const scope body = {.module = m, .computation = loop->called[1]};
+    const loop_view view = {.outer = {.module = m, .computation = computation},
+                            .body = {.module = m, .computation = loop->called[1]},
+                            .loop = loop};
     scope condition = {.module = m, .computation = loop->called[0]};
     comparison c;
-    double left, left_step, right, right_step;
-    if (!find_comparison(&condition, &c) ||
-        !find_start(m, &outer, &body, loop, c.left, &left, &left_step) ||
-        !find_start(m, &outer, &body, loop, c.right, &right, &right_step))
+    counter left, right;
+    if (!find_comparison(&condition, &c) || !find_counter(&view, c.left, &left) ||
+        !find_counter(&view, c.right, &right))
         return false;
-    const double n = rounds(left - right, left_step - right_step, c.direction);
+    const double n =
+        rounds(left.start - right.start, left.step - right.step, c.direction);
     if (n < 0 || n > TRIPS_MOST)
         return false;
     *out = n;

@@ -55,17 +55,21 @@ static void name_add(trace *t, const char *what, track at, const char *name)
     ridge_buf_puts(t->out, "}");
 }
 
+typedef struct span {
+    const char *name, *category;
+    double start_s, length_s;
+} span;
+
 /* @param args  members of an object, "" for none */
-static void span_add(trace *t, track at, const char *name, const char *category,
-                     double start_s, double length_s, const char *args)
+static void span_add(trace *t, track at, span s, const char *args)
 {
-    if (length_s <= 0)
+    if (s.length_s <= 0)
         return;
     event_begin(t, "X", at);
     ridge_buf_printf(t->out,
                      "\"name\":\"%s\",\"cat\":\"%s\",\"ts\":%.4f,\"dur\":%.4f,"
                      "\"args\":{%s}}",
-                     name, category, 1e6 * start_s, 1e6 * length_s, args);
+                     s.name, s.category, 1e6 * s.start_s, 1e6 * s.length_s, args);
 }
 
 /* ---- tracks ---------------------------------------------------------------------- */
@@ -108,13 +112,13 @@ static void lines_number(trace *t)
     }
 }
 
-static void line_add(trace *t, int line, int rank, const char *name, double start_s,
-                     double length_s)
+/* @param s  its category is that of the line */
+static void line_add(trace *t, int line, int rank, span s)
 {
+    s.category = line_text(line);
     for (int i = 0; i < RIDGE_AXIS_MAX; i++) {
         if (t->tracks[line][i] > 0)
-            span_add(t, (track){rank, t->tracks[line][i]}, name, line_text(line),
-                     start_s, length_s, "");
+            span_add(t, (track){rank, t->tracks[line][i]}, s, "");
     }
 }
 
@@ -184,14 +188,17 @@ static double parts_add(trace *t, int rank, const ridge_pass_work *w, double sta
                         double compute_s)
 {
     double at_s = start_s + compute_s;
-    span_add(t, (track){rank, 0}, "compute", "compute", start_s, compute_s, "");
+    const track passes = {rank, 0};
+    span_add(t, passes, (span){"compute", "compute", start_s, compute_s}, "");
     for (int i = 0; i < RIDGE_TRAFFIC_COUNT; i++) {
         const char *text = ridge_traffic_text((ridge_traffic)i);
         const double hidden_s = fmin(w->hidden_s[i], compute_s);
-        line_add(t, i, rank, "hidden", start_s + compute_s - hidden_s, hidden_s);
-        span_add(t, (track){rank, 0}, text, "exposed", at_s, w->exposed_s[i], "");
-        line_add(t, i, rank, "exposed", at_s, w->exposed_s[i]);
-        at_s += w->exposed_s[i];
+        const double exposed_s = w->exposed_s[i];
+        const double hidden_from_s = start_s + compute_s - hidden_s;
+        line_add(t, i, rank, (span){"hidden", NULL, hidden_from_s, hidden_s});
+        span_add(t, passes, (span){text, "exposed", at_s, exposed_s}, "");
+        line_add(t, i, rank, (span){"exposed", NULL, at_s, exposed_s});
+        at_s += exposed_s;
     }
     return at_s;
 }
@@ -210,12 +217,13 @@ static void send_add(trace *t, int rank, int stage, ridge_pass pass, double from
     if (!has_receiver(&step->pipeline, stage, pass))
         return;
     if (step->is_send_exposed) {
-        span_add(t, (track){rank, 0}, "send", "exposed", from_s, step->send_s, "");
+        const span send = {"send", "exposed", from_s, step->send_s};
+        span_add(t, (track){rank, 0}, send, "");
     } else {
         from_s = fmax(from_s, t->sent_s[way]);
         t->sent_s[way] = from_s + step->send_s;
     }
-    line_add(t, LINE_DOWN + way, rank, "send", from_s, step->send_s);
+    line_add(t, LINE_DOWN + way, rank, (span){"send", NULL, from_s, step->send_s});
 }
 
 static void pass_add(trace *t, int rank, const ridge_action *action,
@@ -234,8 +242,8 @@ static void pass_add(trace *t, int rank, const ridge_action *action,
     snprintf(args, sizeof args, "\"stage\":%d,\"microbatch\":%d", stage,
              action->microbatch);
     const double length_s = time->end_s - time->start_s;
-    span_add(t, (track){rank, 0}, name, pass_category(action->pass), time->start_s,
-             length_s, args);
+    const span pass = {name, pass_category(action->pass), time->start_s, length_s};
+    span_add(t, (track){rank, 0}, pass, args);
     double waited_s = ridge_pass_work_s(&work) - work.compute_s;
     if (step->is_send_exposed && has_receiver(&step->pipeline, stage, action->pass))
         waited_s += step->send_s;
@@ -250,7 +258,8 @@ static void wait_add(trace *t, int rank, const char *name, double from_s, double
 {
     /* Rounded times of neighbours are no wait. */
     if (to_s - from_s > 1e-9 * t->sim->outcome.timeline.makespan_s)
-        span_add(t, (track){rank, 0}, name, "bubble", from_s, to_s - from_s, "");
+        span_add(t, (track){rank, 0}, (span){name, "bubble", from_s, to_s - from_s},
+                 "");
 }
 
 /* Gradients are reduced beside the last passes and behind them; then all wait for all,
@@ -267,13 +276,17 @@ static void end_add(trace *t, int rank)
         t->sim->script.has_barrier ? o->reduced_s : passed_s + close->reduce_s;
     const double updated_s = from_s + close->update_s;
     const track passes = {rank, 0};
-    line_add(t, LINE_DP, rank, "hidden reduction", passed_s - hidden_s, hidden_s);
-    line_add(t, LINE_DP, rank, "reduction", passed_s, close->reduce_s);
-    span_add(t, passes, "gradient reduction", "exposed", passed_s, close->reduce_s, "");
+    const span hidden = {"hidden reduction", NULL, passed_s - hidden_s, hidden_s};
+    const span reduction = {"gradient reduction", "exposed", passed_s, close->reduce_s};
+    const span update = {"optimizer", "optimizer", from_s, close->update_s};
+    const span gather = {"weight gather", "exposed", updated_s, close->gather_s};
+    line_add(t, LINE_DP, rank, hidden);
+    line_add(t, LINE_DP, rank, (span){"reduction", NULL, passed_s, close->reduce_s});
+    span_add(t, passes, reduction, "");
     wait_add(t, rank, "wait for all", passed_s + close->reduce_s, from_s);
-    span_add(t, passes, "optimizer", "optimizer", from_s, close->update_s, "");
-    span_add(t, passes, "weight gather", "exposed", updated_s, close->gather_s, "");
-    line_add(t, LINE_DP, rank, "weight gather", updated_s, close->gather_s);
+    span_add(t, passes, update, "");
+    span_add(t, passes, gather, "");
+    line_add(t, LINE_DP, rank, gather);
 }
 
 static void rank_add(trace *t, int rank)
@@ -286,7 +299,8 @@ static void rank_add(trace *t, int rank)
     t->sent_s[0] = t->sent_s[1] = 0;
     if (end->gather_hidden_s + end->reduce_hidden_s <
         t->sim->outcome.timeline.ranks[rank].end_s)
-        line_add(t, LINE_DP, rank, "hidden weight gather", 0, end->gather_hidden_s);
+        line_add(t, LINE_DP, rank,
+                 (span){"hidden weight gather", NULL, 0, end->gather_hidden_s});
     for (int i = 0; i < list->n; i++) {
         wait_add(t, rank, "bubble", free_s, times[i].start_s);
         pass_add(t, rank, &list->actions[i], &times[i]);
