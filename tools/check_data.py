@@ -356,6 +356,7 @@ def check_law(check, path, item):
 
 
 STACK_TEXTS = {"name", "full_name", "base", "aliases", "runs", "variant_of", "told_by", "told_on", "vendors",
+               "usual_on", "is_usual_sharded",
                "attention", "practice", "has_tp_overlap", "has_send_overlap",
                "has_half_gradients", "dispatches_once", "broadcasts_updates", "splits_sends",
                "has_two_gradients", "gathers_stage"}
@@ -370,9 +371,10 @@ STACK_FACTORS = ("matmul_time", "fp8_time", "fp4_time", "attention_time")
 
 def check_stack(check, path, own, chips, vendors):
     check.only(path, "", own, {*STACK_TEXTS, *STACK_NUMBERS, *STACK_FACTORS})
-    for vendor in own.get("vendors", []):
-        if vendor not in vendors:
-            check.fail(path, "vendors", f"no chip is of {vendor!r}")
+    for member in ("vendors", "usual_on"):
+        for vendor in own.get(member, []):
+            if vendor not in vendors:
+                check.fail(path, member, f"no chip is of {vendor!r}")
     for member, bounds in STACK_NUMBERS.items():
         if member in own:
             check.fact(path, member, own[member], bounds)

@@ -44,16 +44,17 @@ def validate(ridge: str, rows: str, *options: str) -> dict:
     return json.loads(done.stdout)
 
 
-def without_software(ridge: str, rows: str) -> dict:
-    """As if no source had told what it ran on."""
+def without_software(ridge: str, rows: str, *kept: str) -> dict:
+    """As if no source had told what it ran on; where "usual_on" is kept, it is taken to be what
+    is usual on its chips, else well tuned."""
     with tempfile.TemporaryDirectory() as data:
         shutil.copytree(STACKS, os.path.join(data, "stacks"))
         for name in os.listdir(STACKS):
             path = os.path.join(data, "stacks", name)
             with open(path, encoding="utf-8") as f:
                 stack = json.load(f)
-            stack.pop("runs", None)
-            stack.pop("told_by", None)
+            for key in {"runs", "told_by", "usual_on"} - set(kept):
+                stack.pop(key, None)
             with open(path, "w", encoding="utf-8") as f:
                 json.dump(stack, f)
         return validate(ridge, rows, "--data", data)
@@ -139,6 +140,15 @@ def papers(ridge: str) -> str:
     return text + f"\nMedian error {percent(report['median_abs_rel_error'])}.\n"
 
 
+def untold(ridge: str, report: dict) -> str:
+    """What it costs not to know the software of a run."""
+    ways = {"told by its source": report,
+            "not told: what is usual on such chips": without_software(ridge, ROWS, "usual_on"),
+            "not told: well tuned": without_software(ridge, ROWS)}
+    return table("software of all rows", {
+        name: {"rows": len(counted(r)), **r} for name, r in ways.items()})
+
+
 def sections(ridge: str, report: dict) -> dict:
     """{name: table}; what stack_fit.py makes takes minutes and is left alone."""
     stacks = {f"`{name}`": e for name, e in report["by_stack"].items()}
@@ -146,6 +156,7 @@ def sections(ridge: str, report: dict) -> dict:
             "whole-plans": table("chip, plan stated whole", report["complete_by_chip"]),
             "chips": table("chip", report["by_chip"]),
             "software": table("stack", stacks),
+            "untold": untold(ridge, report),
             "order": order(report),
             "memory": table("source", report["memory_by_source"]),
             "unseen": unseen(ridge),

@@ -52,10 +52,13 @@ typedef struct ridge_stack {
     const char *const
         *told_by;               /* NULL-terminated: words of runs of that stack that say
                                  * that they were on this one; NULL without variant_of */
-    const char *const *told_on; /* NULL-terminated: chips on which they say so; NULL: on
-                                 * any */
+    const char *const *told_on; /* NULL-terminated: chips on which these words, or those
+                                 * of runs, mean it; NULL: on any */
     const char *const
         *vendors; /* NULL-terminated: of chips that it runs on; NULL: of all */
+    const char *const *usual_on; /* NULL-terminated: vendors on whose chips most runs
+                                  * use it; NULL: it is usual on none */
+    bool is_usual_sharded;       /* there for runs that gather their weights alone */
     ridge_attention_kernel attention;
     ridge_stack_practice practice;
     bool has_tp_overlap;      /* TP collectives run as collective matmuls on GPUs */
@@ -117,8 +120,17 @@ RIDGE_NODISCARD ridge_status ridge_stack_find(ridge_ctx *cx,
 
 /** The stack whose word stands in a source's title: the longest such word decides,
  *  of equal ones that of the later name.
+ * @param chip  it ran on: what does not run there is not meant; NULL: not known
  * @return NULL: none */
-const ridge_stack *ridge_stack_of_run(const ridge_catalog *catalog, const char *title);
+const ridge_stack *ridge_stack_of_run(const ridge_catalog *catalog,
+                                      const ridge_chip *chip, const char *title);
+
+/** What most runs on a chip use.
+ * @param is_sharded  it gathers its weights layer by layer (ZeRO-3) and has no stages,
+ *                    as PyTorch's FSDP
+ * @return NULL: not known */
+const ridge_stack *ridge_stack_usual(const ridge_catalog *catalog,
+                                     const ridge_chip *chip, bool is_sharded);
 
 /** The variant of a stack that a run's own words tell, and the variant of that: the
  * longest such word decides.

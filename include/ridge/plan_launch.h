@@ -7,6 +7,7 @@
 
 #include "ridge/base.h"
 #include "ridge/hardware.h"
+#include "ridge/hardware_stack.h"
 #include "ridge/model.h"
 #include "ridge/plan.h"
 
@@ -116,6 +117,12 @@ typedef struct ridge_launch {
 RIDGE_NODISCARD ridge_status ridge_launch_read(ridge_ctx *cx, const char *path,
                                                const ridge_launch_query *query,
                                                ridge_launch *out);
+
+/** The software that a configuration is for, on such chips. @return NULL: none that is
+ * known to run there */
+const ridge_stack *ridge_launch_stack(const ridge_launch *launch,
+                                      const ridge_catalog *catalog,
+                                      const ridge_chip *chip);
 
 /** The same from text. @param file  its name for messages */
 RIDGE_NODISCARD ridge_status ridge_launch_parse(ridge_ctx *cx, ridge_str text,

@@ -27,18 +27,30 @@ double ridge_stack_factor_of(const ridge_stack_factors *factors, const ridge_chi
     return value;
 }
 
+static bool has_text(const char *const *texts, const char *text)
+{
+    for (size_t i = 0; texts != NULL && texts[i] != NULL; i++) {
+        if (strcmp(texts[i], text) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool runs_on(const ridge_stack *stack, const ridge_chip *chip)
+{
+    return stack == NULL || stack->vendors == NULL || chip == NULL ||
+           chip->vendor == NULL || has_text(stack->vendors, chip->vendor);
+}
+
 ridge_status ridge_stack_check(ridge_ctx *cx, const ridge_stack *stack,
                                const ridge_chip *chip)
 {
     ridge_buf names;
     ridge_buf_init(&names, ridge_ctx_arena(cx));
-    if (stack == NULL || stack->vendors == NULL || chip->vendor == NULL)
+    if (runs_on(stack, chip))
         return RIDGE_OK;
-    for (size_t i = 0; stack->vendors[i] != NULL; i++) {
-        if (strcmp(stack->vendors[i], chip->vendor) == 0)
-            return RIDGE_OK;
+    for (size_t i = 0; stack->vendors[i] != NULL; i++)
         ridge_buf_printf(&names, "%s%s", i == 0 ? "" : " or ", stack->vendors[i]);
-    }
     return ridge_fail(
         cx, RIDGE_E_ARG,
         "stack %s runs on chips of %s, not on %s: name another --stack, or "
@@ -46,13 +58,29 @@ ridge_status ridge_stack_check(ridge_ctx *cx, const ridge_stack *stack,
         stack->name, ridge_buf_text(&names), chip->full_name);
 }
 
-const ridge_stack *ridge_stack_of_run(const ridge_catalog *catalog, const char *title)
+/* ---- which stack a run used ------------------------------------------------------ */
+
+static bool is_told_on(const ridge_stack *stack, const ridge_chip *chip)
+{
+    if (stack->told_on == NULL || chip == NULL)
+        return true;
+    for (size_t i = 0; stack->told_on[i] != NULL; i++) {
+        if (is_variant(chip->name, stack->told_on[i]))
+            return true;
+    }
+    return false;
+}
+
+const ridge_stack *ridge_stack_of_run(const ridge_catalog *catalog,
+                                      const ridge_chip *chip, const char *title)
 {
     const ridge_stack *found = NULL;
     size_t longest = 0;
     for (size_t i = 0; i < ridge_catalog_stack_count(catalog); i++) {
         const ridge_stack *s = ridge_catalog_stack(catalog, i);
-        for (size_t k = 0; s != NULL && s->runs[k] != NULL; k++) {
+        if (s == NULL || !runs_on(s, chip) || !is_told_on(s, chip))
+            continue;
+        for (size_t k = 0; s->runs[k] != NULL; k++) {
             const size_t n = strlen(s->runs[k]);
             if (n < longest || strstr(title, s->runs[k]) == NULL)
                 continue;
@@ -65,15 +93,20 @@ const ridge_stack *ridge_stack_of_run(const ridge_catalog *catalog, const char *
     return found;
 }
 
-static bool is_told_on(const ridge_stack *stack, const ridge_chip *chip)
+const ridge_stack *ridge_stack_usual(const ridge_catalog *catalog,
+                                     const ridge_chip *chip, bool is_sharded)
 {
-    if (stack->told_on == NULL)
-        return true;
-    for (size_t i = 0; chip != NULL && stack->told_on[i] != NULL; i++) {
-        if (is_variant(chip->name, stack->told_on[i]))
-            return true;
+    const ridge_stack *found = NULL;
+    for (size_t i = 0; i < ridge_catalog_stack_count(catalog); i++) {
+        const ridge_stack *s = ridge_catalog_stack(catalog, i);
+        if (s == NULL || chip->vendor == NULL || !has_text(s->usual_on, chip->vendor))
+            continue;
+        if (s->is_usual_sharded == is_sharded)
+            return s;
+        if (!s->is_usual_sharded)
+            found = s;
     }
-    return false;
+    return found;
 }
 
 static const ridge_stack *find_variant(const ridge_catalog *catalog,

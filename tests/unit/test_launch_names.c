@@ -89,11 +89,43 @@ static void written_names_are_names_that_are_used(void **state)
         check(*state, cases[i].launcher, cases[i].list, &cases[i].c);
 }
 
+static void a_file_is_priced_on_its_own_software(void **state)
+{
+    static const struct {
+        ridge_launcher launcher;
+        const char *format, *chip, *vendor, *stack;
+    } rows[] = {
+        {RIDGE_LAUNCHER_MEGATRON, "Megatron-LM arguments", "a100", "NVIDIA",
+         "megatron-core"},
+        {RIDGE_LAUNCHER_MEGATRON, "Primus yaml", "mi300x", "AMD", "primus"},
+        {RIDGE_LAUNCHER_MAXTEXT, "MaxText yml", "v5p", "Google", "xla-tpu"},
+        {RIDGE_LAUNCHER_MAXTEXT, "MaxText yml", "h100", "NVIDIA", "xla-gpu"},
+        {RIDGE_LAUNCHER_TORCHTITAN, "torchtitan toml", "h100", "NVIDIA", "compiled"},
+    };
+    ridge_ctx *cx = ridge_ctx_open();
+    const ridge_catalog *catalog;
+    (void)state;
+    assert_ok(cx, ridge_catalog_open(cx, NULL, &catalog));
+    for (size_t i = 0; i < RIDGE_COUNT_OF(rows); i++) {
+        const ridge_chip chip = {.name = rows[i].chip, .vendor = rows[i].vendor};
+        const ridge_launch launch = {.launcher = rows[i].launcher,
+                                     .format = rows[i].format};
+        assert_string_equal(ridge_launch_stack(&launch, catalog, &chip)->name,
+                            rows[i].stack);
+    }
+    const ridge_launch torch = {.launcher = RIDGE_LAUNCHER_TORCHTITAN,
+                                .format = "torchtitan toml"};
+    const ridge_chip tpu = {.name = "v5p", .vendor = "Google"};
+    assert_null(ridge_launch_stack(&torch, catalog, &tpu));
+    ridge_ctx_close(cx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(written_names_are_names_that_are_used,
                                         fixture_open, fixture_close),
+        cmocka_unit_test(a_file_is_priced_on_its_own_software),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,8 @@ static const char plain_text[] =
     "\"stream_passes\":" FACT(2.5) ",\"attention_time\":{\"gpu\":" FACT(2) "}}";
 static const char later_text[] =
     "{\"name\":\"later\",\"full_name\":\"Later\",\"base\":\"plain\","
-    "\"runs\":[\"Plain paper, version 2\"],\"attention\":\"unfused\","
+    "\"told_on\":[\"gpu-x\"],\"runs\":[\"Plain paper, version "
+    "2\"],\"attention\":\"unfused\","
     "\"practice\":{\"sp\":0,\"remat\":3},\"has_half_gradients\":true,"
     "\"attention_time\":{\"gpu-x\":" FACT(3) "}}";
 
@@ -82,10 +83,57 @@ static void the_longest_word_of_a_title_decides(void **state)
     ridge_ctx *cx = ridge_ctx_open();
     (void)state;
     const ridge_catalog *c = open_catalog(cx);
-    assert_string_equal(ridge_stack_of_run(c, "The Plain paper of 2020")->name,
+    assert_string_equal(ridge_stack_of_run(c, NULL, "The Plain paper of 2020")->name,
                         "plain");
-    assert_string_equal(ridge_stack_of_run(c, "Plain paper; version 2")->name, "later");
-    assert_null(ridge_stack_of_run(c, "Another paper"));
+    assert_string_equal(ridge_stack_of_run(c, NULL, "Plain paper; version 2")->name,
+                        "later");
+    assert_null(ridge_stack_of_run(c, NULL, "Another paper"));
+    ridge_ctx_close(cx);
+}
+
+static void a_word_means_a_stack_where_it_was_told_of(void **state)
+{
+    ridge_ctx *cx = ridge_ctx_open();
+    (void)state;
+    const ridge_catalog *c = open_catalog(cx);
+    const ridge_chip x = {.name = "gpu-x"}, other = {.name = "gpu-y"};
+    const char *title = "Plain paper; version 2";
+    assert_string_equal(ridge_stack_of_run(c, &x, title)->name, "later");
+    assert_string_equal(ridge_stack_of_run(c, &other, title)->name, "plain");
+    ridge_ctx_close(cx);
+}
+
+static void words_of_what_runs_elsewhere_do_not_count(void **state)
+{
+    ridge_ctx *cx = ridge_ctx_open();
+    (void)state;
+    const ridge_catalog *c = NULL;
+    assert_int_equal(ridge_catalog_open(cx, NULL, &c), RIDGE_OK);
+    const ridge_chip gpu = {.name = "h100", .vendor = "NVIDIA"};
+    const ridge_chip tpu = {.name = "v5p", .vendor = "Google"};
+    assert_string_equal(ridge_stack_of_run(c, &gpu, "MaxText")->name, "xla-gpu");
+    assert_string_equal(ridge_stack_of_run(c, &tpu, "MaxText")->name, "xla-tpu");
+    ridge_ctx_close(cx);
+}
+
+static void the_usual_stack_is_of_the_vendor(void **state)
+{
+    static const struct {
+        const char *vendor, *usual, *sharded;
+    } rows[] = {{"NVIDIA", "megatron-core", "fsdp-eager"},
+                {"Google", "xla-tpu", "xla-tpu"},
+                {"AMD", "primus", "primus"}};
+    ridge_ctx *cx = ridge_ctx_open();
+    (void)state;
+    const ridge_catalog *c = NULL;
+    assert_int_equal(ridge_catalog_open(cx, NULL, &c), RIDGE_OK);
+    for (size_t i = 0; i < RIDGE_COUNT_OF(rows); i++) {
+        const ridge_chip chip = {.name = "chip", .vendor = rows[i].vendor};
+        assert_string_equal(ridge_stack_usual(c, &chip, false)->name, rows[i].usual);
+        assert_string_equal(ridge_stack_usual(c, &chip, true)->name, rows[i].sharded);
+    }
+    const ridge_chip own = {.name = "chip", .vendor = "this machine"};
+    assert_null(ridge_stack_usual(c, &own, false));
     ridge_ctx_close(cx);
 }
 
@@ -139,7 +187,8 @@ static void built_in_stacks_can_be_read(void **state)
     for (size_t i = 0; i < ridge_catalog_stack_count(c); i++)
         assert_non_null(ridge_catalog_stack(c, i));
     assert_null(ridge_catalog_stack(c, ridge_catalog_stack_count(c)));
-    assert_string_equal(ridge_stack_of_run(c, "torchtitan on H100")->name, "compiled");
+    assert_string_equal(ridge_stack_of_run(c, NULL, "torchtitan on H100")->name,
+                        "compiled");
     ridge_ctx_close(cx);
 }
 
@@ -172,6 +221,9 @@ int main(void)
         cmocka_unit_test(a_variant_keeps_what_it_does_not_say),
         cmocka_unit_test(a_factor_is_of_a_chip_and_its_variants),
         cmocka_unit_test(the_longest_word_of_a_title_decides),
+        cmocka_unit_test(a_word_means_a_stack_where_it_was_told_of),
+        cmocka_unit_test(words_of_what_runs_elsewhere_do_not_count),
+        cmocka_unit_test(the_usual_stack_is_of_the_vendor),
         cmocka_unit_test(words_of_a_run_tell_a_variant),
         cmocka_unit_test(wrong_files_say_what_is_wrong),
         cmocka_unit_test(an_unknown_stack_is_answered_with_the_nearest),

@@ -131,15 +131,28 @@ static ridge_status read_subject(cli_run *run, ridge_train_request *r,
                 : cli_model(run, run->args[0], &r->model);
 }
 
-static ridge_status read_terms(cli_run *run, ridge_train_request *r,
-                               ridge_money_request *money)
+/* What --stack names, else the software that a launch file is for. */
+static ridge_status read_stack(cli_run *run, const train_launch *launch,
+                               ridge_train_request *r)
+{
+    const char *name = cli_option_text(run, "stack");
+    const ridge_catalog *catalog;
+    if (name || !launch->launch.path || train_offer_is_asked(run))
+        return cli_stack(run, name, &r->stack);
+    RIDGE_TRY(cli_catalog(run, &catalog));
+    r->stack = ridge_launch_stack(&launch->launch, catalog, r->slice->chip);
+    return RIDGE_OK;
+}
+
+static ridge_status read_terms(cli_run *run, const train_launch *launch,
+                               ridge_train_request *r, ridge_money_request *money)
 {
     if (!train_offer_is_asked(run)) /* each of the slices has its own */
         RIDGE_TRY(cli_money(run, r->slice->chip, money));
     r->usd_per_chip_hour = money->has_price ? money->price.usd_per_chip_hour : 0;
     RIDGE_TRY(read_numbers(run, r));
     RIDGE_TRY(ridge_layer_shelf_open(run->cx, &r->shelf));
-    RIDGE_TRY(cli_stack(run, cli_option_text(run, "stack"), &r->stack));
+    RIDGE_TRY(read_stack(run, launch, r));
     return read_knobs(run, &r->knobs);
 }
 
@@ -263,6 +276,17 @@ static ridge_status find_rooflines(cli_run *run, ridge_train_view *view,
     return RIDGE_OK;
 }
 
+/* Without a stack software is taken as well tuned: what would be usual is told. */
+static ridge_status find_usual(cli_run *run, ridge_train_view *view)
+{
+    const ridge_catalog *catalog;
+    if (view->request->stack)
+        return RIDGE_OK;
+    RIDGE_TRY(cli_catalog(run, &catalog));
+    view->usual_stack = ridge_stack_usual(catalog, view->request->slice->chip, false);
+    return RIDGE_OK;
+}
+
 static int run_train(cli_run *run)
 {
     ridge_train_request request = {.top = 5};
@@ -270,7 +294,7 @@ static int run_train(cli_run *run)
     train_launch launch = {.launch.path = NULL};
     ridge_money_request money = {0};
     if (read_subject(run, &request, &launch) != RIDGE_OK ||
-        read_terms(run, &request, &money) != RIDGE_OK)
+        read_terms(run, &launch, &request, &money) != RIDGE_OK)
         return cli_fail(run);
     const char *name = run->n_args > 0 ? run->args[0] : launch.launch.model_name;
     if (train_rivals_are_asked(run))
@@ -288,8 +312,15 @@ static int run_train(cli_run *run)
     const bool has_money = request.total_tokens > 0 || cli_money_is_asked(run);
     ridge_train_reasons *reasons =
         ridge_new(ridge_ctx_arena(run->cx), ridge_train_reasons, 1);
-    ridge_train_view view = {name,   &request,  &result, &thresholds,
-                             &money, has_money, reasons, NULL};
+    ridge_train_view view = {.model_name = name,
+                             .request = &request,
+                             .result = &result,
+                             .thresholds = &thresholds,
+                             .money = &money,
+                             .has_money = has_money,
+                             .reasons = reasons};
+    if (find_usual(run, &view) != RIDGE_OK)
+        return cli_fail(run);
     ridge_train_rooflines rooflines;
     if (!reasons || find_reasons(run, &view, reasons) != RIDGE_OK ||
         find_rooflines(run, &view, &rooflines) != RIDGE_OK)

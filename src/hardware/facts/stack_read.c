@@ -4,8 +4,10 @@
  * Members: name, full_name; base (optional: another stack, whose members hold unless
  * given again; factors are merged chip by chip, aliases, runs and variants are not
  * inherited); aliases; runs (words of titles of sources whose runs used it); variant_of
- * and told_by (runs of that stack that used this one have one of these words); vendors
- * (of the chips that it runs on; all where there are none); attention (flash, unfused);
+ * and told_by (runs of that stack that used this one have one of these words); told_on
+ * (chips on which such words mean it); vendors
+ * (of the chips that it runs on; all where there are none); usual_on (vendors on whose
+ * chips most runs use it, not inherited); attention (flash, unfused);
  * practice {sp, zero, remat, mtp, ep_overlap, precision}; the flags has_tp_overlap,
  * has_send_overlap, has_half_gradients, dispatches_once, broadcasts_updates,
  * splits_sends, has_two_gradients, gathers_stage; facts range_low, range_high,
@@ -29,6 +31,8 @@ static const char *const members[] = {"name",
                                       "told_by",
                                       "told_on",
                                       "vendors",
+                                      "usual_on",
+                                      "is_usual_sharded",
                                       "attention",
                                       "practice",
                                       "has_tp_overlap",
@@ -84,6 +88,7 @@ static const struct {
     {"has_half_gradients", offsetof(ridge_stack, has_half_gradients)},
     {"has_two_gradients", offsetof(ridge_stack, has_two_gradients)},
     {"gathers_stage", offsetof(ridge_stack, gathers_stage)},
+    {"is_usual_sharded", offsetof(ridge_stack, is_usual_sharded)},
     {"dispatches_once", offsetof(ridge_stack, dispatches_once)},
     {"broadcasts_updates", offsetof(ridge_stack, broadcasts_updates)},
     {"splits_sends", offsetof(ridge_stack, splits_sends)},
@@ -210,13 +215,25 @@ static ridge_status read_variant(ridge_ctx *cx, const ridge_node *root, ridge_st
     const ridge_node words = ridge_json_get(root, "told_by");
     s->variant_of = NULL;
     s->told_by = s->told_on = NULL;
-    if (ridge_json_is_absent(of) && ridge_json_is_absent(words))
-        return RIDGE_OK;
-    RIDGE_TRY(ridge_json_want_text(cx, of, &s->variant_of));
     const ridge_node chips = ridge_json_get(root, "told_on");
     if (!ridge_json_is_absent(chips))
         RIDGE_TRY(ridge__aliases_read(cx, chips, &s->told_on));
+    if (ridge_json_is_absent(of) && ridge_json_is_absent(words))
+        return RIDGE_OK;
+    RIDGE_TRY(ridge_json_want_text(cx, of, &s->variant_of));
     return ridge__aliases_read(cx, words, &s->told_by);
+}
+
+static ridge_status read_vendors(ridge_ctx *cx, const ridge_node *root, ridge_stack *s)
+{
+    const ridge_node vendors = ridge_json_get(root, "vendors");
+    const ridge_node usual = ridge_json_get(root, "usual_on");
+    s->usual_on = NULL;
+    s->is_usual_sharded = false;
+    if (!ridge_json_is_absent(vendors))
+        RIDGE_TRY(ridge__aliases_read(cx, vendors, &s->vendors));
+    return ridge_json_is_absent(usual) ? RIDGE_OK
+                                       : ridge__aliases_read(cx, usual, &s->usual_on);
 }
 
 ridge_status ridge__stack_read(ridge_ctx *cx, ridge_node root, const ridge_stack *base,
@@ -239,9 +256,7 @@ ridge_status ridge__stack_read(ridge_ctx *cx, ridge_node root, const ridge_stack
     RIDGE_TRY(ridge__aliases_read(cx, ridge_json_get(&root, "aliases"), &s->aliases));
     RIDGE_TRY(ridge__aliases_read(cx, ridge_json_get(&root, "runs"), &s->runs));
     RIDGE_TRY(read_variant(cx, &root, s));
-    const ridge_node vendors = ridge_json_get(&root, "vendors");
-    if (!ridge_json_is_absent(vendors))
-        RIDGE_TRY(ridge__aliases_read(cx, vendors, &s->vendors));
+    RIDGE_TRY(read_vendors(cx, &root, s));
     RIDGE_TRY(read_choices(cx, &root, s));
     RIDGE_TRY(read_numbers(cx, &root, &facts, s));
     s->facts = facts.items;

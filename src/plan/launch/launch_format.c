@@ -236,3 +236,20 @@ ridge_status ridge_launch_read(ridge_ctx *cx, const char *path,
     RIDGE_TRY(ridge_file_read(cx, path, FILE_BYTES_MOST, &text));
     return ridge_launch_parse(cx, text, copy, query, out);
 }
+
+const ridge_stack *ridge_launch_stack(const ridge_launch *launch,
+                                      const ridge_catalog *catalog,
+                                      const ridge_chip *chip)
+{
+    /* words of data/stacks: today's releases, which read such files */
+    static const char *const words[RIDGE_LAUNCHER_COUNT] = {
+        [RIDGE_LAUNCHER_MEGATRON] = "Megatron-Core",
+        [RIDGE_LAUNCHER_MEGATRON_BRIDGE] = "Megatron-Core",
+        [RIDGE_LAUNCHER_MAXTEXT] = "MaxText",
+        [RIDGE_LAUNCHER_TORCHTITAN] = "torchtitan",
+        [RIDGE_LAUNCHER_DEEPSPEED] = "DeepSpeed",
+        [RIDGE_LAUNCHER_JAX] = "MaxText"};
+    const bool is_primus = strstr(launch->format, "Primus") != NULL;
+    return ridge_stack_of_run(catalog, chip,
+                              is_primus ? "Primus" : words[launch->launcher]);
+}

@@ -78,8 +78,9 @@ RIDGE_NODISCARD ridge_status measured_check(ridge_ctx *cx, const measured_row *r
 
 bool measured_has_experts(const ridge_model *model);
 
-/** The software of a row: what it states, or what its source is known to have used. A
- *  knob that the stack settles is set with it. @errors E_NOTFOUND, E_PARSE */
+/** The software of a row: what it states, what its source is known to have used, or
+ *  what most runs on its chips use. A knob that the stack settles is set with it.
+ * @errors E_NOTFOUND, E_PARSE */
 RIDGE_NODISCARD ridge_status measured_stack(ridge_ctx *cx, const ridge_catalog *catalog,
                                             const measured_row *row,
                                             measured_gaps *gaps,

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+enum { ZERO_ALL = 3 }; /* the stage that shards weights too */
+
 /* Where a row is silent, the habit of its software; with a single rank of data there is
  * nothing to shard. */
 static ridge_status follow_precision(ridge_ctx *cx, const measured_row *row,
@@ -35,40 +37,55 @@ static void follow_practice(const ridge_stack_practice *practice,
         k->zero_stage = 0;
 }
 
-/* The title of a source, and where in it the row stands: "container 26.06"; and what
- * the row itself says of its software: "eager". */
+static const char *or_empty(const char *text)
+{
+    return text == NULL ? "" : text;
+}
+
+/* The title of a source, and where in it the row stands ("container 26.06"); else its
+ * address ("pytorch/torchtitan"); else what is noted of the row. And what the row
+ * itself says of its software: "eager". NULL where nothing tells. */
 static ridge_status find_by_source(ridge_ctx *cx, const ridge_catalog *catalog,
                                    const measured_row *row, const ridge_chip *chip,
                                    const ridge_stack **out)
 {
     ridge_node source = ridge_json_get(&row->root, "source");
-    const char *where = measured_text(&source, "where");
-    const char *text = ridge_sprintf(ridge_ctx_arena(cx), "%s; %s", row->source,
-                                     where == NULL ? "" : where);
-    if (text == NULL)
+    const char *where = or_empty(measured_text(&source, "where"));
+    const char *note = or_empty(measured_text(&row->root, "note"));
+    const char *texts[] = {
+        ridge_sprintf(ridge_ctx_arena(cx), "%s; %s", row->source, where),
+        or_empty(measured_text(&source, "url_or_repo")), note};
+    const char *own = ridge_sprintf(ridge_ctx_arena(cx), "%s; %s", where, note);
+    const ridge_stack *found = NULL;
+    if (texts[0] == NULL || own == NULL)
         return ridge_fail_nomem(cx);
-    *out = ridge_stack_of_run(catalog, text);
-    if (*out == NULL)
-        return RIDGE_OK;
-    const char *note = measured_text(&row->root, "note");
-    text = ridge_sprintf(ridge_ctx_arena(cx), "%s; %s", where == NULL ? "" : where,
-                         note == NULL ? "" : note);
-    if (text == NULL)
-        return ridge_fail_nomem(cx);
-    *out = ridge_stack_variant_of_run(catalog, *out, chip, text);
+    for (size_t i = 0; i < RIDGE_COUNT_OF(texts) && found == NULL; i++)
+        found = ridge_stack_of_run(catalog, chip, texts[i]);
+    *out = found == NULL ? NULL : ridge_stack_variant_of_run(catalog, found, chip, own);
     return RIDGE_OK;
+}
+
+/* What most runs on such chips use. */
+static void assume_usual(const ridge_catalog *catalog, measured_gaps *gaps,
+                         ridge_train_request *r)
+{
+    const ridge_knobs *k = &r->knobs;
+    r->stack = ridge_stack_usual(catalog, r->slice->chip,
+                                 k->zero_stage == ZERO_ALL && k->pp <= 1);
+    measured_assume(gaps, "software");
 }
 
 ridge_status measured_stack(ridge_ctx *cx, const ridge_catalog *catalog,
                             const measured_row *row, measured_gaps *gaps,
                             ridge_train_request *r)
 {
-    (void)gaps;
     const char *stated = measured_text(&row->plan, "stack");
     if (stated != NULL) {
         RIDGE_TRY(ridge_stack_find(cx, catalog, stated, &r->stack));
     } else {
         RIDGE_TRY(find_by_source(cx, catalog, row, r->slice->chip, &r->stack));
+        if (r->stack == NULL)
+            assume_usual(catalog, gaps, r);
     }
     if (r->stack == NULL)
         return RIDGE_OK;

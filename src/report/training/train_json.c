@@ -76,6 +76,10 @@ void ridge_train_write_json(ridge_ctx *cx, const ridge_train_view *v,
         ridge_json_set_double(documents, "spread", r->documents.spread);
     }
     ridge_json_set_double(object, "total_tokens", r->total_tokens);
+    if (r->stack != NULL)
+        ridge_json_set_text(object, "stack", r->stack->name);
+    if (v->usual_stack != NULL)
+        ridge_json_set_text(object, "usual_stack", v->usual_stack->name);
     ridge_json_set_text(object, "convention", ridge_convention_text(r->convention));
     const char *guesses = ridge__guess_note(cx, r->model);
     ridge_json *notes = ridge_json_set_array(cx, object, "notes");

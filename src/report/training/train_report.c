@@ -75,14 +75,25 @@ static const char *mfu_peak_note(ridge_ctx *cx, const ridge_train_view *v)
                                                    ridge_dtype_text(used));
 }
 
+static const char *stack_note(ridge_ctx *cx, const ridge_train_view *v)
+{
+    return v->usual_stack == NULL
+               ? ""
+               : ridge_sprintf(ridge_ctx_arena(cx),
+                               " Software is taken as well tuned: --stack %s is usual "
+                               "on these chips.",
+                               v->usual_stack->name);
+}
+
 static const char *times_note(ridge_ctx *cx, const ridge_train_view *v)
 {
     return ridge_sprintf(
         ridge_ctx_arena(cx),
-        "Expected times; the bound has perfect overlap and peak rates. %s MFU%s by "
+        "Expected times; the bound has perfect overlap and peak rates. %s%s MFU%s by "
         "convention %s: %s.",
         ridge_train_range_text(cx, v->request, &v->result->layouts[0]),
-        mfu_peak_note(cx, v), ridge_convention_text(v->request->convention),
+        stack_note(cx, v), mfu_peak_note(cx, v),
+        ridge_convention_text(v->request->convention),
         ridge_convention_what(v->request->convention));
 }
 
