@@ -101,19 +101,24 @@ typedef struct ridge_engine {
     bool captures_decoding;  /* graphs hold decoding alone: with a prompt in it every
                                 kernel of an iteration is launched */
     bool ignores_windows;    /* layers with a window keep and read the whole context */
-    bool splits_layers;      /* chips hold layers one after another, whatever degree is
-                                asked for: llama.cpp */
-    bool decodes_first;      /* of two pools the second makes the first token: the
-                                first one's is dropped (vLLM) */
-    bool sums_in_fp16;       /* products of more than a few rows in 16 bits are added up
-                                in 16 bits: on cards with half of their rate for sums
-                                in 32 (GeForce) twice as fast */
-    bool hosts_embedding;    /* the embedding stays in the host's memory: llama.cpp */
-    bool overlaps_shared;    /* shared experts run beside the routed ones */
+    bool keeps_chunks;    /* those keep it whose window is a chunk (Llama 4), and read
+                             the chunk alone */
+    bool splits_layers;   /* chips hold layers one after another, whatever degree is
+                             asked for: llama.cpp */
+    bool decodes_first;   /* of two pools the second makes the first token: the
+                             first one's is dropped (vLLM) */
+    bool sums_in_fp16;    /* products of more than a few rows in 16 bits are added up
+                             in 16 bits: on cards with half of their rate for sums
+                             in 32 (GeForce) twice as fast */
+    bool hosts_embedding; /* the embedding stays in the host's memory: llama.cpp */
+    bool overlaps_shared; /* shared experts run beside the routed ones */
     /* Prompts of attention ranks enter together: they wait until each rank has one, or
      * for so many iterations of decoding, counted since the last that were let in.
      * 0: they do not wait. Then so many more, for those that come meanwhile. */
     int64_t balance_iterations, gather_iterations;
+    int64_t planned_steps; /* iterations of decoding that the host plans at once, where
+                              prompts come before decoding: none enters between them;
+                              0, 1: one (vLLM V0, --num-scheduler-steps) */
     int64_t prompts;       /* most in an iteration; 0: any */
     int64_t block_tokens;  /* of a page of the cache */
     int64_t budget_tokens; /* of an iteration: max_num_batched_tokens */

@@ -91,6 +91,8 @@ static void draw_deployment(seeded *at, serving_case *c)
         rules->is_chunked ? seeded_pick(at, 300, 4096) : rules->budget_tokens;
     if (seeded_pick(at, 0, 4) == 0)
         rules->has_prefix_cache = false;
+    if (c->speed.speed.blocks % 3 == 0) /* another draw would move those behind it */
+        rules->planned_steps = c->speed.speed.blocks % 16;
     d->pools[0].replicas = seeded_pick(at, 1, 3);
     d->router = (ridge_router)seeded_pick(at, 0, 2);
     d->queue = (ridge_queue_policy)seeded_pick(at, 0, 3);

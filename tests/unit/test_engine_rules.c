@@ -282,6 +282,40 @@ static void vllm_v0_computes_whole_prompts_first_and_keeps_a_watermark(void **st
     listed_assert_times(&l, 4, 23, 23);
 }
 
+static void iterations_planned_at_once_let_no_prompt_in_between(void **state)
+{
+    (void)state;
+    const ridge_serving_speed s = speed_of(100);
+    ridge_serving_deployment d = deployment_of(&s, "vllm-v0");
+    listed_requests l = {0};
+    d.pools[0].rules.planned_steps = 4;
+    listed_add(&l, 0, 60, 10);   /* decodes from 1 to 5 s, from 6 to 10, and to 12 */
+    listed_add(&l, 1.5, 60, 1);  /* waits for 5 s */
+    listed_add(&l, 6.5, 60, 1);  /* waits for 10 s */
+    listed_add(&l, 11.2, 60, 1); /* the only one left to decode ends at 12 s */
+    const ridge_serving_summary sum = listed_play(&l, &d, NULL);
+    listed_assert_times(&l, 0, 1, 12);
+    listed_assert_times(&l, 1, 6, 6);
+    listed_assert_times(&l, 2, 11, 11);
+    listed_assert_times(&l, 3, 13, 13);
+    assert_int_equal(sum.iterations, 13);
+}
+
+static void a_plan_of_many_iterations_costs_the_host_once(void **state)
+{
+    (void)state;
+    ridge_serving_speed s = speed_of(100);
+    s.host_s = 0.4;
+    s.is_host_hidden = false;
+    ridge_serving_deployment d = deployment_of(&s, "vllm-v0");
+    listed_requests l = {0};
+    d.pools[0].rules.planned_steps = 4;
+    listed_add(&l, 0, 60, 9); /* a prompt and two plans */
+    (void)listed_play(&l, &d, NULL);
+    assert_near(l.results[0].first_token_s, 1.4, 1e-12);
+    assert_near(l.results[0].end_s, 1.4 + 8 * 1.1, 1e-12);
+}
+
 static void a_watermark_of_blocks_stays_free(void **state)
 {
     (void)state;
@@ -410,6 +444,8 @@ int main(void)
         cmocka_unit_test(a_static_batch_runs_to_its_last_token),
         cmocka_unit_test(swapped_caches_come_back_from_the_host),
         cmocka_unit_test(vllm_v0_computes_whole_prompts_first_and_keeps_a_watermark),
+        cmocka_unit_test(iterations_planned_at_once_let_no_prompt_in_between),
+        cmocka_unit_test(a_plan_of_many_iterations_costs_the_host_once),
         cmocka_unit_test(a_watermark_of_blocks_stays_free),
         cmocka_unit_test(trtllm_pauses_the_last_where_it_packs_as_many_as_it_can),
         cmocka_unit_test(versions_name_the_rules),

@@ -9,11 +9,11 @@
  * memory (all, static, free); the flags is_chunked, has_prefix_cache, keeps_order,
  * pads_prompts, is_slotted, is_hybrid, cuts_sequences, cuts_tokens, gathers_weights,
  * lacks_stages, deals_over_all, is_host_hidden, splits_layers, overlaps_shared,
- * ignores_windows, captures_decoding, sums_in_fp16, decodes_first, hosts_embedding;
- * facts of the other fields of ridge_engine under
- * their names; limits (an array of {chips, below_bytes, budget_tokens, sequences});
- * cache_line; rules {source, date, note}: where the choices and flags are written. An
- * unknown member is an error.
+ * ignores_windows, keeps_chunks, captures_decoding, sums_in_fp16, decodes_first,
+ * hosts_embedding; facts of the other fields of ridge_engine under their names; limits
+ * (an array of {chips, below_bytes, budget_tokens, sequences}); cache_line; rules
+ * {source, date, note}: where the choices and flags are written. An unknown member is
+ * an error.
  */
 #include "engine_read.h"
 
@@ -41,7 +41,7 @@ static const char *const members[] = {
     "gather_iterations", "stage_host_s", "stage_sequence_s", "ignores_windows",
     "captures_decoding", "experts_share_narrow", "experts_narrow_s",
     "experts_narrow_launch_s", "sums_in_fp16", "decodes_first",
-    "hosts_embedding"};
+    "hosts_embedding", "planned_steps", "keeps_chunks"};
 /* clang-format on */
 
 static const struct {
@@ -94,6 +94,7 @@ static const struct {
     fact_spec spec;
     size_t offset;
 } counts[] = {
+    {{"planned_steps", 0, 1e4}, offsetof(ridge_engine, planned_steps)},
     {{"prompts", 0, 1e6}, offsetof(ridge_engine, prompts)},
     {{"block_tokens", 1, 1e6}, offsetof(ridge_engine, block_tokens)},
     {{"budget_tokens", 1, 1e9}, offsetof(ridge_engine, budget_tokens)},
@@ -125,6 +126,7 @@ static const struct {
     {"is_host_hidden", offsetof(ridge_engine, is_host_hidden)},
     {"splits_layers", offsetof(ridge_engine, splits_layers)},
     {"ignores_windows", offsetof(ridge_engine, ignores_windows)},
+    {"keeps_chunks", offsetof(ridge_engine, keeps_chunks)},
     {"captures_decoding", offsetof(ridge_engine, captures_decoding)},
     {"decodes_first", offsetof(ridge_engine, decodes_first)},
     {"hosts_embedding", offsetof(ridge_engine, hosts_embedding)},

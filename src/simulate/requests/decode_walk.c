@@ -176,7 +176,8 @@ double ridge__walk_decoding(play_unit *unit, play_lane *lane, int64_t most)
     for (int r = 0; r < unit->n_ranks; r++)
         n += ridge__batch_decoding(&lane->batches[r]);
     const double rows = ridge__rows_of_decoding(unit, n);
-    const double host = ridge__host_time(unit, n);
+    const int64_t planned = unit->rules->planned_steps;
+    const double host = ridge__host_time(unit, n) / (planned > 1 ? (double)planned : 1);
     lane->n_pieces = 0;
     while (steps < most && lane->n_pieces < WALK_PIECES_MAX) {
         const attention_line line = longest_line(unit, lane, steps);

@@ -287,20 +287,38 @@ static bool lets_in(const play_unit *u, play_lane *lane)
     return true;
 }
 
+/* Iterations of decoding are planned together, and prompts wait for the last of them.
+ * @source vllm-source-2024 */
+static bool holds_prompts(const play_unit *u, play_lane *lane)
+{
+    if (!has_decoding(u, lane))
+        lane->planned_left = 0;
+    return lane->planned_left > 0;
+}
+
+static ridge_status plan_rank(serving_play *p, play_lane *lane, int rank, bool enters)
+{
+    switch (p->units[lane->unit].rules->batching) {
+    case RIDGE_BATCHING_MIXED:
+        return plan_mixed(p, lane, rank, enters);
+    case RIDGE_BATCHING_PREFILL:
+        return enters ? plan_prompts(p, lane, rank) : RIDGE_OK;
+    case RIDGE_BATCHING_STATIC:
+        break;
+    }
+    return plan_static(p, lane, rank);
+}
+
 static ridge_status choose(serving_play *p, play_lane *lane)
 {
     const play_unit *u = &p->units[lane->unit];
     const ridge_engine_batching batching = u->rules->batching;
-    const bool enters = batching != RIDGE_BATCHING_MIXED || lets_in(u, lane);
+    const bool enters =
+        batching == RIDGE_BATCHING_MIXED ? lets_in(u, lane) : !holds_prompts(u, lane);
     bool gave;
     for (int r = 0; r < u->n_ranks; r++) {
         u->ranks[r].is_blocked = false;
-        if (batching == RIDGE_BATCHING_MIXED)
-            RIDGE_TRY(plan_mixed(p, lane, r, enters));
-        else if (batching == RIDGE_BATCHING_PREFILL)
-            RIDGE_TRY(plan_prompts(p, lane, r));
-        else
-            RIDGE_TRY(plan_static(p, lane, r));
+        RIDGE_TRY(plan_rank(p, lane, r, enters));
     }
     if (batching == RIDGE_BATCHING_PREFILL && lane->n_chunks == 0) {
         for (int r = 0; r < u->n_ranks; r++) {
@@ -311,6 +329,9 @@ static ridge_status choose(serving_play *p, play_lane *lane)
     }
     lane->is_decoding = has_decoding(u, lane) &&
                         (batching == RIDGE_BATCHING_MIXED || lane->n_chunks == 0);
+    if (batching == RIDGE_BATCHING_PREFILL && lane->is_decoding && !u->takes_caches &&
+        lane->planned_left == 0)
+        lane->planned_left = u->rules->planned_steps;
     return RIDGE_OK;
 }
 
@@ -321,6 +342,8 @@ static bool is_restless(const serving_play *p, const play_unit *u,
                         const play_lane *lane, int rank)
 {
     const play_rank *r = &u->ranks[rank];
+    if (lane->planned_left > 1)
+        return false;
     if (lane->batches[rank].n_chunked > 0)
         return true;
     if (r->waiting.n == 0 || !is_open(p, &lane->batches[rank]) ||
@@ -333,7 +356,7 @@ static bool is_restless(const serving_play *p, const play_unit *u,
 static int64_t most_steps(const serving_play *p, const play_lane *lane)
 {
     const play_unit *u = &p->units[lane->unit];
-    int64_t most = INT64_MAX;
+    int64_t most = lane->planned_left > 0 ? lane->planned_left : INT64_MAX;
     if (p->deployment->is_stepped || u->n_lanes > 1)
         return 1;
     for (int r = 0; r < u->n_ranks; r++) {

@@ -49,7 +49,7 @@ ridge_status ridge__unit_wake(serving_play *p, int unit)
             RIDGE_TRY(ridge__lane_file(p, lane));
             break;
         }
-        if (may_cut(lane)) {
+        if (may_cut(lane) && lane->planned_left == 0) { /* a plan is not cut */
             const double begins = lane->start_s + lane->extra_s;
             lane->at_s =
                 lane->start_s +
