@@ -124,6 +124,35 @@ static void windows_are_ignored_where_engines_do(void **state)
     assert_true(decode_s[1] > 1.5 * decode_s[0]);
 }
 
+/* Llama 4: three layers of four see a chunk of 8,192 tokens. TensorRT-LLM's cache keeps
+ * all of their tokens; what they read stays the chunk. */
+static void chunks_are_kept_whole_where_engines_do(void **state)
+{
+    ridge_ctx *cx = *state;
+    const ridge_model *model = fixture_named(cx, "llama-4-maverick");
+    const ridge_slice *slice = train_slice(cx, "h200:8");
+    const ridge_serving_layout layout = serving_layout_of(model, slice, 8);
+    double pages_bytes[2], decode_s[2];
+    for (int i = 0; i < 2; i++) {
+        ridge_engine engine = *serving_engine(cx, "trtllm");
+        ridge_serving_desk *desk;
+        assert_true(engine.keeps_chunks);
+        engine.keeps_chunks = i == 1;
+        const ridge_serving_case about = {
+            .model = model, .slice = slice, .engine = &engine, .longest_tokens = 32768};
+        assert_ok(cx, ridge_serving_desk_open(cx, &about, &desk));
+        const ridge_serving_memory m = memory_of(cx, desk, &layout);
+        const double tokens = (double)m.page_tokens;
+        pages_bytes[i] =
+            m.page_bytes * (ceil(32768 / tokens) + (double)m.sequence_pages);
+        const ridge_serving_load load = serving_decoding(64, 30000);
+        decode_s[i] = serving_step_of(cx, desk, &layout, &load)
+                          .parts_s[RIDGE_SERVING_PART_DECODE_ATTENTION];
+    }
+    assert_near(pages_bytes[1] / pages_bytes[0], 4 / (1 + 3 * 0.25), 1e-2);
+    assert_near(decode_s[1], decode_s[0], 0);
+}
+
 /* llama.cpp: 81 parts over six cards, the head in the last of them, whose layers are
  * fewer; the embedding with the host. */
 static void heads_count_as_layers_where_layers_are_split(void **state)
@@ -299,6 +328,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(kv_heads_beyond_tp_are_copied_or_shared,
                                         fixture_open, fixture_close),
         cmocka_unit_test_setup_teardown(windows_give_pages_back_where_engines_do,
+                                        fixture_open, fixture_close),
+        cmocka_unit_test_setup_teardown(chunks_are_kept_whole_where_engines_do,
                                         fixture_open, fixture_close),
         cmocka_unit_test_setup_teardown(windows_are_ignored_where_engines_do,
                                         fixture_open, fixture_close),

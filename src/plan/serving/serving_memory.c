@@ -128,6 +128,16 @@ static double draft_token_bytes(const serving_bench *b)
     return ridge_model_kv(d->model, b->layout->formats.cache).bytes_per_token / ways;
 }
 
+/* Engines whose cache is shorter for windows that slide alone keep all of a chunk's. */
+static serving_kept layer_kept(const serving_bench *b, int k)
+{
+    serving_kept kept = serving_layer_kept(b, k);
+    if (b->desk->about.engine->keeps_chunks &&
+        b->desk->model->layers[k].mixer.is_window_chunked)
+        kept.grow_bytes = kept.token_bytes;
+    return kept;
+}
+
 static stage_kept kept_of(const serving_bench *b, const serving_stage *stage)
 {
     const double longest = b->desk->about.longest_tokens;
@@ -136,7 +146,7 @@ static stage_kept kept_of(const serving_bench *b, const serving_stage *stage)
         const double layers = stage->layers[k];
         if (layers <= 0)
             continue;
-        const serving_kept kept = serving_layer_kept(b, k);
+        const serving_kept kept = layer_kept(b, k);
         const double window = fmin(longest, kept.window);
         all.token_bytes += layers * kept.token_bytes;
         all.grow_bytes += layers * kept.grow_bytes;
