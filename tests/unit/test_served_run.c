@@ -150,6 +150,28 @@ static void formats_are_known_however_they_are_written(void **state)
     }
 }
 
+/* The catalogue's FP8 release of Llama-3.1-8B has one scale a matrix. */
+static void engines_make_no_blocks_of_scales(void **state)
+{
+    ridge_ctx *cx = *state;
+    const ridge_chip chip = plain_chip(RIDGE_DTYPE_BF16, 1e12, 1e12);
+    const ridge_model *wide = train_dense_model(cx);
+    const ridge_model scaled = {.quant_block = 128}, whole = {.quant_block = 0};
+    served_run run = {.dtype = "fp8_block",
+                      .expert_dtype = "",
+                      .cache_dtype = "",
+                      .framework = "sglang 0.5.6",
+                      .model = "m"};
+    ridge_serving_formats f;
+    assert_true(served_formats_is_variant(&run, &scaled));
+    assert_false(served_formats_is_variant(&run, &whole));
+    assert_ok(cx, served_formats(cx, &run, wide, &chip, &f));
+    assert_int_equal(f.weight, RIDGE_DTYPE_BF16);
+    run.framework = "trtllm";
+    assert_ok(cx, served_formats(cx, &run, wide, &chip, &f));
+    assert_int_equal(f.weight, RIDGE_DTYPE_FP8);
+}
+
 static void rates_are_those_of_all_chips(void **state)
 {
     ridge_ctx *cx = *state;
@@ -265,6 +287,41 @@ static void a_publisher_tells_the_release_that_ran(void **state)
     assert_null(practice.engine);
     assert_int_equal(practice.budget_tokens, 2048);
     assert_true(practice.expert_skew > 0);
+}
+
+/* What a README says of the server that its rows leave out: the checkpoint, the longest
+ * sequence, steps planned at once, lengths that are means. */
+static void recipes_tell_checkpoints_and_lengths(void **state)
+{
+    ridge_ctx *cx = *state;
+    served_practice practice;
+    const ridge_node *benches;
+    const served_names on_h100 = {"llama-3.1-405b-fp8", "h100"};
+    const served_names on_mi300x = {"llama-3.1-405b-fp8", "mi300x"};
+    assert_ok(cx, served_benches_read(cx, &benches));
+    served_run run =
+        read_json(cx,
+                  "\"mode\": \"online, open loop\", \"framework\": \"vLLM (Nov "
+                  "2024)\", \"dtype\": \"fp8\", \"request_rate_per_s\": 16, "
+                  "\"input_len\": 215.2, \"output_len\": 122.2, \"tp\": 8, "
+                  "\"scheduler_steps\": 15",
+                  "");
+    assert_int_equal(run.planned_steps, 15);
+    run.source = "Llama-3.1-405B FP8: 8xH100 SXM5 vs 8xMI300X";
+    run.note = "ShareGPT-like lengths: means of 1000 requests";
+    assert_ok(cx, served_practice_find(cx, benches, &run, &on_h100, &practice));
+    assert_string_equal(practice.model, "llama-3.1-405b-fp8-meta");
+    assert_string_equal(practice.engine, "vllm-v0-chunked");
+    assert_true(practice.input_spread > 1 && practice.output_spread > 0);
+    assert_ok(cx, served_practice_find(cx, benches, &run, &on_mi300x, &practice));
+    assert_string_equal(practice.engine, "vllm-v0-rocm-unpacked");
+    run.output_tokens = 180; /* of the instructed model */
+    assert_ok(cx, served_practice_find(cx, benches, &run, &on_mi300x, &practice));
+    assert_null(practice.model);
+    run.mode_words = "offline, all requests at once";
+    run.note = "";
+    assert_ok(cx, served_practice_find(cx, benches, &run, &on_h100, &practice));
+    assert_int_equal(practice.model_tokens, 91680);
 }
 
 /* Lengths that a bench does not describe are those of another. */
@@ -419,6 +476,7 @@ int main(void)
         SERVED_TEST(medians_and_fits_are_read),
         SERVED_TEST(an_unknown_mode_is_told_by_its_load),
         SERVED_TEST(formats_are_known_however_they_are_written),
+        SERVED_TEST(engines_make_no_blocks_of_scales),
         SERVED_TEST(rates_are_those_of_all_chips),
         SERVED_TEST(degrees_multiplied_with_themselves_count_once),
         SERVED_TEST(chips_follow_from_degrees),
@@ -426,6 +484,7 @@ int main(void)
         SERVED_TEST(engines_are_found_by_version),
         SERVED_TEST(practice_is_that_of_the_bench),
         SERVED_TEST(a_publisher_tells_the_release_that_ran),
+        SERVED_TEST(recipes_tell_checkpoints_and_lengths),
         SERVED_TEST(rows_of_other_lengths_have_another_bench),
         SERVED_TEST(batches_time_prompts_and_generation_apart),
         SERVED_TEST(files_of_llama_cpp_narrow_every_matrix),

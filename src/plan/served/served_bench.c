@@ -7,8 +7,14 @@
  * output tokens and the number of requests of that length); recipes: an array of what
  * holds where, each with
  *
- *     engine, models, formats, chips, notes    beginnings of their names; absent: any
- *     input_tokens, output_tokens, clients_least, clients_below, tp_below
+ *     engine, models, formats, chips, notes, modes    beginnings of their names;
+ *                                       absent: any
+ *     input_tokens, output_tokens, outputs_below, clients_least, clients_below,
+ * tp_below model (the catalogue's, of the checkpoint that was served), model_tokens (of
+ * its longest sequence, as the server was told), input_spread, output_spread (lengths
+ *     are lognormal, of this standard deviation over the mean), input_most, output_most
+ *     (tokens that none of those exceeds), attention_dp, ep (over
+ *     the chips that the row calls tp)
  *     cache, budget_tokens, memory_share, wait_iterations, is_async, sequences,
  *     expert_skew, runs (the engine of the catalogue), system, output_share (as
  *     shortest_share, of outputs alone), frontend_s (of a request before the engine),
@@ -32,8 +38,11 @@ static const char *const members[] = {
     "name", "full_name", "source", "date", "note", "publishers", "shapes",
     "shortest_share", "requests_per_client", "expert_skew", "requests", "recipes"};
 static const char *const recipe_members[] = {
-    "engine", "models", "formats", "chips", "notes", "input_tokens", "output_tokens",
-    "clients_least", "clients_below", "tp_below", "cache", "budget_tokens",
+    "engine", "models", "formats", "chips", "notes", "modes", "input_tokens",
+    "output_tokens", "outputs_below", "clients_least", "clients_below", "tp_below",
+    "cache", "model", "model_tokens", "input_spread", "output_spread", "input_most",
+    "output_most", "attention_dp",
+    "ep", "budget_tokens",
     "memory_share", "wait_iterations", "is_async", "sequences", "expert_skew", "runs",
     "system", "output_share", "frontend_s", "balance_iterations", "gather_iterations",
     "graph_sequences", "graph_sizes", "tunes_sizes", "note"};
@@ -119,6 +128,10 @@ static ridge_status check_recipe(ridge_ctx *cx, ridge_node recipe)
         double low, high;
     } numbers[] = {
         {"input_tokens", 1, 1e9},       {"output_tokens", 1, 1e9},
+        {"outputs_below", 1, 1e9},      {"model_tokens", 1, 1e9},
+        {"input_spread", 0, 10},        {"output_spread", 0, 10},
+        {"attention_dp", 1, 1e6},       {"ep", 1, 1e6},
+        {"input_most", 1, 1e9},         {"output_most", 1, 1e9},
         {"clients_least", 1, 1e9},      {"clients_below", 1, 1e9},
         {"tp_below", 1, 1e6},           {"budget_tokens", 1, 1e9},
         {"memory_share", 0.05, 1},      {"wait_iterations", 0, 1e4},
@@ -136,8 +149,10 @@ static ridge_status check_recipe(ridge_ctx *cx, ridge_node recipe)
     RIDGE_TRY(want_names(cx, ridge_json_get(&recipe, "formats")));
     RIDGE_TRY(want_names(cx, ridge_json_get(&recipe, "chips")));
     RIDGE_TRY(want_names(cx, ridge_json_get(&recipe, "notes")));
+    RIDGE_TRY(want_names(cx, ridge_json_get(&recipe, "modes")));
     RIDGE_TRY(want_sizes(cx, ridge_json_get(&recipe, "graph_sizes")));
     RIDGE_TRY(want_text(cx, &recipe, "runs"));
+    RIDGE_TRY(want_text(cx, &recipe, "model"));
     RIDGE_TRY(want_text(cx, &recipe, "system"));
     for (size_t i = 0; i < RIDGE_COUNT_OF(numbers); i++)
         RIDGE_TRY(
@@ -251,6 +266,8 @@ static bool holds(const ridge_node *recipe, const served_run *run, const char *m
     return begins(run->framework, engine) && is_listed(recipe, "models", model) &&
            is_listed(recipe, "formats", format_of(run)) &&
            is_listed(recipe, "chips", chip) && is_listed(recipe, "notes", run->note) &&
+           is_listed(recipe, "modes", run->mode_words) &&
+           run->output_tokens < number_of(recipe, "outputs_below", 1e18) &&
            number_of(recipe, "input_tokens", run->input_tokens) == run->input_tokens &&
            number_of(recipe, "output_tokens", run->output_tokens) ==
                run->output_tokens &&
@@ -280,6 +297,15 @@ static ridge_status apply(ridge_ctx *cx, const ridge_node *recipe, served_practi
     out->wait_iterations = number_of(recipe, "wait_iterations", out->wait_iterations);
     out->sequences = (int64_t)number_of(recipe, "sequences", (double)out->sequences);
     out->expert_skew = number_of(recipe, "expert_skew", out->expert_skew);
+    out->model_tokens =
+        (int64_t)number_of(recipe, "model_tokens", (double)out->model_tokens);
+    out->input_spread = number_of(recipe, "input_spread", out->input_spread);
+    out->output_spread = number_of(recipe, "output_spread", out->output_spread);
+    out->input_most = number_of(recipe, "input_most", out->input_most);
+    out->output_most = number_of(recipe, "output_most", out->output_most);
+    out->attention_dp =
+        (int64_t)number_of(recipe, "attention_dp", (double)out->attention_dp);
+    out->ep = (int64_t)number_of(recipe, "ep", (double)out->ep);
     out->output_share = number_of(recipe, "output_share", out->output_share);
     out->frontend_s = number_of(recipe, "frontend_s", out->frontend_s);
     out->balance_iterations = (int64_t)number_of(recipe, "balance_iterations",
@@ -291,6 +317,7 @@ static ridge_status apply(ridge_ctx *cx, const ridge_node *recipe, served_practi
     ridge_json_bool(ridge_json_get(recipe, "is_async"), &out->is_async);
     ridge_json_bool(ridge_json_get(recipe, "tunes_sizes"), &out->tunes_sizes);
     ridge_json_text(ridge_json_get(recipe, "runs"), &out->engine);
+    ridge_json_text(ridge_json_get(recipe, "model"), &out->model);
     ridge_json_text(ridge_json_get(recipe, "system"), &out->system);
     if (!ridge_json_text(ridge_json_get(recipe, "cache"), &cache))
         return RIDGE_OK;

@@ -50,12 +50,28 @@ ridge_status served_model_find(ridge_ctx *cx, const ridge_library *library,
                           run->model);
     /* MiniMax-M2.5 is M2 with other weights; its 4-bit release has its own name. */
     const char *word = served_formats_variant(run);
-    if (find_variant(cx, library, *out, word, &variant))
+    if (find_variant(cx, library, *out, word, &variant) &&
+        served_formats_is_variant(run, variant))
         *out = variant;
     const char *slash = strrchr(run->model, '/');
     const ridge_model named = {.name = slash == NULL ? run->model : slash + 1};
-    if (find_variant(cx, library, &named, word, &variant))
+    if (find_variant(cx, library, &named, word, &variant) &&
+        served_formats_is_variant(run, variant))
         *out = variant;
+    return RIDGE_OK;
+}
+
+/* The checkpoint that a practice names; rows of one follow one another. */
+static ridge_status practise_model(ridge_ctx *cx, common *c)
+{
+    served_shared *shared = c->shared;
+    const char *name = c->practice->model;
+    if (name == NULL)
+        return RIDGE_OK;
+    if (shared->practised_name == NULL || strcmp(shared->practised_name, name) != 0)
+        RIDGE_TRY(ridge_model_load(cx, shared->library, name, &shared->practised));
+    shared->practised_name = name;
+    c->model = shared->practised;
     return RIDGE_OK;
 }
 
@@ -125,7 +141,7 @@ static void set_sequences(int64_t sequences, ridge_engine *engine)
 /* The engine as the practice sets it. */
 static ridge_status adjust_engine(ridge_ctx *cx, const ridge_catalog *catalog,
                                   const served_practice *practice,
-                                  const ridge_engine **engine)
+                                  int64_t planned_steps, const ridge_engine **engine)
 {
     if (practice->is_async && !(*engine)->is_host_hidden) {
         const char *name =
@@ -136,7 +152,7 @@ static ridge_status adjust_engine(ridge_ctx *cx, const ridge_catalog *catalog,
     }
     if (practice->memory_share <= 0 && practice->sequences <= 0 &&
         practice->balance_iterations <= 0 && practice->graph_sequences <= 0 &&
-        practice->graph_sizes.n == 0)
+        practice->graph_sizes.n == 0 && planned_steps <= 0)
         return RIDGE_OK;
     ridge_engine *own = ridge_new(ridge_ctx_arena(cx), ridge_engine, 1);
     if (own == NULL)
@@ -150,6 +166,8 @@ static ridge_status adjust_engine(ridge_ctx *cx, const ridge_catalog *catalog,
         own->balance_iterations = practice->balance_iterations;
         own->gather_iterations = practice->gather_iterations;
     }
+    if (planned_steps > 0)
+        own->planned_steps = planned_steps;
     if (practice->graph_sequences > 0)
         own->graph_sequences = practice->graph_sequences;
     if (practice->graph_sizes.n > 0)
@@ -191,6 +209,21 @@ static void split_layers(ridge_serving_layout *layout)
     layout->tp = 1;
 }
 
+/* Degrees that a recipe sets over the chips that the row calls tp. */
+static served_pool practise_pool(const served_practice *practice,
+                                 const served_pool *stated)
+{
+    served_pool p = *stated;
+    const int64_t dp = practice->attention_dp;
+    if (dp > 1 && p.attention_dp == 0 && p.tp % dp == 0) {
+        p.attention_dp = dp;
+        p.tp /= dp;
+    }
+    if (practice->ep > 1 && p.ep == 0)
+        p.ep = practice->ep;
+    return p;
+}
+
 static ridge_status find_part(ridge_ctx *cx, const common *c, const served_pool *pool,
                               served_part *out)
 {
@@ -199,7 +232,8 @@ static ridge_status find_part(ridge_ctx *cx, const common *c, const served_pool 
                                    .engine = c->engine,
                                    .longest_tokens = longest_of(run),
                                    .expert_skew = c->practice->expert_skew}};
-    RIDGE_TRY(served_layout(cx, run, pool, c->model, &out->layout));
+    const served_pool meant = practise_pool(c->practice, pool);
+    RIDGE_TRY(served_layout(cx, run, &meant, c->model, &out->layout));
     if (c->engine->splits_layers)
         split_layers(&out->layout);
     RIDGE_TRY(served_formats(cx, run, c->model, c->system->chip, &out->layout.formats));
@@ -211,6 +245,7 @@ static ridge_status find_part(ridge_ctx *cx, const common *c, const served_pool 
         ridge_slice_of_chips(cx, c->catalog, c->system, chips, &out->about.slice));
     out->prompt_tokens = (int64_t)fmin(run->input_tokens, 1e9);
     out->output_tokens = (int64_t)fmin(run->output_tokens, 1e9);
+    out->model_tokens = c->practice->model_tokens;
     out->tunes_sizes = c->practice->tunes_sizes && run->mode == SERVED_QUEUE;
     out->batch_tokens = batch_tokens(run);
     out->replicas = pool->workers > 0 ? pool->workers : 1;
@@ -280,10 +315,12 @@ ridge_status served_deployment_find(ridge_ctx *cx, served_shared *shared,
     *out = (served_deployment){.n = run->is_split ? 2 : 1,
                                .drafting = drafting_of(run, c.model)};
     RIDGE_TRY(find_practice(cx, &c, chip, out));
+    RIDGE_TRY(practise_model(cx, &c));
     RIDGE_TRY(repack_model(cx, &c));
     RIDGE_TRY(find_system(cx, &c, chip, &c.system));
     if (run->is_unsquared)
         served_assume(gaps, "degrees that are multiplied with themselves count once");
-    RIDGE_TRY(adjust_engine(cx, catalog, &out->practice, &c.engine));
+    RIDGE_TRY(
+        adjust_engine(cx, catalog, &out->practice, run->planned_steps, &c.engine));
     return find_parts(cx, &c, out);
 }

@@ -69,6 +69,16 @@ static const format_word *find_word(const char *text)
     return NULL;
 }
 
+static bool is_block_scaled(const char *text)
+{
+    return strstr(text, "block") != NULL;
+}
+
+bool served_formats_is_variant(const served_run *run, const ridge_model *variant)
+{
+    return variant->quant_block > 0 || !is_block_scaled(run->dtype);
+}
+
 const char *served_formats_variant(const served_run *run)
 {
     const char *text = run->expert_dtype[0] != '\0' ? run->expert_dtype : run->dtype;
@@ -84,9 +94,13 @@ static ridge_dtype wider(ridge_dtype dtype)
     return dtype == RIDGE_DTYPE_FP16 ? RIDGE_DTYPE_FP16 : RIDGE_DTYPE_BF16;
 }
 
-static bool is_block_scaled(const char *text)
+/* SGLang and vLLM read blocks of scales and make none: where a row says blocks of a
+ * checkpoint that is wide it was run as that checkpoint is.
+ * @source sglang-source-2025; vllm-source-2025 */
+static bool is_unmade(const served_run *run, const ridge_model *model)
 {
-    return strstr(text, "block") != NULL;
+    return model->quant_method == NULL && is_block_scaled(run->dtype) &&
+           (begins(run->framework, "sglang") || begins(run->framework, "vllm"));
 }
 
 /* The row's word for a model whose checkpoint is wider: all matrices but the head. */
@@ -154,6 +168,8 @@ ridge_status served_formats(ridge_ctx *cx, const served_run *run,
                           run->dtype);
     }
     ridge_serving_formats f = ridge_serving_formats_of(model, chip);
+    if (is_unmade(run, model))
+        w = NULL;
     f.activation = f.attention = wider(w == NULL ? model->rest_dtype : w->compute);
     if (!is_own(model, w))
         from_word(w, &f);

@@ -3,8 +3,9 @@
  * weights_file_gb or _gib}, hardware {chip, n_chips, chips_per_node, interconnect},
  * config {framework, mode, tp, pp, ep, dp, moe_tp, batch, concurrency,
  * request_rate_per_s, burst, input_len, output_len, cached_len, dtype, moe_dtype,
- * kv_dtype, max_batched_tokens, prefill {workers, tp, ...}, decode {...}}, measured
- * {ttft_ms, tpot_ms, output_tokens_per_s, ...}, note. null: the source is silent.
+ * kv_dtype, max_batched_tokens, scheduler_steps, prefill {workers, tp, ...}, decode
+ * {...}}, measured {ttft_ms, tpot_ms, output_tokens_per_s, ...}, note. null: the source
+ * is silent.
  */
 #include "served_run.h"
 
@@ -242,6 +243,7 @@ static void fill_load(const ridge_node *config, served_run *out)
     out->output_tokens = number_of(config, "output_len");
     out->cached_tokens = number_of(config, "cached_len");
     out->budget_tokens = number_of(config, "max_batched_tokens");
+    out->planned_steps = count_of(config, "scheduler_steps");
     if (out->mode == SERVED_OPEN && is_true(config, "burst"))
         out->mode = SERVED_QUEUE;
 }

@@ -58,6 +58,7 @@ int served_run_by_deployment(const served_run *a, const served_run *b)
                                {a->interconnect, b->interconnect}};
     const number_pair numbers[] = {
         {(double)a->chips_per_node, (double)b->chips_per_node},
+        {(double)a->planned_steps, (double)b->planned_steps},
         {(double)a->is_split, (double)b->is_split},
         {(double)a->is_unsquared, (double)b->is_unsquared}};
     int order = by_texts(texts, RIDGE_COUNT_OF(texts));

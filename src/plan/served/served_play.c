@@ -15,9 +15,16 @@ static const double TURNS_OF_QUEUE = 6;
 /* ---- the stream -------------------------------------------------------------------
  */
 
-/* Uniform from the shortest share of the stated length to it. */
-static ridge_length length_of(double stated, double shortest_share)
+/* Lognormal about the stated mean, or uniform from the shortest share of the stated
+ * length to it. */
+static ridge_length length_of(double stated, double shortest_share, double spread,
+                              double most)
 {
+    if (spread > 0)
+        return (ridge_length){.kind = RIDGE_LENGTH_LOGNORMAL,
+                              .mean = fmax(1, stated),
+                              .spread = spread,
+                              .most = (int64_t)most};
     if (shortest_share >= 1)
         return (ridge_length){.kind = RIDGE_LENGTH_FIXED,
                               .mean = fmax(1, round(stated))};
@@ -58,9 +65,11 @@ static double requests_of(const served_run *run, const served_practice *practice
     double n = 0;
     switch (run->mode) {
     case SERVED_CLOSED:
-        n = run->concurrency * (practice->requests_per_client > 0
-                                    ? practice->requests_per_client
-                                    : REQUESTS_A_CLIENT);
+        n = practice->requests > 0
+                ? practice->requests
+                : run->concurrency * (practice->requests_per_client > 0
+                                          ? practice->requests_per_client
+                                          : REQUESTS_A_CLIENT);
         break;
     case SERVED_OPEN:
         n = stated > 0 ? stated : 1000;
@@ -90,10 +99,12 @@ static ridge_request_draws draws_of(const served_run *run,
         .arrivals = RIDGE_ARRIVAL_CLOSED,
         .concurrency = (int64_t)fmax(1, ceil(run->concurrency)),
         .requests = (int64_t)requests_of(run, practice, last),
-        .prompt = length_of(run->input_tokens, practice->shortest_share),
-        .output = length_of(run->output_tokens, practice->output_share > 0
-                                                    ? practice->output_share
-                                                    : practice->shortest_share),
+        .prompt = length_of(run->input_tokens, practice->shortest_share,
+                            practice->input_spread, practice->input_most),
+        .output = length_of(run->output_tokens,
+                            practice->output_share > 0 ? practice->output_share
+                                                       : practice->shortest_share,
+                            practice->output_spread, practice->output_most),
         .seed = 1,
     };
     if (run->mode == SERVED_OPEN) {

@@ -14,9 +14,10 @@ static void make_room(const served_part *part, ridge_serving_layout *layout)
 {
     const ridge_model *m = part->about.model;
     int64_t least = part->prompt_tokens + layout->sequences;
-    if (part->about.engine->batching == RIDGE_BATCHING_PREFILL &&
-        m->max_positions > least)
-        least = m->max_positions; /* max_num_batched_tokens is max_model_len */
+    const int64_t longest =
+        part->model_tokens > 0 ? part->model_tokens : m->max_positions;
+    if (part->about.engine->batching == RIDGE_BATCHING_PREFILL && longest > least)
+        least = longest; /* max_num_batched_tokens is max_model_len */
     if (!part->about.engine->is_chunked && layout->budget_tokens < least &&
         part->batch_tokens == 0)
         layout->budget_tokens = least;

@@ -41,10 +41,11 @@ typedef struct served_run {
     double concurrency, request_rate, requests;
     double input_tokens, output_tokens, cached_tokens; /* of a request */
     double budget_tokens;
-    int64_t drafted;     /* tokens beyond the first; 0: none named */
-    double weight_bytes; /* of the file of weights; 0: not stated */
-    bool is_decode_rate; /* tokens/s of a batch are those of generation alone */
-    bool fits;           /* of SERVED_FIT */
+    int64_t planned_steps; /* iterations that the host plans at once; 0: not stated */
+    int64_t drafted;       /* tokens beyond the first; 0: none named */
+    double weight_bytes;   /* of the file of weights; 0: not stated */
+    bool is_decode_rate;   /* tokens/s of a batch are those of generation alone */
+    bool fits;             /* of SERVED_FIT */
     double measured[RIDGE_SERVING_METRIC_COUNT]; /* 0: not */
 } served_run;
 
@@ -91,8 +92,15 @@ typedef struct served_practice {
     double expert_skew; /* loads of experts fall as rank^-skew */
     bool tunes_sizes;   /* sequences and budget are what trtllm-bench chooses */
     double requests;    /* sent in all; 0: not known */
-    const char *engine; /* of the catalogue; NULL: that which the row names */
-    const char *system; /* of the catalogue; NULL: the chip's own */
+    double input_spread, output_spread; /* lengths are lognormal, of this standard
+                                           deviation over the mean; 0: not */
+    double input_most, output_most;     /* tokens of those, at most; 0: any */
+    int64_t
+        model_tokens; /* longest sequence that the server was told; 0: the model's */
+    int64_t attention_dp, ep; /* over the chips that the row calls tp; 0: as it says */
+    const char *model;        /* of the catalogue; NULL: that which the row names */
+    const char *engine;       /* of the catalogue; NULL: that which the row names */
+    const char *system;       /* of the catalogue; NULL: the chip's own */
 } served_practice;
 
 /** One group of chips that works alike: all of them, or those of prompts or of
@@ -102,6 +110,7 @@ typedef struct served_part {
     ridge_serving_layout layout;
     int64_t replicas;
     int64_t prompt_tokens, output_tokens; /* of a request */
+    int64_t model_tokens;                 /* as the practice says */
     bool tunes_sizes;                     /* as the practice says */
     int64_t batch_tokens; /* of all prompts that are ever run at once; 0: not limited */
 } served_part;
@@ -129,6 +138,11 @@ RIDGE_NODISCARD ridge_status served_repack(ridge_ctx *cx, const char *format,
 /** What the catalogue calls a checkpoint in the row's format, behind the model's name:
  *  "-fp8"; "": as the model. Static. */
 const char *served_formats_variant(const served_run *run);
+
+/** Whether a checkpoint of the catalogue has the scales that a row says: blocks of
+ * them.
+ */
+bool served_formats_is_variant(const served_run *run, const ridge_model *variant);
 
 /** The engine that a row names. @errors E_NOTFOUND; E_ARG: it names none */
 RIDGE_NODISCARD ridge_status served_engine_find(ridge_ctx *cx,
@@ -171,6 +185,8 @@ typedef struct served_shared {
     const ridge_library *library;
     const ridge_node *benches; /* NULL: not read yet */
     const ridge_model *model, *repacked;
+    const ridge_model *practised; /* the one that a practice named last; NULL: none */
+    const char *practised_name;
     int64_t n_opened;
     served_desk desks[SERVED_DESKS_MOST]; /* the last ones opened */
 } served_shared;
