@@ -198,6 +198,32 @@ static void yaml_of_tests_and_of_primus_is_read(void **state)
     assert_near(l.batch_seqs, 128, 0);
 }
 
+/* Megatron refuses to gather weights beside the forward pass otherwise. */
+static void weights_gathered_beside_compute_are_of_a_cut_optimizer(void **state)
+{
+    static const struct {
+        const char *options;
+        int zero_stage;
+        bool is_assumed;
+    } cases[] = {
+        {"--overlap-param-gather\n", 1, true},
+        {"--overlap-param-gather --use-distributed-optimizer\n", 1, false},
+        {"--overlap-param-gather --use-torch-fsdp2\n", 3, false},
+        {"--overlap-grad-reduce\n", 0, false},
+    };
+    for (size_t i = 0; i < RIDGE_COUNT_OF(cases); i++) {
+        ridge_ctx *cx = *state;
+        ridge_launch l;
+        const char *text =
+            ridge_sprintf(ridge_ctx_arena(cx), "%s%s", SIZES "--micro-batch-size 1\n",
+                          cases[i].options);
+        assert_ok(cx, parse(cx, "h100:1x8", text, &l));
+        assert_int_equal(l.knobs.zero_stage, cases[i].zero_stage);
+        assert_int_equal(launch_fixture_has(&l.assumed, "use-distributed-optimizer"),
+                         cases[i].is_assumed);
+    }
+}
+
 static void sizes_alone_leave_the_layout_open(void **state)
 {
     ridge_ctx *cx = *state;
@@ -349,6 +375,9 @@ int main(void)
                                         fixture_close),
         cmocka_unit_test_setup_teardown(shell_scripts_are_read, fixture_open,
                                         fixture_close),
+        cmocka_unit_test_setup_teardown(
+            weights_gathered_beside_compute_are_of_a_cut_optimizer, fixture_open,
+            fixture_close),
         cmocka_unit_test_setup_teardown(yaml_of_tests_and_of_primus_is_read,
                                         fixture_open, fixture_close),
         cmocka_unit_test_setup_teardown(sizes_alone_leave_the_layout_open, fixture_open,

@@ -55,14 +55,31 @@ static ridge_status read_strategy(launch_sheet *s, int *zero_stage)
                              name);
 }
 
+/* Weights are gathered beside the forward pass where the optimizer's state is cut: it
+ * is refused otherwise, so a file that asks for it has the other from elsewhere, as
+ * Primus's have from its base configuration. */
+static ridge_status read_distributed(launch_sheet *s, bool *is_optimizer)
+{
+    bool is_gather = false;
+    RIDGE_TRY(launch_sheet_flag(s, LAUNCH_OVERLAP_GATHER, &is_gather));
+    if (launch_sheet_has(s, LAUNCH_ZERO_OPTIMIZER) || !is_gather)
+        return launch_sheet_flag(s, LAUNCH_ZERO_OPTIMIZER, is_optimizer);
+    *is_optimizer = true;
+    launch_notes_add(s->cx, &s->launch->assumed, "%s, for %s",
+                     launch_sheet_name(s, LAUNCH_ZERO_OPTIMIZER),
+                     launch_sheet_name(s, LAUNCH_OVERLAP_GATHER));
+    return RIDGE_OK;
+}
+
 static ridge_status read_shards(launch_sheet *s, launch_data *data)
 {
     bool is_optimizer = false;
     bool is_full = false;
     bool is_torch = false;
-    RIDGE_TRY(launch_sheet_flag(s, LAUNCH_ZERO_OPTIMIZER, &is_optimizer));
     RIDGE_TRY(launch_sheet_flag(s, LAUNCH_ZERO_FULL, &is_full));
     RIDGE_TRY(launch_sheet_flag(s, LAUNCH_ZERO_TORCH, &is_torch));
+    if (!is_full && !is_torch)
+        RIDGE_TRY(read_distributed(s, &is_optimizer));
     data->zero_stage = is_torch ? 3 : is_optimizer ? 1 : 0;
     if (is_full)
         RIDGE_TRY(read_strategy(s, &data->zero_stage));
