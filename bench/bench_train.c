@@ -2,7 +2,7 @@
  * long a whole search takes on all of them. */
 #include "stopwatch.h"
 
-#include "ridge/plan.h"
+#include "ridge/plan_reasons.h"
 
 #include <stdio.h>
 
@@ -33,7 +33,40 @@ static const struct {
     {"train_llama_3_70b", "llama-3-70b", "v5p:16x20x28", 4e6, 4096},
     {"train_llama_3_405b", "llama-3.1-405b", "h100:2048x8", 16e6, 8192},
     {"train_deepseek_v3", "deepseek-v3", "h100:256x8", 64e6, 4096},
+    /* many divisors of the batch: many microbatches */
+    {"train_divisors", "deepseek-v3", "h800:256x8", 62914560, 4096},
 };
+
+/* The searches of --reasons, one for each limit that is taken away. */
+static double relax_once(void *payload)
+{
+    load *l = payload;
+    ridge_relaxation lines[RIDGE_RELAXATION_MAX];
+    int n = 0;
+    const ridge_catalog *catalog = NULL;
+    ridge_train_request r = l->request;
+    ridge_ctx *cx = ridge_ctx_open();
+    if (cx == NULL)
+        return -1;
+    const bool is_done =
+        ridge_catalog_open(cx, NULL, &catalog) == RIDGE_OK &&
+        ridge_layer_shelf_open(cx, &r.shelf) == RIDGE_OK &&
+        ridge_train_search(cx, &r, &l->result) == RIDGE_OK && l->result.n_layouts > 0 &&
+        ridge_train_relax(cx, catalog, &r, &l->result.layouts[0], lines, &n) ==
+            RIDGE_OK;
+    ridge_ctx_close(cx);
+    return is_done ? 1 : -1;
+}
+
+static int report_reasons(load *l, const char *name)
+{
+    char text[64];
+    snprintf(text, sizeof text, "%s_reasons", name);
+    const bench b = {
+        .name = text, .unit = "answers/s", .run = relax_once, .payload = l};
+    l->request.workers = 0;
+    return bench_report(&b, NULL);
+}
 
 /* The same search counted in three ways. */
 static int report(load *l, const char *name)
@@ -77,7 +110,7 @@ int main(void)
         code = ridge_slice_parse(cx, catalog, rows[i].slice, &l.request.slice) ||
                ridge_model_load(cx, library, rows[i].model, &l.request.model);
         if (!code)
-            code = report(&l, rows[i].name);
+            code = report(&l, rows[i].name) || report_reasons(&l, rows[i].name);
     }
     if (code && cx)
         fprintf(stderr, "bench: %s\n", ridge_ctx_message(cx));

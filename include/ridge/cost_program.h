@@ -57,6 +57,18 @@ RIDGE_NODISCARD ridge_status ridge_operation_times(ridge_ctx *cx,
                                                    ridge_dtype compute,
                                                    ridge_operation_time *out);
 
+/** Products priced already on one chip: programs of one model have the same ones again.
+ */
+typedef struct ridge_product_memo ridge_product_memo;
+
+/** @return NULL when memory ran out. @owner cx. @threads one at a time */
+ridge_product_memo *ridge_product_memo_open(ridge_ctx *cx);
+
+/** ridge_operation_times with a memo. @param memo  of the same chip; or NULL */
+RIDGE_NODISCARD ridge_status ridge_operation_times_with(
+    ridge_ctx *cx, ridge_product_memo *memo, const ridge_partition *partition,
+    const ridge_laid_mesh *laid, ridge_dtype compute, ridge_operation_time *out);
+
 /** Time of one operation by itself: a kernel, or a collective, of its own. */
 ridge_operation_time ridge_operation_time_of(const ridge_partition *partition, int op,
                                              const ridge_laid_mesh *laid,

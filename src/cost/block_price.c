@@ -3,6 +3,10 @@
  * collectives run as one.
  */
 #include "operation_time.h"
+#include "product_memo.h"
+
+/* Products that one program has, at most; of more the first are priced again. */
+enum { PRODUCTS_OF_ONE = 64 };
 
 /* Collectives of weights are put together into buckets (zhao2023-fsdp): one start, one
  * latency for all. Each takes its bytes' share. */
@@ -74,24 +78,23 @@ static void block_price_each(const ridge__pricing *x, int block,
     }
 }
 
-ridge_status ridge__program_price(ridge_ctx *cx, const ridge_partition *partition,
-                                  const ridge_laid_mesh *laid, ridge_dtype compute,
-                                  const ridge__op_index *index,
+ridge_status ridge__program_price(ridge_ctx *cx, const ridge__pricing *x,
                                   ridge_operation_time *out)
 {
-    const ridge_program *program = partition->program;
-    ridge__pricing x = {partition, laid, compute, index, NULL};
+    const ridge_program *program = x->partition->program;
+    ridge__pricing own = *x;
     bool *is_priced =
         ridge_new(ridge_ctx_scratch(cx), bool, (size_t)program->n_ops + 1);
-    x.memo = ridge_new(ridge_ctx_scratch(cx), ridge__memo, 1);
-    if (is_priced == NULL || x.memo == NULL)
+    if (own.memo == NULL)
+        own.memo = ridge__product_memo_make(ridge_ctx_scratch(cx), PRODUCTS_OF_ONE);
+    if (is_priced == NULL || own.memo == NULL)
         return ridge_fail_nomem(cx);
-    const bool is_fused = ridge_chip_is_fused(laid->slice->chip);
+    const bool is_fused = ridge_chip_is_fused(x->laid->slice->chip);
     for (int b = 0; b < program->n_blocks; b++) {
         if (is_fused) {
-            block_price(&x, b, is_priced, out);
+            block_price(&own, b, is_priced, out);
         } else {
-            block_price_each(&x, b, out);
+            block_price_each(&own, b, out);
         }
     }
     return RIDGE_OK;
@@ -101,11 +104,20 @@ ridge_status ridge_operation_times(ridge_ctx *cx, const ridge_partition *partiti
                                    const ridge_laid_mesh *laid, ridge_dtype compute,
                                    ridge_operation_time *out)
 {
+    return ridge_operation_times_with(cx, NULL, partition, laid, compute, out);
+}
+
+ridge_status ridge_operation_times_with(ridge_ctx *cx, ridge_product_memo *memo,
+                                        const ridge_partition *partition,
+                                        const ridge_laid_mesh *laid,
+                                        ridge_dtype compute, ridge_operation_time *out)
+{
     const ridge_mark mark = ridge_arena_mark(ridge_ctx_scratch(cx));
     ridge__op_index index;
     ridge_status st = ridge__op_index_make(cx, partition->program, &index);
+    const ridge__pricing x = {partition, laid, compute, &index, memo};
     if (st == RIDGE_OK)
-        st = ridge__program_price(cx, partition, laid, compute, &index, out);
+        st = ridge__program_price(cx, &x, out);
     ridge_arena_rewind(ridge_ctx_scratch(cx), mark);
     return st;
 }

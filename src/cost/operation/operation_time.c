@@ -6,6 +6,7 @@
  */
 #include "operation_time.h"
 #include "measured_rate.h"
+#include "product_memo.h"
 
 #include <math.h>
 
@@ -145,26 +146,14 @@ ridge__product ridge__joined_product(const ridge_partition *partition,
     return all;
 }
 
-static bool is_same_product(const ridge_matmul *a, const ridge_matmul *b)
-{
-    return a->m == b->m && a->k == b->k && a->n == b->n && a->batch == b->batch &&
-           a->activation == b->activation && a->weight == b->weight &&
-           a->output == b->output && a->compute == b->compute;
-}
-
 static ridge_op_cost product_cost(const ridge__pricing *x, const ridge_matmul *matmul)
 {
-    ridge__memo *memo = x->memo;
-    for (int i = 0; memo != NULL && i < memo->n; i++) {
-        if (is_same_product(&memo->products[i], matmul))
-            return memo->costs[i];
-    }
-    const ridge_op_cost cost =
-        ridge_matmul_cost(x->laid->slice->chip, matmul, RIDGE_MEMORY_HBM);
-    if (memo != NULL && memo->n < RIDGE__MEMO_MAX) {
-        memo->products[memo->n] = *matmul;
-        memo->costs[memo->n++] = cost;
-    }
+    const ridge_chip *chip = x->laid->slice->chip;
+    ridge_op_cost cost;
+    if (ridge__product_memo_find(x->memo, matmul, &cost))
+        return cost;
+    cost = ridge_matmul_cost(chip, matmul, RIDGE_MEMORY_HBM);
+    ridge__product_memo_put(x->memo, matmul, &cost);
     return cost;
 }
 

@@ -5,21 +5,13 @@
 #include "fused_group.h"
 #include "ridge/cost_program.h"
 
-/** Products priced already: layers have the same ones again. */
-enum { RIDGE__MEMO_MAX = 64 };
-typedef struct ridge__memo {
-    int n;
-    ridge_matmul products[RIDGE__MEMO_MAX];
-    ridge_op_cost costs[RIDGE__MEMO_MAX];
-} ridge__memo;
-
 /** What a price depends on. */
 typedef struct ridge__pricing {
     const ridge_partition *partition;
     const ridge_laid_mesh *laid;
     ridge_dtype compute;
     const ridge__op_index *index; /* NULL: readers are searched for */
-    ridge__memo *memo;            /* or NULL */
+    ridge_product_memo *memo;     /* or NULL */
 } ridge__pricing;
 
 /** The products of a group as one: all share one operand, and stand side by side along
@@ -58,9 +50,9 @@ void ridge__group_price(const ridge__pricing *x, const ridge__fused *group,
  * over the same axes: they run as one collective of all their bytes.
  * @param out  [n_ops]. @errors E_NOMEM
  */
-RIDGE_NODISCARD ridge_status ridge__program_price(
-    ridge_ctx *cx, const ridge_partition *partition, const ridge_laid_mesh *laid,
-    ridge_dtype compute, const ridge__op_index *index, ridge_operation_time *out);
+RIDGE_NODISCARD ridge_status ridge__program_price(ridge_ctx *cx,
+                                                  const ridge__pricing *x,
+                                                  ridge_operation_time *out);
 
 /** Time of an attention or a scan. */
 ridge_operation_time ridge__scores_time(const ridge__pricing *x, int op);

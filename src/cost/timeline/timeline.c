@@ -125,7 +125,8 @@ static ridge_status source_make(ridge_ctx *cx, const request *r,
     if (times == NULL || out->is_prefetch == NULL || out->is_trailing == NULL ||
         out->chunks == NULL || out->first_task == NULL || out->end_task == NULL)
         return ridge_fail_nomem(cx);
-    return ridge__program_price(cx, r->partition, r->laid, r->compute, index, times);
+    const ridge__pricing x = {r->partition, r->laid, r->compute, index, NULL};
+    return ridge__program_price(cx, &x, times);
 }
 
 static ridge_status timeline_make(ridge_ctx *cx, const request *r, ridge_timeline *out)

@@ -29,6 +29,7 @@ typedef struct layer_cut {
 
 struct train_programs {
     const ridge_program *program; /* one sequence */
+    ridge_product_memo *products;
     int n;
     layer_cut cuts[CUTS_MOST];
 };
@@ -110,6 +111,9 @@ ridge_status train_programs_open(train_case *tc)
         return RIDGE_OK;
     struct train_programs *p = ridge_new(ridge_ctx_arena(tc->cx), train_programs, 1);
     if (p == NULL)
+        return ridge_fail_nomem(tc->cx);
+    p->products = ridge_product_memo_open(tc->cx);
+    if (p->products == NULL)
         return ridge_fail_nomem(tc->cx);
     RIDGE_TRY(lower(tc, &p->program));
     tc->programs = p;
@@ -346,13 +350,14 @@ static void read_blocks(const reading *r, layer_time *out)
     }
 }
 
-/* The gradients kept from earlier microbatches are read and written. */
-static void add_accumulation(const reading *r, const layer_shape *s, layer_time *out)
+void train_program_accumulate(const train_case *tc, const layer_shape *s,
+                              layer_time *out)
 {
-    double each = 2 * r->tc->policy->gradient_bytes;
-    for (int k = 0; k < r->tc->n_kinds; k++) {
-        train_params p = train_layer_params(r->tc, k, s->tp, s->ep);
-        add_stream(r, each * (p.dense + p.expert), true, &out[k]);
+    const reading r = {.tc = tc};
+    double each = 2 * tc->policy->gradient_bytes;
+    for (int k = 0; k < tc->n_kinds; k++) {
+        train_params p = train_layer_params(tc, k, s->tp, s->ep);
+        add_stream(&r, each * (p.dense + p.expert), true, &out[k]);
     }
 }
 
@@ -375,8 +380,8 @@ static ridge_status price_cut(train_case *tc, const layer_shape *shape, priced_c
     if (out->times == NULL ||
         !enlarge(tc, &out->cut, shape->microbatch_seqs, &out->program, &out->partition))
         return ridge_fail_nomem(tc->cx);
-    return ridge_operation_times(tc->cx, &out->partition, &nowhere, tc->policy->compute,
-                                 out->times);
+    return ridge_operation_times_with(tc->cx, tc->programs->products, &out->partition,
+                                      &nowhere, tc->policy->compute, out->times);
 }
 
 static double shape_tokens(const train_case *tc, const layer_shape *shape)
@@ -426,7 +431,6 @@ static ridge_status read_times(train_case *tc, const layer_shape *shape,
     read_blocks(&r, out);
     for (int k = 0; k <= tc->n_kinds; k++)
         out[k].selective_s = stack_selective_s(tc->stack, &out[k]);
-    add_accumulation(&r, shape, out);
     return read_named(tc, shape, &p, out);
 }
 

@@ -12,8 +12,13 @@ RIDGE_NODISCARD ridge_status train_programs_open(train_case *tc);
 /** Forget the cuts, whose memory the caller takes back. */
 void train_programs_forget(train_case *tc);
 
+/** Add to layers' times that the gradients kept from earlier microbatches are read and
+ *  written. @param times  [kinds + 1] */
+void train_program_accumulate(const train_case *tc, const layer_shape *shape,
+                              layer_time *times);
+
 /**
- * Times of every kind of layer and of the head, for one shape.
+ * Times of every kind of layer and of the head, for one shape, without that.
  * @param out  [kinds + 1]
  * @errors E_ARG sizes that overflow; E_NOMEM
  */

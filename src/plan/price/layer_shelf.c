@@ -14,7 +14,7 @@ typedef struct shelf_key {
     const ridge_chip *chip;
     const ridge_stack *stack;
     double document_tokens, seq_tokens;
-    double weight_bytes, gradient_bytes;
+    double weight_bytes;
     ridge_dtype compute;
     ridge_scales scales;
     layer_shape shape;
@@ -62,7 +62,6 @@ static shelf_key key_of(const train_case *tc, const layer_shape *shape)
                        .document_tokens = tc->request->documents.tokens,
                        .seq_tokens = tc->seq_tokens,
                        .weight_bytes = tc->policy->weight_bytes,
-                       .gradient_bytes = tc->policy->gradient_bytes,
                        .compute = tc->policy->compute,
                        .scales = tc->policy->scales,
                        .shape = *shape};
@@ -83,8 +82,8 @@ static bool is_same(const shelf_key *a, const shelf_key *b)
     return a->model == b->model && is_same_chip(a->chip, b->chip) &&
            a->stack == b->stack && a->document_tokens == b->document_tokens &&
            a->seq_tokens == b->seq_tokens && a->weight_bytes == b->weight_bytes &&
-           a->gradient_bytes == b->gradient_bytes && a->compute == b->compute &&
-           a->scales == b->scales && layer_shape_is_same(&a->shape, &b->shape);
+           a->compute == b->compute && a->scales == b->scales &&
+           layer_shape_is_same(&a->shape, &b->shape);
 }
 
 static uint64_t mix(uint64_t hash, uint64_t value)

@@ -112,10 +112,8 @@ double train_held_weight_bytes(const train_case *tc, const train_load *load,
                                        expert / (double)(is_cut ? w.expert_shards : 1));
 }
 
-/* Microbatches whose activations a stage keeps at once, in whole stages (simulate.h:
- * ridge_pipeline_in_flight). */
-static double in_flight(const ridge_layout *l, const train_stage *stage,
-                        int64_t microbatches)
+double train_in_flight(const ridge_layout *l, const train_stage *stage,
+                       int64_t microbatches)
 {
     double p = (double)l->pp;
     double v = (double)l->vpp;
@@ -141,8 +139,8 @@ static double in_flight(const ridge_layout *l, const train_stage *stage,
     return fmin(behind, m);
 }
 
-static void add_state(const train_case *tc, const ridge_layout *l, double params,
-                      double shards, ridge_memory_parts *m)
+void train_add_state(const train_case *tc, const ridge_layout *l, double params,
+                     double shards, ridge_memory_parts *m)
 {
     const ridge_policy *p = tc->policy;
     double state = p->master_bytes + p->moment_bytes;
@@ -158,33 +156,38 @@ static void add_state(const train_case *tc, const ridge_layout *l, double params
     m->optimizer_bytes += params * state / (l->zero_stage >= 1 ? shards : 1);
 }
 
-static void add_activations(const train_case *tc, const train_load *load,
-                            const train_stage *stage, const ridge_layout *l,
-                            int64_t microbatches, ridge_memory_parts *m)
+train_token_bytes train_stage_token(const train_case *tc, const train_load *load,
+                                    const train_stage *stage, const ridge_layout *l)
 {
     const int remat = train_remat_index(tc, l);
-    double tokens = train_tokens(tc, l);
-    double again = train_remat_share(tc, l, stage);
-    double kept = 0;
-    double widest = 0;
-    double whole = 0;
+    const double again = train_remat_share(tc, l, stage);
+    train_token_bytes t = {0};
     double rest = 0;
     for (int k = 0; k < tc->n_kinds; k++) {
         const double *bytes = load->activation_bytes[k];
         double one = again * bytes[remat] + (1 - again) * bytes[RIDGE_REMAT_NONE];
-        kept += stage->layers[k] * one;
-        widest = fmax(widest, stage->layers[k] > 0 ? bytes[RIDGE_REMAT_NONE] : 0);
+        t.kept += stage->layers[k] * one;
         if (stage->layers[k] > 0) {
-            whole = fmax(whole, bytes[RIDGE_REMAT_NONE]);
+            t.widest = fmax(t.widest, bytes[RIDGE_REMAT_NONE]);
             rest = fmax(rest, bytes[RIDGE_REMAT_NONE] - bytes[remat]);
         }
     }
-    m->activations_bytes = tokens * kept * in_flight(l, stage, microbatches);
-    if (l->offload & RIDGE_OFFLOAD_ACTIVATIONS) /* one layer leaves, one is at work */
-        m->activations_bytes = fmin(m->activations_bytes, tokens * 2 * widest);
     /* The layer at work: what its recomputation makes again, and the gradients of its
      * arrays, of which about half live at once. */
-    m->working_bytes = tokens * ((again > 0 ? rest : 0) + 0.5 * whole);
+    t.working = (again > 0 ? rest : 0) + 0.5 * t.widest;
+    return t;
+}
+
+static void add_activations(const train_case *tc, const train_load *load,
+                            const train_stage *stage, const ridge_layout *l,
+                            int64_t microbatches, ridge_memory_parts *m)
+{
+    const double tokens = train_tokens(tc, l);
+    const train_token_bytes t = train_stage_token(tc, load, stage, l);
+    m->activations_bytes = tokens * t.kept * train_in_flight(l, stage, microbatches);
+    if (l->offload & RIDGE_OFFLOAD_ACTIVATIONS) /* one layer leaves, one is at work */
+        m->activations_bytes = fmin(m->activations_bytes, tokens * 2 * t.widest);
+    m->working_bytes = tokens * t.working;
     if (stage->has_head && tc->model->has_unembedding) {
         double vocab = (double)tc->model->vocab / (double)l->tp;
         m->logits_bytes =
@@ -225,11 +228,17 @@ ridge_memory_parts train_stage_state(const train_case *tc, const train_load *loa
     ridge_memory_parts m = {0};
     train_params p = train_stage_params(tc, load, stage, l);
     train_ways w = train_layout_ways(l);
-    add_state(tc, l, p.dense, (double)w.shards, &m);
-    add_state(tc, l, p.expert, (double)w.expert_shards, &m);
+    train_add_state(tc, l, p.dense, (double)w.shards, &m);
+    train_add_state(tc, l, p.expert, (double)w.expert_shards, &m);
     if (l->zero_stage == 3)
         m.gathered_bytes = gathered_bytes(tc, load, stage, p.dense + p.expert, l->pp);
     return m;
+}
+
+double train_reserve_bytes(const train_case *tc, double bytes)
+{
+    const reserve *r = &reserves[tc->chip->kind];
+    return r->fixed_bytes + r->gap * bytes;
 }
 
 ridge_memory_parts train_stage_filled(const train_case *tc, const train_load *load,
@@ -243,8 +252,7 @@ ridge_memory_parts train_stage_filled(const train_case *tc, const train_load *lo
         m.optimizer_bytes = 0;
     if (l->offload & RIDGE_OFFLOAD_WEIGHTS)
         m.weights_bytes = fmin(m.weights_bytes, streamed_bytes(tc, load, stage, l));
-    const reserve *r = &reserves[tc->chip->kind];
-    m.reserve_bytes = r->fixed_bytes + r->gap * ridge_memory_total_bytes(&m);
+    m.reserve_bytes = train_reserve_bytes(tc, ridge_memory_total_bytes(&m));
     return m;
 }
 

@@ -36,6 +36,30 @@ double train_remat_share(const train_case *tc, const ridge_layout *layout,
 double train_held_weight_bytes(const train_case *tc, const train_load *load,
                                const ridge_layout *layout, int kind);
 
+/** Microbatches whose activations a stage keeps at once, in whole stages (simulate.h:
+ *  ridge_pipeline_in_flight). */
+double train_in_flight(const ridge_layout *layout, const train_stage *stage,
+                       int64_t microbatches);
+
+/** Weights, gradients and optimizer state of so many parameters, added to what is
+ * there.
+ *  @param shards  that ZeRO makes of them */
+void train_add_state(const train_case *tc, const ridge_layout *layout, double params,
+                     double shards, ridge_memory_parts *memory);
+
+/** Bytes of activations for each token of a microbatch: what a stage keeps of one that
+ *  is under way, the layer that keeps most, and the layer at work. */
+typedef struct train_token_bytes {
+    double kept, widest, working;
+} train_token_bytes;
+
+train_token_bytes train_stage_token(const train_case *tc, const train_load *load,
+                                    const train_stage *stage,
+                                    const ridge_layout *layout);
+
+/** What the framework keeps for itself beside so many bytes of tensors. */
+double train_reserve_bytes(const train_case *tc, double bytes);
+
 /** What a stage holds whatever is computed again or offloaded: weights, gradients, the
  *  optimizer's state, gathered weights. */
 ridge_memory_parts train_stage_state(const train_case *tc, const train_load *load,

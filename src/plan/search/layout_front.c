@@ -46,6 +46,12 @@ static void remove_at(layout_front *f, int at)
         f->layouts[i] = f->layouts[i + 1];
 }
 
+void layout_front_thin(layout_front *f, int most)
+{
+    while (f->n > most && f->n > 2)
+        remove_at(f, least_missed(f));
+}
+
 void layout_front_insert(layout_front *f, const ridge_train_price *p)
 {
     if (f->most < 3 || layout_front_beats(f, p->step_time_s, p->peak_memory_bytes))

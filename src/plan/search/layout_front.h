@@ -21,4 +21,7 @@ bool layout_front_beats(const layout_front *front, double least_s, double bytes)
  *  whose absence is felt least. */
 void layout_front_insert(layout_front *front, const ridge_train_price *price);
 
+/** Leave at most so many: those go whose absence is felt least, never an end. */
+void layout_front_thin(layout_front *front, int most);
+
 #endif

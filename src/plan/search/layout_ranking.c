@@ -25,11 +25,24 @@ double layout_ranking_worst_s(const layout_ranking *r)
     return r->n < r->top ? (double)INFINITY : r->layouts[r->top - 1].step_time_s;
 }
 
-void layout_ranking_insert(layout_ranking *r, const ridge_train_price *price)
+/* @return n: there is none */
+static int find_cut(const layout_ranking *r, const ridge_layout *of)
 {
     int at = 0;
-    while (at < r->n && !is_same_cut(&r->layouts[at].layout, &price->layout))
+    while (at < r->n && !is_same_cut(&r->layouts[at].layout, of))
         at++;
+    return at;
+}
+
+double layout_ranking_limit_s(const layout_ranking *r, const ridge_layout *of)
+{
+    const int at = find_cut(r, of);
+    return at < r->n ? r->layouts[at].step_time_s : layout_ranking_worst_s(r);
+}
+
+void layout_ranking_insert(layout_ranking *r, const ridge_train_price *price)
+{
+    int at = find_cut(r, &price->layout);
     if (at < r->n) { /* one place a cut: its best variant */
         if (!is_better(price, &r->layouts[at]))
             return;

@@ -13,6 +13,10 @@ typedef struct layout_ranking {
 /** Step time that a layout must beat to enter; INFINITY while there are free places. */
 double layout_ranking_worst_s(const layout_ranking *ranking);
 
+/** Step time that a layout of this mesh must beat to enter: that of its mesh's best
+ *  variant where there is one. INFINITY: any. */
+double layout_ranking_limit_s(const layout_ranking *ranking, const ridge_layout *of);
+
 /** Put a price in its place; of each mesh only the best variant stays. */
 void layout_ranking_insert(layout_ranking *ranking, const ridge_train_price *price);
 

@@ -7,28 +7,36 @@
 
 bool search_is_any_known(const search_desk *d)
 {
-    return isfinite(d->bound_s) || d->answer->ranking.n > 0;
+    return d->is_any_known || d->answer->ranking.n > 0;
+}
+
+/* The time that a layout must beat to be one of the best: of a mesh only its best
+ * variant is. */
+static double best_limit_s(const search_desk *d, const ridge_layout *l)
+{
+    const double own_s = layout_ranking_limit_s(&d->answer->ranking, l);
+    return fmin(d->bound_s, fmin(own_s, layout_ranking_limit_s(d->known, l)));
 }
 
 /* The least that a layout must take to be dropped. */
-static double limit_s(const search_desk *d)
+static double limit_s(const search_desk *d, const ridge_layout *l)
 {
     if (d->answer->front.most > 0) /* which has slower ones too */
         return LAYOUT_FRONT_REACH * d->bound_s;
-    return fmin(d->bound_s, layout_ranking_worst_s(&d->answer->ranking));
+    return best_limit_s(d, l);
 }
 
 /* A bound may be the price itself, summed up in another order; and of layouts that take
  * as long the smallest is wanted. */
 static const double SLACK = 1e-8;
 
-static bool is_beaten(const search_desk *d, double bound_s, double bytes)
+bool search_is_beaten(const search_desk *d, const ridge_layout *l, double bound_s,
+                      double bytes)
 {
     const double least_s = bound_s * (1 - SLACK);
-    if (least_s > limit_s(d))
+    if (least_s > limit_s(d, l))
         return true;
-    return d->answer->front.most > 0 &&
-           least_s > fmin(d->bound_s, layout_ranking_worst_s(&d->answer->ranking)) &&
+    return d->answer->front.most > 0 && least_s > best_limit_s(d, l) &&
            layout_front_beats(&d->answer->front, least_s, bytes);
 }
 
@@ -38,12 +46,10 @@ bool search_is_mesh_slow(const search_desk *d, const memo_entry *e,
     if (!ridge_chip_is_overlapped(d->tc.chip))
         return false; /* priced by what runs, not by these terms */
     double m = (double)train_microbatches(&d->tc, l);
-    return m * e->model_s / (double)l->pp > limit_s(d);
+    return m * e->model_s / (double)l->pp * (1 - SLACK) > limit_s(d, l);
 }
 
-/* Step time without shards, replicas and sends. */
-static double least_step_s(const search_desk *d, const candidate *c,
-                           const ridge_layout *l)
+double search_least_s(const search_desk *d, const candidate *c, const ridge_layout *l)
 {
     if (!ridge_chip_is_overlapped(d->tc.chip))
         return 0;
@@ -66,7 +72,7 @@ static double least_step_s(const search_desk *d, const candidate *c,
 bool search_is_slow(const search_desk *d, const candidate *c, const ridge_layout *l,
                     double bytes)
 {
-    return is_beaten(d, least_step_s(d, c, l), bytes);
+    return search_is_beaten(d, l, search_least_s(d, c, l), bytes);
 }
 
 /* ---- with the network ------------------------------------------------------------ */
@@ -144,10 +150,11 @@ bool search_is_placed_slow(search_desk *d, const candidate *c, const train_terms
     x.send = least->send;
     x.is_tp_apart = least->is_tp_apart;
     const double passes_s = least_price_passes_s(&d->tc, &x, l, m);
-    if (is_beaten(d, passes_s, bytes))
+    if (search_is_beaten(d, l, passes_s, bytes))
         return true;
     x.syncs = find_least_syncs(d, c, l);
     d->is_short = d->is_short || x.syncs == NULL;
     return d->is_short ||
-           is_beaten(d, least_price_step_s(&d->tc, &x, l, m, passes_s), bytes);
+           search_is_beaten(d, l, least_price_step_s(&d->tc, &x, l, m, passes_s),
+                            bytes);
 }

@@ -12,6 +12,15 @@ bool search_is_any_known(const search_desk *d);
 bool search_is_mesh_slow(const search_desk *d, const memo_entry *e,
                          const ridge_layout *l);
 
+/** Seconds that a pipeline's step takes at least, wherever it lies: its layers with
+ * what the layout computes again. @param l  its ZeRO stage does not matter */
+double search_least_s(const search_desk *d, const candidate *c, const ridge_layout *l);
+
+/** Whether a layout of that time at least is not among the best. @param bytes  that it
+ *  holds at least, for the front of time and memory */
+bool search_is_beaten(const search_desk *d, const ridge_layout *l, double least_s,
+                      double bytes);
+
 /** Whether a layout is not among the best wherever it lies: what its layers and those
  *  exchanges take that do not hang on the placement.
  *  @param bytes  that it holds at least, for the front of time and memory */

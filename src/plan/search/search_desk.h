@@ -42,7 +42,10 @@ struct search_desk {
     train_load load;
     bool is_quick;
     double bound_s;
-    bool is_short; /* memory ran out */
+    const layout_ranking *known; /* layouts that there are */
+    bool is_any_known;           /* before the task */
+    double *least_s; /* [pipelines] of the present microbatch; below 0: not yet known */
+    bool is_short;   /* memory ran out */
 };
 
 /* What a placement of a mesh gives, each found when first wanted. */
@@ -78,6 +81,9 @@ typedef struct candidate {
 
 /** Find the placements of a mesh. @return false: memory ran out */
 bool search_find_places(search_desk *d, const ridge_layout *l, mesh_places *out);
+
+/** Times of a microbatch's layers that are known already. @return NULL: not yet */
+memo_entry *search_known_times(search_desk *d, const ridge_layout *l);
 
 /** Times of a microbatch's layers. @return NULL: memory ran out, or the case's status
  *  says why */

@@ -158,20 +158,18 @@ static bool try_policy(finder *f)
     return false;
 }
 
-/* The policy of which nothing takes less memory: what it computes again at once is no
- * more than a layer keeps otherwise. */
-static void set_smallest(finder *f)
+void memory_take_smallest(const train_case *tc, const ridge_knobs *k, ridge_layout *l)
 {
-    const train_case *tc = f->tc;
-    f->layout.remat_ops = 0;
+    l->remat_ops = 0;
     for (int i = 0; i < REMATS; i++) {
-        if (is_remat_wanted(tc, f->how->knobs, remats[i]))
-            f->layout.remat = remats[i];
+        if (is_remat_wanted(tc, k, remats[i]))
+            l->remat = remats[i];
     }
-    if (tc->n_named == 0)
-        return;
-    f->layout.remat = (ridge_remat)RIDGE_REMAT_OPERATIONS;
-    f->layout.remat_ops = tc->named[tc->n_named - 1];
+    if (tc->n_named > 0) {
+        l->remat = (ridge_remat)RIDGE_REMAT_OPERATIONS;
+        l->remat_ops = tc->named[tc->n_named - 1];
+    }
+    l->remat_layers = l->remat != RIDGE_REMAT_NONE ? k->remat_layers : 0;
 }
 
 /* Whether one policy fits at all. Otherwise the smallest stands for `choices` of them.
@@ -179,9 +177,8 @@ static void set_smallest(finder *f)
 static bool can_fit(finder *f, int64_t choices)
 {
     memory_choice c;
-    set_smallest(f);
-    const bool is_part_legal = f->layout.remat != RIDGE_REMAT_NONE;
-    if (measure(f, is_part_legal ? f->how->knobs->remat_layers : 0, &c))
+    memory_take_smallest(f->tc, f->how->knobs, &f->layout);
+    if (measure(f, f->layout.remat_layers, &c))
         return true;
     keep_nearest(f, &c);
     f->out->refused += choices - 1;

@@ -32,6 +32,11 @@ typedef struct memory_choices {
     ridge_train_price nearest; /* the least over of what did not */
 } memory_choices;
 
+/** Take the policy, and its layers, of which nothing that the knobs allow takes less
+ *  memory: what it computes again at once is no more than a layer keeps otherwise. */
+void memory_take_smallest(const train_case *tc, const ridge_knobs *knobs,
+                          ridge_layout *layout);
+
 /** Sets of what is offloaded times remat policies that the knobs allow. */
 int64_t memory_choice_count(const train_case *tc, const ridge_knobs *knobs);
 

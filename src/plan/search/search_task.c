@@ -10,6 +10,7 @@
  * adds to a pass hides no more than itself. If all can be kept, no policy is faster.
  */
 #include "search_bound.h"
+#include "search_room.h"
 
 #include "layer_program.h"
 #include "pipeline_choice.h"
@@ -84,6 +85,24 @@ static void price_memory(search_desk *d, const candidate *c, train_terms *terms,
     price_placements(d, c, terms, l, &price);
 }
 
+/* Whether a pipeline is too slow whatever it keeps, wherever it lies: no ZeRO stage
+ * changes that. */
+static bool is_pipeline_slow(search_desk *d, const candidate *c, const ridge_layout *l)
+{
+    double *least_s = &d->least_s[c->pipeline];
+    if (*least_s < 0)
+        *least_s = search_least_s(d, c, l);
+    return search_is_beaten(d, l, *least_s, 0);
+}
+
+/* Few ways to fit are found sooner than what the network takes, and what they compute
+ * again tells most layouts slow: but not of a front, which has slow ones too. */
+static bool has_many_choices(const search_desk *d)
+{
+    return d->answer->front.most > 0 ||
+           memory_choice_count(&d->tc, d->knobs) > RIDGE_REMAT_COUNT;
+}
+
 static void price_layout(search_desk *d, const candidate *c, ridge_layout *l)
 {
     memory_choices choices;
@@ -97,8 +116,8 @@ static void price_layout(search_desk *d, const candidate *c, ridge_layout *l)
     l->remat_ops = 0;
     l->remat_layers = 0;
     l->offload = RIDGE_OFFLOAD_NONE;
-    if (search_is_slow(d, c, l, 0) ||
-        (c->places->n > 0 && search_is_placed_slow(d, c, &terms, l, 0))) {
+    if (is_pipeline_slow(d, c, l) || (has_many_choices(d) && c->places->n > 0 &&
+                                      search_is_placed_slow(d, c, &terms, l, 0))) {
         d->answer->tally.covered += memory_choice_count(&d->tc, d->knobs);
         return;
     }
@@ -112,12 +131,6 @@ static void price_layout(search_desk *d, const candidate *c, ridge_layout *l)
 }
 
 /* ---- the loops ------------------------------------------------------------------- */
-
-/* Stages by pipeline, found once for a number of stages. */
-typedef struct pipelines {
-    pipeline_choices choices;
-    const train_stages **stages; /* [choices.n]; NULL until wanted */
-} pipelines;
 
 static bool microbatches_of(search_desk *d, const ridge_layout *l, divisors *out)
 {
@@ -140,12 +153,26 @@ static bool is_group_whole(const search_desk *d, const ridge_layout *l,
     return l->vpp == 1 || d->knobs->vpp > 0 || microbatches % l->pp == 0;
 }
 
-static void search_pipelines(search_desk *d, const pipelines *all, candidate *c,
+/* A mesh and its microbatches. */
+typedef struct mesh_work {
+    const pipelines *all;
+    zero_range zeros;
+    int64_t variants; /* of a microbatch */
+    divisors microbatches;
+    int at; /* the present one of them */
+    mesh_room room;
+    mesh_places *places; /* [2]: without and with shards */
+} mesh_work;
+
+static void search_pipelines(search_desk *d, const mesh_work *w, candidate *c,
                              ridge_layout *l)
 {
+    const pipelines *all = w->all;
     c->n_pipelines = all->choices.n;
     int most = d->is_quick && all->choices.n > 2 ? 2 : all->choices.n;
     for (int i = 0; i < most && !d->is_short; i++) {
+        if (w->at >= mesh_room_of(&w->room, l->zero_stage, i))
+            continue;
         c->pipeline = i;
         pipeline_choice_take(&all->choices.choices[i], l);
         l->has_pp_overlap = train_usual_sends(d->tc.request, l->vpp);
@@ -154,9 +181,7 @@ static void search_pipelines(search_desk *d, const pipelines *all, candidate *c,
             refuse(d, RIDGE_FIT_SCHEDULE);
             continue;
         }
-        if (all->stages[i] == NULL)
-            all->stages[i] = train_case_stages(&d->tc, l);
-        c->stages = all->stages[i];
+        c->stages = search_stages_of(d, all, i, l);
         if (c->stages == NULL) {
             d->is_short = true;
             return;
@@ -164,11 +189,6 @@ static void search_pipelines(search_desk *d, const pipelines *all, candidate *c,
         price_layout(d, c, l);
     }
 }
-
-/* ZeRO stages that have something to shard over. */
-typedef struct zero_range {
-    int first, last;
-} zero_range;
 
 static zero_range zeros_of(const search_desk *d, const ridge_layout *l)
 {
@@ -199,14 +219,31 @@ static bool is_too_wide(const search_desk *d, const ridge_layout *l)
     return bytes > tc->usable_bytes;
 }
 
-static void search_microbatch(search_desk *d, const pipelines *all, zero_range zeros,
-                              mesh_places *places, ridge_layout *l)
+/* Pipelines and ZeRO stages that may have room for the microbatch. */
+static int64_t count_roomy(const mesh_work *w)
 {
-    const int64_t variants = (zeros.last - zeros.first + 1) * (int64_t)all->choices.n *
-                             memory_choice_count(&d->tc, d->knobs);
+    int64_t n = 0;
+    for (int zero = w->zeros.first; zero <= w->zeros.last; zero++) {
+        for (int i = 0; i < w->all->choices.n; i++)
+            n += w->at < mesh_room_of(&w->room, zero, i);
+    }
+    return n;
+}
+
+static void refuse_for_memory(search_desk *d, int64_t variants)
+{
+    d->answer->tally.covered += variants;
+    d->answer->tally.refused[RIDGE_FIT_OVER_HBM] += variants;
+}
+
+static void search_roomy(search_desk *d, const mesh_work *w, ridge_layout *l)
+{
+    const int64_t variants = count_roomy(w) * memory_choice_count(&d->tc, d->knobs);
+    refuse_for_memory(d, w->variants - variants);
+    if (variants == 0)
+        return;
     if ((d->answer->tally.has_nearest || search_is_any_known(d)) && is_too_wide(d, l)) {
-        d->answer->tally.covered += variants;
-        d->answer->tally.refused[RIDGE_FIT_OVER_HBM] += variants;
+        refuse_for_memory(d, variants);
         return;
     }
     candidate c = {.times = search_layer_times(d, l),
@@ -217,12 +254,49 @@ static void search_microbatch(search_desk *d, const pipelines *all, zero_range z
         d->answer->tally.covered += variants;
         return;
     }
-    for (int zero = zeros.last; zero >= zeros.first && !d->is_short; zero--) {
+    for (int i = 0; i < w->all->choices.n; i++)
+        d->least_s[i] = -1;
+    for (int zero = w->zeros.last; zero >= w->zeros.first && !d->is_short; zero--) {
         l->zero_stage = zero;
-        c.places = &places[zero > 0];
-        search_pipelines(d, all, &c, l);
+        c.places = &w->places[zero > 0];
+        search_pipelines(d, w, &c, l);
         if (d->is_quick)
             break;
+    }
+}
+
+/* Slow where its layers' times are known already, whatever there is memory for. */
+static void search_microbatch(search_desk *d, mesh_work *w, ridge_layout *l)
+{
+    const memo_entry *known = search_known_times(d, l);
+    if (known != NULL && search_is_mesh_slow(d, known, l)) {
+        d->answer->tally.covered += w->variants;
+        return;
+    }
+    if (w->room.fitting == NULL &&
+        !search_find_room(d, w->all, w->zeros, &w->microbatches, l, &w->room)) {
+        d->is_short = true;
+        return;
+    }
+    search_roomy(d, w, l);
+}
+
+static void search_microbatches(search_desk *d, const pipelines *all, zero_range zeros,
+                                ridge_layout *l)
+{
+    mesh_places places[2] = {0}; /* found where needed */
+    mesh_work w = {.all = all, .zeros = zeros, .places = places};
+    places[0].n = places[1].n = -1;
+    w.variants = (zeros.last - zeros.first + 1) * (int64_t)all->choices.n *
+                 memory_choice_count(&d->tc, d->knobs);
+    d->least_s = ridge_new(ridge_ctx_scratch(d->cx), double, (size_t)all->choices.n);
+    if (d->least_s == NULL || !microbatches_of(d, l, &w.microbatches)) {
+        d->is_short = true;
+        return;
+    }
+    for (w.at = 0; w.at < w.microbatches.n && !d->is_short; w.at++) {
+        l->microbatch_seqs = w.microbatches.values[w.at];
+        search_microbatch(d, &w, l);
     }
 }
 
@@ -242,28 +316,8 @@ static void search_data(search_desk *d, const pipelines *all, ridge_layout *l)
         return;
     }
     ridge_mark mark = ridge_arena_mark(ridge_ctx_scratch(d->cx));
-    divisors microbatches;
-    mesh_places places[2] = {0}; /* without and with shards; found where needed */
-    places[0].n = places[1].n = -1;
-    if (!microbatches_of(d, l, &microbatches)) {
-        d->is_short = true;
-        return;
-    }
-    for (int i = 0; i < microbatches.n && !d->is_short; i++) {
-        l->microbatch_seqs = microbatches.values[i];
-        search_microbatch(d, all, zeros, places, l);
-    }
+    search_microbatches(d, all, zeros, l);
     ridge_arena_rewind(ridge_ctx_scratch(d->cx), mark);
-}
-
-static bool find_pipelines(search_desk *d, int64_t pp, pipelines *out)
-{
-    ridge_arena *arena = ridge_ctx_arena(d->cx);
-    if (!pipeline_choices_find(&d->tc, pp, arena, &out->choices))
-        return false;
-    size_t n = out->choices.n > 0 ? (size_t)out->choices.n : 1;
-    out->stages = ridge_arena_new(arena, n, sizeof *out->stages);
-    return out->stages != NULL;
 }
 
 static void search_stages(search_desk *d, ridge_layout *l, int64_t ranks,
@@ -278,7 +332,7 @@ static void search_stages(search_desk *d, ridge_layout *l, int64_t ranks,
             refuse(d, RIDGE_FIT_LAYERS);
             continue;
         }
-        if (!find_pipelines(d, l->pp, &pipes)) {
+        if (!search_find_pipelines(d, l->pp, &pipes)) {
             d->is_short = true;
             return;
         }
@@ -363,12 +417,14 @@ static bool find_named(search_desk *d, const search_task *task)
 }
 
 void search_desk_run(search_desk *d, const search_task *task, layer_book *book,
-                     double bound_s, bool is_quick, search_answer *out)
+                     const search_known *known, bool is_quick, search_answer *out)
 {
     divisors chips;
     ridge_layout l;
     d->answer = out;
-    d->bound_s = bound_s;
+    d->bound_s = known->bound_s;
+    d->known = known->ranking;
+    d->is_any_known = isfinite(known->bound_s) || known->ranking->n > 0;
     d->is_quick = is_quick;
     if (!clear(d) || !find_named(d, task) ||
         !divisors_of(ridge_ctx_arena(d->cx), d->tc.slice->chips, &chips) ||

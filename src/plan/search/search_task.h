@@ -27,6 +27,12 @@ typedef struct layer_book {
     struct memo_entry *entries;
 } layer_book;
 
+/** What is known before a task: slower layouts are not among the best. */
+typedef struct search_known {
+    double bound_s;                /* INFINITY: any may be */
+    const layout_ranking *ranking; /* layouts that there are; may be empty */
+} search_known;
+
 /** A worker: a case of its own, and what it has read of the present task. */
 typedef struct search_desk search_desk;
 
@@ -38,11 +44,10 @@ RIDGE_NODISCARD ridge_status search_desk_open(ridge_ctx *cx, ridge_ctx *keeper,
 
 /**
  * @param book      written by the quick pass, read by the other
- * @param bound_s   slower layouts are not among the best
  * @param is_quick  one ZeRO stage, placement and few pipelines of each mesh
  * @param out       its ranking and front have room and are empty
  */
 void search_desk_run(search_desk *desk, const search_task *task, layer_book *book,
-                     double bound_s, bool is_quick, search_answer *out);
+                     const search_known *known, bool is_quick, search_answer *out);
 
 #endif

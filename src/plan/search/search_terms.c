@@ -48,6 +48,12 @@ static memo_entry *find_slot(search_desk *d, int64_t seqs)
     return NULL;
 }
 
+memo_entry *search_known_times(search_desk *d, const ridge_layout *l)
+{
+    memo_entry *e = find_slot(d, l->microbatch_seqs);
+    return e == NULL || e->layers == NULL ? NULL : e;
+}
+
 memo_entry *search_layer_times(search_desk *d, const ridge_layout *l)
 {
     memo_entry *e = find_slot(d, l->microbatch_seqs);
@@ -156,9 +162,21 @@ static void learn_orders(search_desk *d, const train_terms *x, const ridge_layou
     take_least(d, least_s, e);
 }
 
-void search_learn_exchanges(search_desk *d, const train_terms *x, const train_groups *g,
-                            const ridge_layout *l, memo_entry *e)
+/* As it runs where experts' exchanges hide behind another microbatch, if any schedule
+ * that is searched does that. */
+static ridge_layout least_exposed(const search_desk *d, const ridge_layout *l)
 {
+    ridge_layout least = *l;
+    if (d->knobs->schedule == RIDGE_KNOB_ANY)
+        least.schedule = RIDGE_SCHEDULE_DUALPIPE;
+    return least;
+}
+
+void search_learn_exchanges(search_desk *d, const train_terms *x, const train_groups *g,
+                            const ridge_layout *layout, memo_entry *e)
+{
+    const ridge_layout exposed = least_exposed(d, layout);
+    const ridge_layout *l = &exposed;
     const bool is_torus = train_placement_count(d->tc.slice) > 2;
     train_terms least = *x;
     if (e->has_exchanges)

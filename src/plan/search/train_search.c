@@ -12,7 +12,11 @@
 
 #include <math.h>
 
-enum { CP_CHUNK_LEAST_TOKENS = 1024 };
+enum { CP_CHUNK_LEAST_TOKENS = 1024, WAVE_TASKS = 16 };
+
+/* Room of fronts until all is found: thinned out before, they would hang on what was
+ * priced in which order. */
+enum { FRONT_OF_TASK = 64, FRONT_OF_ALL = 512 };
 
 typedef struct search {
     ridge_ctx *cx;
@@ -25,7 +29,10 @@ typedef struct search {
     int workers;
     ridge_ctx **contexts; /* [2 workers]: for its work, and for what stays */
     search_desk **desks;  /* [workers] */
-    double bound_s;
+    int *order;           /* [n_tasks] in which tasks are run */
+    int64_t first;        /* in order, of the present wave */
+    search_known known;
+    layout_ranking found; /* what known.ranking is */
     bool is_quick;
     ridge_train_result *result;
 } search;
@@ -155,7 +162,8 @@ static ridge_status find_tasks(search *s)
 static void run_task(void *payload, int64_t item, int worker)
 {
     search *s = payload;
-    search_answer *a = &s->answers[item];
+    const int task = s->order[s->first + item];
+    search_answer *a = &s->answers[task];
     if (s->desks[worker] == NULL) {
         a->status =
             search_desk_open(s->contexts[2 * worker], s->contexts[2 * worker + 1],
@@ -163,13 +171,13 @@ static void run_task(void *payload, int64_t item, int worker)
         if (a->status != RIDGE_OK)
             return;
     }
-    search_desk_run(s->desks[worker], &s->tasks[item], &s->books[item], s->bound_s,
+    search_desk_run(s->desks[worker], &s->tasks[task], &s->books[task], &s->known,
                     s->is_quick, a);
     if (worker == 0 && s->request->progress != NULL)
-        ridge_progress_show(
-            s->request->progress,
-            ((s->is_quick ? 0 : 0.5) + 0.5 * (double)item / (double)s->n_tasks),
-            "searching layouts");
+        ridge_progress_show(s->request->progress,
+                            ((s->is_quick ? 0 : 0.5) +
+                             0.5 * (double)(s->first + item) / (double)s->n_tasks),
+                            "searching layouts");
 }
 
 static ridge_status make_answers(search *s)
@@ -178,7 +186,7 @@ static ridge_status make_answers(search *s)
     s->answers = ridge_new(arena, search_answer, (size_t)s->n_tasks + 1);
     if (s->answers == NULL)
         return ridge_fail_nomem(s->cx);
-    const int front = s->is_quick ? 0 : s->request->front;
+    const int front = s->is_quick || s->request->front == 0 ? 0 : FRONT_OF_TASK;
     for (int i = 0; i < s->n_tasks; i++) {
         search_answer *a = &s->answers[i];
         a->ranking.top = s->request->top;
@@ -192,21 +200,47 @@ static ridge_status make_answers(search *s)
     return RIDGE_OK;
 }
 
-static ridge_status run_tasks(search *s)
+/* @return of the first task that failed; RIDGE_OK: none did */
+static ridge_status check_wave(search *s, int64_t n)
 {
-    RIDGE_TRY(make_answers(s));
-    RIDGE_TRY(ridge_parallel(s->cx, s->workers, s->n_tasks, run_task, s));
-    if (ridge_ctx_is_cancelled(s->cx))
-        return ridge_fail(s->cx, RIDGE_E_CANCELLED, "cancelled during the search");
-    for (int i = 0; i < s->n_tasks; i++) {
-        if (s->answers[i].status == RIDGE_OK)
+    for (int64_t i = s->first; i < s->first + n; i++) {
+        const ridge_status st = s->answers[s->order[i]].status;
+        if (st == RIDGE_OK)
             continue;
         for (int w = 0; w < 2 * s->workers; w++) {
             const char *message = ridge_ctx_message(s->contexts[w]);
             if (message[0] != '\0')
-                return ridge_fail(s->cx, s->answers[i].status, "%s", message);
+                return ridge_fail(s->cx, st, "%s", message);
         }
         return ridge_fail_nomem(s->cx);
+    }
+    return RIDGE_OK;
+}
+
+/* What a wave finds bounds those behind it. */
+static void learn_wave(search *s, int64_t n)
+{
+    for (int64_t i = s->first; i < s->first + n; i++) {
+        const search_answer *a = &s->answers[s->order[i]];
+        for (int j = 0; j < a->ranking.n; j++)
+            layout_ranking_insert(&s->found, &a->ranking.layouts[j]);
+    }
+    s->known.bound_s = fmin(s->known.bound_s, layout_ranking_worst_s(&s->found));
+}
+
+/* In waves that grow, whatever the number of workers: so what a task finds depends on
+ * nothing that runs beside it. */
+static ridge_status run_tasks(search *s)
+{
+    int64_t n = WAVE_TASKS;
+    RIDGE_TRY(make_answers(s));
+    for (s->first = 0; s->first < s->n_tasks; s->first += n, n *= 2) {
+        n = n < s->n_tasks - s->first ? n : s->n_tasks - s->first;
+        RIDGE_TRY(ridge_parallel(s->cx, s->workers, n, run_task, s));
+        if (ridge_ctx_is_cancelled(s->cx))
+            return ridge_fail(s->cx, RIDGE_E_CANCELLED, "cancelled during the search");
+        RIDGE_TRY(check_wave(s, n));
+        learn_wave(s, n);
     }
     return RIDGE_OK;
 }
@@ -243,35 +277,45 @@ static double known_bound_s(const ridge_train_request *r)
     return is_known ? slack * r->known_step_s : (double)INFINITY;
 }
 
-/* Few variants of each mesh, whose best bound the whole search. */
-static ridge_status find_bound(search *s, layout_ranking *ranking)
-{
-    layout_front none = {0};
-    s->bound_s = (double)INFINITY;
-    s->is_quick = true;
-    RIDGE_TRY(run_tasks(s));
-    merge(s, ranking, &none);
-    s->bound_s = layout_ranking_worst_s(ranking);
-    return RIDGE_OK;
-}
-
+/* Few variants of each mesh first, whose best bound the whole search. */
 static ridge_status search_all(search *s, layout_ranking *ranking, layout_front *front)
 {
-    s->bound_s = known_bound_s(s->request);
-    if (!isfinite(s->bound_s))
-        RIDGE_TRY(find_bound(s, ranking));
+    s->known = (search_known){known_bound_s(s->request), &s->found};
+    s->is_quick = true;
+    if (!isfinite(s->known.bound_s))
+        RIDGE_TRY(run_tasks(s));
     s->is_quick = false;
-    ranking->n = 0;
     RIDGE_TRY(run_tasks(s));
     merge(s, ranking, front);
     while (front->n > 0 && front->layouts[front->n - 1].step_time_s >
                                LAYOUT_FRONT_REACH * front->layouts[0].step_time_s)
         front->n--;
+    layout_front_thin(front, s->request->front);
     for (int i = 0; i < s->n_tasks; i++)
         add_tally(s->result, &s->answers[i].tally);
     if (ranking->n > 0)
         s->result->has_nearest = false;
     return RIDGE_OK;
+}
+
+/* Powers of two that a task's tp and cp are away from the chips that the innermost
+ * level joins: where they fill it the quickest layouts are found, mostly. */
+static int distance_of(const search *s, const search_task *t)
+{
+    const double within = (double)s->tc->slice->axes[0].size;
+    return (int)lround(fabs(log2((double)(t->tp * t->cp) / fmax(1, within))));
+}
+
+/* The likely ones first; as they were told otherwise. */
+static void order_tasks(search *s)
+{
+    int n = 0;
+    for (int distance = 0; n < s->n_tasks; distance++) {
+        for (int i = 0; i < s->n_tasks; i++) {
+            if (distance_of(s, &s->tasks[i]) == distance)
+                s->order[n++] = i;
+        }
+    }
 }
 
 static ridge_status open_workers(search *s)
@@ -284,8 +328,13 @@ static ridge_status open_workers(search *s)
     s->contexts = ridge_arena_new(arena, 2 * (size_t)s->workers, sizeof(ridge_ctx *));
     s->books = ridge_new(arena, layer_book, (size_t)s->n_tasks + 1);
     s->desks = ridge_arena_new(arena, (size_t)s->workers, sizeof(search_desk *));
-    if (s->contexts == NULL || s->desks == NULL || s->books == NULL)
+    s->order = ridge_new(arena, int, (size_t)s->n_tasks + 1);
+    s->found.top = s->request->top;
+    s->found.layouts = ridge_new(arena, ridge_train_price, (size_t)s->found.top);
+    if (s->contexts == NULL || s->desks == NULL || s->books == NULL ||
+        s->order == NULL || s->found.layouts == NULL)
         return ridge_fail_nomem(s->cx);
+    order_tasks(s);
     for (int i = 0; i < 2 * s->workers; i++) {
         s->contexts[i] = ridge_ctx_open();
         if (s->contexts[i] == NULL)
@@ -312,9 +361,9 @@ static ridge_status search_open(search *s, ridge_train_result *result)
     const ridge_train_request *r = s->request;
     ridge_arena *arena = ridge_ctx_arena(s->cx);
     layout_ranking ranking = {.top = r->top};
-    layout_front front = {.most = r->front};
+    layout_front front = {.most = r->front > 0 ? FRONT_OF_ALL : 0};
     ranking.layouts = ridge_new(arena, ridge_train_price, (size_t)r->top);
-    front.layouts = ridge_new(arena, ridge_train_price, (size_t)r->front + 1);
+    front.layouts = ridge_new(arena, ridge_train_price, (size_t)front.most + 1);
     if (ranking.layouts == NULL || front.layouts == NULL)
         return ridge_fail_nomem(s->cx);
     RIDGE_TRY(find_tasks(s));

@@ -1,0 +1,82 @@
+/* What a search finds depends on no bound that it starts from, nor on how it is run. */
+#include "train_fixture.h"
+
+#include <math.h>
+
+enum { SEEDS = 60 };
+
+static double best_s(ridge_ctx *cx, const ridge_train_request *request)
+{
+    ridge_train_result result;
+    assert_ok(cx, ridge_train_search(cx, request, &result));
+    return result.n_layouts > 0 ? result.layouts[0].step_time_s : (double)INFINITY;
+}
+
+/* Experts' exchanges that one schedule exposes and another hides were once part of a
+ * bound on both. */
+static void a_freed_knob_makes_no_step_longer(void **state)
+{
+    ridge_ctx *cx = *state;
+    ridge_train_request r = train_request(fixture_named(cx, "deepseek-v3"),
+                                          train_slice(cx, "h800:256x8"), 15360, 4096);
+    assert_ok(cx, ridge_knobs_set(cx, &r.knobs, "schedule", "any"));
+    assert_ok(cx, ridge_knobs_set(cx, &r.knobs, "tp", "2"));
+    assert_ok(cx, ridge_knobs_set(cx, &r.knobs, "cp", "1"));
+    assert_ok(cx, ridge_knobs_set(cx, &r.knobs, "ep", "32"));
+    const double free_s = best_s(cx, &r);
+    for (int64_t pp = 2; pp <= 32; pp *= 2) {
+        r.knobs.pp = pp;
+        assert_true(free_s <= best_s(cx, &r) * (1 + 1e-9));
+    }
+}
+
+static void a_known_layout_hides_no_better_one(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        train_problem p;
+        train_problem_open(seed, &p);
+        p.request.top = 1;
+        const double step_s = best_s(p.cx, &p.request);
+        p.request.top = 20;
+        assert_true(best_s(p.cx, &p.request) == step_s);
+        p.request.top = 1;
+        p.request.known_step_s = isinf(step_s) ? 0 : step_s;
+        assert_true(best_s(p.cx, &p.request) == step_s);
+        p.request.known_step_s *= 1.5;
+        assert_true(best_s(p.cx, &p.request) == step_s);
+        ridge_ctx_close(p.cx);
+    }
+}
+
+static void any_number_of_workers_counts_alike(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS / 4; seed++) {
+        train_problem p;
+        ridge_train_result one;
+        ridge_train_result three;
+        train_problem_open(seed, &p);
+        p.request.top = 5;
+        p.request.workers = 1;
+        assert_ok(p.cx, ridge_train_search(p.cx, &p.request, &one));
+        p.request.workers = 3;
+        assert_ok(p.cx, ridge_train_search(p.cx, &p.request, &three));
+        assert_int_equal(one.covered, three.covered);
+        assert_int_equal(one.priced, three.priced);
+        assert_int_equal(one.n_layouts, three.n_layouts);
+        for (int i = 0; i < one.n_layouts; i++)
+            assert_true(one.layouts[i].step_time_s == three.layouts[i].step_time_s);
+        ridge_ctx_close(p.cx);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_freed_knob_makes_no_step_longer),
+        cmocka_unit_test(a_known_layout_hides_no_better_one),
+        cmocka_unit_test(any_number_of_workers_counts_alike),
+    };
+    return cmocka_run_group_tests(tests, fixture_open, fixture_close);
+}
