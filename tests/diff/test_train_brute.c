@@ -342,11 +342,44 @@ static void every_order_is_searched(void **state)
     assert_int_equal(wrong, 0);
 }
 
+/* Where stages lie inside the replicas, experts may lie around them, and then exchange
+ * rows over a slower level than where the stages lie outside: each layout that is found
+ * costs what it costs by itself. */
+static void experts_around_stages_cost_what_they_do_alone(void **state)
+{
+    (void)state;
+    static const char *const slices[] = {"2*v5p:2x2x2", "2*v5p:2x2x4", "h100:2x8",
+                                         "h100:4x4", "2*v5e:2x4"};
+    for (size_t i = 0; i < RIDGE_COUNT_OF(slices); i++) {
+        ridge_ctx *cx = ridge_ctx_open();
+        ridge_train_request r =
+            train_request(train_moe_model(cx), train_slice(cx, slices[i]), 32, 4096);
+        ridge_train_result found;
+        r.knobs.ep = 8;
+        r.knobs.pp = 2;
+        r.top = RIDGE_TRAIN_TOP_MAX;
+        assert_ok(cx, ridge_train_search(cx, &r, &found));
+        assert_true(found.n_layouts > 0);
+        for (int k = 0; k < found.n_layouts; k++) {
+            ridge_train_price alone;
+            const ridge_train_price *p = &found.layouts[k];
+            assert_ok(cx, ridge_train_price_one(cx, &r, &p->layout, &alone));
+            if (fabs(p->step_time_s - alone.step_time_s) <= REL * alone.step_time_s)
+                continue;
+            print_layout("search", p);
+            print_layout("alone", &alone);
+            fail_msg("%s", slices[i]);
+        }
+        ridge_ctx_close(cx);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_search_finds_what_brute_force_finds),
         cmocka_unit_test(every_order_is_searched),
+        cmocka_unit_test(experts_around_stages_cost_what_they_do_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,11 +18,13 @@ struct memo_entry {
     bool has_exchanges; /* least_s has what the layers' exchanges expose */
 };
 
-/* Exchanges of a shape's layers over tp, cp and ep, which lie innermost: they depend on
- * the order of the network's axes, but not on what lies outside. */
+/* Exchanges of a shape's layers over tp, cp and ep. tp and cp lie innermost: they
+ * depend on the order of the network's axes, but not on what lies outside. ep may go
+ * around the stages, where those lie inside. */
 typedef struct exchange_entry {
     const layer_time *layers;
     int order;
+    ridge_group ep;
     layer_exchange *exchanges; /* [kinds + 1] */
 } exchange_entry;
 

@@ -74,7 +74,7 @@ static layer_exchange *make_exchanges(search_desk *d, const train_groups *g,
     return made;
 }
 
-/* Of an unusual placement, in which they may lie anywhere. */
+/* Of one placement alone, as of an unusual one, in which they may lie anywhere. */
 static const layer_exchange *own_exchanges(search_desk *d, const train_groups *g,
                                            const layer_time *layers, placed *p)
 {
@@ -84,24 +84,40 @@ static const layer_exchange *own_exchanges(search_desk *d, const train_groups *g
     return p->exchanges;
 }
 
+static bool is_same_group(const ridge_group *a, const ridge_group *b)
+{
+    if (a->n_spans != b->n_spans || a->ranks != b->ranks)
+        return false;
+    for (int i = 0; i < a->n_spans; i++) {
+        const ridge_span *s = &a->spans[i];
+        const ridge_span *t = &b->spans[i];
+        if (s->axis != t->axis || s->size != t->size || s->stride != t->stride)
+            return false;
+    }
+    return true;
+}
+
+/* Of a usual placement: shared by all that lie alike; where too many are known
+ * already, its own. */
 static const layer_exchange *layer_exchanges(search_desk *d, const train_groups *g,
-                                             const layer_time *layers, int placement)
+                                             const layer_time *layers, int placement,
+                                             placed *p)
 {
     int order = placement / 2; /* see group_placement.h */
     size_t hash = ((size_t)(uintptr_t)layers >> 4) * 31 + (size_t)order;
     for (size_t i = 0; i < MEMO_SLOTS; i++) {
         exchange_entry *e = &d->exchanges[(hash + i) % MEMO_SLOTS];
-        if (e->layers == layers && e->order == order)
+        if (e->layers == layers && e->order == order && is_same_group(&e->ep, &g->ep))
             return e->exchanges;
         if (e->layers != NULL)
             continue;
         layer_exchange *made = make_exchanges(d, g, layers, ridge_ctx_arena(d->cx));
         if (made == NULL)
             return NULL;
-        *e = (exchange_entry){layers, order, made};
+        *e = (exchange_entry){layers, order, g->ep, made};
         return made;
     }
-    return NULL;
+    return own_exchanges(d, g, layers, p);
 }
 
 /* The group of so many ranks that lies innermost; as it is where it cannot. */
@@ -114,13 +130,16 @@ static void lay_innermost(const ridge_slice *slice, ridge_group *group)
 }
 
 /* Where any order is allowed, each of tp, cp and ep may lie innermost, but not
- * together: no placement exchanges faster than that. NULL: memory ran out. */
+ * together, in the usual orders ep alone is not always as far inside: no placement
+ * exchanges faster than that. NULL: memory ran out. */
 static const layer_exchange *least_exchanges(search_desk *d, const train_groups *g,
                                              const layer_time *layers)
 {
     train_groups least = *g;
-    lay_innermost(d->tc.slice, &least.tp);
-    lay_innermost(d->tc.slice, &least.cp);
+    if (d->knobs->placement != RIDGE_KNOB_FREE) {
+        lay_innermost(d->tc.slice, &least.tp);
+        lay_innermost(d->tc.slice, &least.cp);
+    }
     lay_innermost(d->tc.slice, &least.ep);
     return make_exchanges(d, &least, layers, ridge_ctx_arena(d->cx));
 }
@@ -186,7 +205,7 @@ void search_learn_exchanges(search_desk *d, const train_terms *x, const train_gr
         learn_orders(d, x, l, e);
     if (is_torus)
         return;
-    if (d->knobs->placement != RIDGE_KNOB_FREE)
+    if (d->knobs->placement != RIDGE_KNOB_FREE || g->ep.ranks > 1)
         least.exchanges = least_exchanges(d, g, x->layers);
     if (least.exchanges == NULL)
         return;
@@ -266,7 +285,7 @@ bool search_place_layers(search_desk *d, const candidate *c, int i,
     }
     x->send = p->send;
     x->exchanges = train_placement_is_usual(d->tc.slice, index)
-                       ? layer_exchanges(d, g, x->layers, index)
+                       ? layer_exchanges(d, g, x->layers, index, p)
                        : own_exchanges(d, g, x->layers, p);
     x->shards = find_shards(d, g, p);
     x->is_tp_apart = !train_groups_share(&g->tp, &g->shards);
