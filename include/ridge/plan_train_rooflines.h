@@ -55,15 +55,15 @@ const char *ridge_train_roofline_topic_title(ridge_train_roofline_topic topic);
     X(MEMORY, STATE, "state_bytes", "10 P", "weights of 2 bytes and two moments of 4")      \
     X(MEMORY, ARRAY, "kept_array_bytes", "2 B D L",                                         \
       "one array as wide as the model, kept of each layer: block remat")                    \
-    X(MEMORY, WIDE, "kept_wide_bytes", "2 B L (D + 2 F)",                                   \
-      "what the first matmuls of feed-forwards take and make")                              \
+    X(MEMORY, WIDE, "kept_wide_bytes", "2 B L (D + n F)",                                   \
+      "what feed-forwards take and make before their last matmul; n: 2 with a gate, or 1") \
     X(MEMORY, CHIPS, "chips_least", "(10 P + 2 B D L) / HBM",                               \
       "chips that hold state and one array a layer")                                        \
-    X(MEMORY, CHIPS_WIDE, "chips_least_wide", "(10 P + 2 B L (D + 2 F)) / HBM",             \
+    X(MEMORY, CHIPS_WIDE, "chips_least_wide", "(10 P + 2 B L (D + n F)) / HBM",             \
       "chips that hold state and the wide arrays")                                          \
     X(MEMORY, CHIP, "chip_bytes", "(10 P + 2 B D L) / N",                                   \
       "of each chip, one array a layer, all cut evenly")                                    \
-    X(MEMORY, CHIP_WIDE, "chip_wide_bytes", "(10 P + 2 B L (D + 2 F)) / N",                 \
+    X(MEMORY, CHIP_WIDE, "chip_wide_bytes", "(10 P + 2 B L (D + n F)) / N",                 \
       "of each chip, with the wide arrays")                                                 \
     X(LAYER, MATH, "layer_flops_s", "4 B D F / (X Y C)", "forward: its products")           \
     X(LAYER, GATHER, "layer_weights_s", "4 D F' / (Y W_X)",                                 \
@@ -113,7 +113,11 @@ typedef struct ridge_train_rooflines {
     double chips, tokens; /* N, B */
     double x, y;          /* ways that cut the batch, and F: dp fsdp cp, and tp */
     double d_model, d_ff; /* D, and F of a token: of the layers that most are */
-    double weights_d_ff;  /* F' = F E / k: of all experts; F of a dense layer */
+    double weights_d_ff; /* F': of the weights that move for a chip; F of a dense layer,
+                            of a mixture all its experts, over EP those of a rank */
+    double ep;           /* ways of EP, whose exchange is left out */
+    double peak_flops_per_s; /* C, in the arithmetic's format */
+    ridge_dtype compute;
     double x_bytes_per_s; /* W_X and W_Y: what a chip has of the network for each */
     double y_bytes_per_s; /* both ways of a ring; 0: nothing moves */
     bool applies[RIDGE_TRAIN_ROOFLINE_COUNT];

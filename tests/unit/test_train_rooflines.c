@@ -97,6 +97,56 @@ static void experts_move_more_than_they_compute(void **state)
     assert_near(AT(&r, LAYER_GATHER), 4.0 * D * 8 * 1024 / (3 * AXIS), 1e-12);
 }
 
+/* Shared experts move once, however many the others are. */
+static void shared_experts_are_no_mixture(void **state)
+{
+    ridge_ctx *cx = *state;
+    ridge_model m = *train_moe_model(cx);
+    ridge_layer layer = m.layers[0];
+    assert_int_equal(m.n_layers, 1);
+    layer.ffn.shared_experts = 1;
+    layer.ffn.shared_d_ff = 3000;
+    m.layers = &layer;
+    const ridge_train_rooflines r =
+        find(cx, &m, "v5p:8x8x8", train_layout(1, 512, 1, 1, 1));
+    assert_near(r.d_ff, 2 * 1024 + 3000, 0);
+    assert_near(AT(&r, LAYER_GATHER), 4.0 * D * (8 * 1024 + 3000) / (3 * AXIS), 1e-12);
+}
+
+/* A rank of EP has its own experts: those of others do not come to it. */
+static void experts_dealt_out_do_not_move(void **state)
+{
+    ridge_ctx *cx = *state;
+    const ridge_model *m = train_moe_model(cx);
+    ridge_layout layout = train_layout(1, 512, 1, 1, 1);
+    layout.ep = 4;
+    const ridge_train_rooflines some = find(cx, m, "v5p:8x8x8", layout);
+    assert_near(AT(&some, LAYER_GATHER), 4.0 * D * 2 * 1024 / (3 * AXIS), 1e-12);
+    layout = train_layout(1, 128, 4, 1, 1); /* whole experts over TP as well */
+    layout.ep = 8;
+    const ridge_train_rooflines whole = find(cx, m, "v5p:8x8x8", layout);
+    assert_near(AT(&whole, LAYER_GATHER), 4.0 * D * 1024 / (2 * AXIS), 1e-12);
+    layout = train_layout(1, 8, 1, 1, 1);
+    layout.ep = 8; /* each expert once: nothing to gather or to reduce */
+    const ridge_train_rooflines none = find(cx, m, "v5p:2x2x2", layout);
+    assert_false(none.applies[RIDGE_TRAIN_ROOFLINE_LAYER_GATHER]);
+    assert_false(none.applies[RIDGE_TRAIN_ROOFLINE_LAYER_RATIO]);
+}
+
+/* One array of F without a gate, two with one. */
+static void a_gate_keeps_one_array_more(void **state)
+{
+    ridge_ctx *cx = *state;
+    ridge_model m = *train_dense_model(cx);
+    ridge_layer layer = m.layers[0];
+    assert_int_equal(m.n_layers, 1);
+    layer.ffn.is_gated = false;
+    m.layers = &layer;
+    const ridge_train_rooflines r =
+        find(cx, &m, "v5p:8x8x8", train_layout(1, 512, 1, 1, 1));
+    assert_near(AT(&r, MEMORY_WIDE), 2 * B * LAYERS * (D + F), 1e-12);
+}
+
 static void work_and_memory_count_parameters(void **state)
 {
     ridge_ctx *cx = *state;
@@ -137,6 +187,9 @@ int main(void)
         cmocka_unit_test(one_way_alone_has_all_axes),
         cmocka_unit_test(nodes_share_their_nics),
         cmocka_unit_test(experts_move_more_than_they_compute),
+        cmocka_unit_test(shared_experts_are_no_mixture),
+        cmocka_unit_test(experts_dealt_out_do_not_move),
+        cmocka_unit_test(a_gate_keeps_one_array_more),
         cmocka_unit_test(work_and_memory_count_parameters),
         cmocka_unit_test(pipelines_have_a_bubble_and_span_nodes),
     };

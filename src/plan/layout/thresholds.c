@@ -67,8 +67,7 @@ double ridge_threshold_ep(double alpha_node, double node_chips, double d_ff,
     return fmax(node_chips * experts_per_token, node_chips / (1 - share));
 }
 
-/* The feed-forward of the layers that hold most of the parameters. */
-static const ridge_ffn *main_ffn(const ridge_model *model)
+const ridge_ffn *ridge_model_main_ffn(const ridge_model *model)
 {
     const ridge_ffn *main = NULL;
     int64_t most = 0;
@@ -82,18 +81,18 @@ static const ridge_ffn *main_ffn(const ridge_model *model)
     return main;
 }
 
-/* Its width; for a mixture that of the experts which run for a token, together. */
-static double active_width(const ridge_ffn *f)
+double ridge_ffn_active_d_ff(const ridge_ffn *f)
 {
-    return (double)(f->kind == RIDGE_FFN_MOE
-                        ? f->expert_d_ff * f->experts_per_token + f->shared_d_ff
-                        : f->d_ff);
+    double width = (double)f->d_ff; /* with a mixture, of a branch beside it */
+    if (f->kind == RIDGE_FFN_MOE)
+        width += (double)(f->expert_d_ff * f->experts_per_token + f->shared_d_ff);
+    return width;
 }
 
 double ridge_model_main_d_ff(const ridge_model *model)
 {
-    const ridge_ffn *f = main_ffn(model);
-    return f == NULL ? 0 : active_width(f);
+    const ridge_ffn *f = ridge_model_main_ffn(model);
+    return f == NULL ? 0 : ridge_ffn_active_d_ff(f);
 }
 
 /* Bytes/s of one torus axis: both directions of a ring, one of a line. */
@@ -157,7 +156,7 @@ static void fill_switched(const ridge_slice *slice, double peak, const ridge_ffn
                           ridge_thresholds *t)
 {
     const ridge_axis *inner = &slice->axes[0];
-    const double d_ff = active_width(ffn);
+    const double d_ff = ridge_ffn_active_d_ff(ffn);
     t->n_axes = 1;
     t->alpha = peak / inner->bytes_per_s;
     t->dp_tokens_per_chip = t->alpha;
@@ -205,15 +204,15 @@ ridge_thresholds ridge_train_thresholds(const ridge_train_request *request)
 {
     const ridge_slice *slice = request->slice;
     const ridge_policy *policy = ridge_precision_policy(request->knobs.precision);
-    const ridge_ffn *ffn = main_ffn(request->model);
+    const ridge_ffn *ffn = ridge_model_main_ffn(request->model);
     double peak = ridge_chip_peak(slice->chip, policy->compute, NULL);
     ridge_thresholds t = {.expert_factor = 1};
     t.tokens_per_chip = request->batch_tokens / (double)slice->chips;
     t.dp_parameters_most = slice->chip->hbm_bytes / DP_BYTES_PER_PARAMETER;
-    if (slice->n_axes == 0 || ffn == NULL || active_width(ffn) <= 0)
+    if (slice->n_axes == 0 || ffn == NULL || ridge_ffn_active_d_ff(ffn) <= 0)
         return t;
     if (slice->axes[0].kind == RIDGE_AXIS_TORUS) {
-        fill_torus(slice, peak, active_width(ffn), &t);
+        fill_torus(slice, peak, ridge_ffn_active_d_ff(ffn), &t);
     } else if (slice->axes[0].kind != RIDGE_AXIS_DCN) {
         fill_switched(slice, peak, ffn, &t);
     }

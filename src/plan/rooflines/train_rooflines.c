@@ -85,6 +85,26 @@ static void set_switched_rates(study *s)
         o->y_bytes_per_s = fmin(o->y_bytes_per_s, nics);
 }
 
+/*
+ * The width whose weights move for a chip: of a mixture what every token takes, and the
+ * experts of its own that others have too. EP deals experts out: each of its ranks has
+ * E / ep of them, whole ones where TP divides it, else cut by TP like all other
+ * weights.
+ */
+static double moving_d_ff(const ridge_ffn *f, const ridge_layout *l)
+{
+    const double every = ridge_ffn_active_d_ff(f);
+    if (f->kind != RIDGE_FFN_MOE)
+        return every;
+    const bool is_whole = l->ep % l->tp == 0;
+    const double tp = (double)(is_whole ? l->tp : 1);
+    const double copies = (double)(l->dp * l->fsdp * l->cp) * tp / (double)l->ep;
+    const double beside = every - (double)(f->expert_d_ff * f->experts_per_token);
+    if (copies <= 1)
+        return beside;
+    return beside + (double)(f->expert_d_ff * f->experts) * tp / (double)l->ep;
+}
+
 static void set_shape(study *s)
 {
     ridge_train_rooflines *o = s->out;
@@ -94,8 +114,10 @@ static void set_shape(study *s)
     o->x = (double)(l->dp * l->fsdp * l->cp);
     o->y = (double)l->tp;
     o->d_model = (double)s->request->model->d_model;
-    o->d_ff = ridge_model_main_d_ff(s->request->model);
-    o->weights_d_ff = o->d_ff * s->thresholds.expert_factor;
+    const ridge_ffn *ffn = ridge_model_main_ffn(s->request->model);
+    o->d_ff = ffn == NULL ? 0 : ridge_ffn_active_d_ff(ffn);
+    o->weights_d_ff = ffn == NULL ? 0 : moving_d_ff(ffn, l);
+    o->ep = (double)l->ep;
     if (is_torus(s->slice)) {
         set_torus_rates(s);
     } else if (s->slice->n_axes > 0 && s->slice->axes[0].kind != RIDGE_AXIS_DCN) {
@@ -126,6 +148,22 @@ static void set_work(study *s)
     SET(s, WORK_HOURS, run_s / RIDGE_HOUR_S * o->chips);
 }
 
+/* What comes before the last product of each feed-forward: rows of D go in, one array
+ * of F comes out, or two where there is a gate. */
+static double wide_bytes(const ridge_model *m, double tokens)
+{
+    double width = 0;
+    for (int i = 0; i < m->n_layers; i++) {
+        const ridge_layer *layer = &m->layers[i];
+        const double arrays = layer->ffn.is_gated ? 2 : 1;
+        if (layer->ffn.kind == RIDGE_FFN_NONE)
+            continue;
+        width += (double)layer->count *
+                 ((double)m->d_model + arrays * ridge_ffn_active_d_ff(&layer->ffn));
+    }
+    return 2 * tokens * width;
+}
+
 static void set_memory(study *s)
 {
     const ridge_train_rooflines *o = s->out;
@@ -134,9 +172,8 @@ static void set_memory(study *s)
     const double hbm = s->slice->chip->hbm_bytes;
     const double state =
         (double)ridge_model_params(m).total * ridge_policy_state_bytes(pure);
-    const double each = 2 * o->tokens * (double)m->layer_count;
-    const double array = each * o->d_model;
-    const double wide = each * (o->d_model + 2 * o->d_ff);
+    const double array = 2 * o->tokens * (double)m->layer_count * o->d_model;
+    const double wide = wide_bytes(m, o->tokens);
     SET(s, MEMORY_STATE, state);
     SET(s, MEMORY_ARRAY, array);
     SET(s, MEMORY_WIDE, wide);
@@ -169,14 +206,14 @@ static void set_layer(study *s)
         ridge_scheme_times_of(RIDGE_SCHEME_MIXED, false, &layer);
     const ridge_scheme_times bw =
         ridge_scheme_times_of(RIDGE_SCHEME_MIXED, true, &layer);
-    const double experts = s->thresholds.expert_factor;
+    const double moving = o->weights_d_ff / o->d_ff;
     double network = 0;
     SET(s, LAYER_MATH, fw.compute_s);
     SET(s, LAYER_BACK_MATH, bw.compute_s);
-    if (o->x > 1 && o->x_bytes_per_s > 0) {
-        network += fw.weights_s * experts;
-        SET(s, LAYER_GATHER, fw.weights_s * experts);
-        SET(s, LAYER_BACK_FSDP, bw.weights_s * experts);
+    if (o->x > 1 && o->x_bytes_per_s > 0 && moving > 0) {
+        network += fw.weights_s * moving;
+        SET(s, LAYER_GATHER, fw.weights_s * moving);
+        SET(s, LAYER_BACK_FSDP, bw.weights_s * moving);
     }
     if (o->y > 1 && o->y_bytes_per_s > 0) {
         network += fw.activations_s;
@@ -190,10 +227,12 @@ static void set_layer(study *s)
 static void set_limits(study *s)
 {
     const ridge_layout *l = s->layout;
-    SET(s, LIMITS_SEQUENCES, floor(s->out->tokens / s->request->seq_tokens));
+    /* as many as a step has: the nearest whole number */
+    const double seqs = fmax(1, round(s->out->tokens / s->request->seq_tokens));
+    SET(s, LIMITS_SEQUENCES, seqs);
     if (l->pp > 1) {
-        const double micro = ceil(s->out->tokens / s->request->seq_tokens /
-                                  (double)(l->dp * l->fsdp * l->microbatch_seqs));
+        const double micro =
+            ceil(seqs / (double)(l->dp * l->fsdp * l->microbatch_seqs));
         const double p = (double)l->pp;
         SET(s, LIMITS_BUBBLE, (p - 1) / ((double)l->vpp * micro + p - 1));
     }
@@ -214,10 +253,12 @@ void ridge_train_rooflines_find(const ridge_train_request *request,
 {
     const ridge_policy *policy = ridge_precision_policy(layout->precision);
     *out = (ridge_train_rooflines){.mfu = mfu};
+    out->peak_flops_per_s =
+        ridge_chip_peak(request->slice->chip, policy->compute, &out->compute);
     study s = {.request = request,
                .layout = layout,
                .slice = request->slice,
-               .peak = ridge_chip_peak(request->slice->chip, policy->compute, NULL),
+               .peak = out->peak_flops_per_s,
                .thresholds = ridge_train_thresholds(request),
                .out = out};
     set_shape(&s);

@@ -81,6 +81,10 @@ void ridge_train_write_json(ridge_ctx *cx, const ridge_train_view *v,
     if (v->usual_stack != NULL)
         ridge_json_set_text(object, "usual_stack", v->usual_stack->name);
     ridge_json_set_text(object, "convention", ridge_convention_text(r->convention));
+    ridge_json_set_double(
+        object, "mfu_peak_flops_per_s",
+        ridge_policy_mfu_peak(ridge_precision_policy(r->knobs.precision),
+                              r->slice->chip, NULL));
     const char *guesses = ridge__guess_note(cx, r->model);
     ridge_json *notes = ridge_json_set_array(cx, object, "notes");
     if (guesses != NULL)

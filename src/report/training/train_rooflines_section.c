@@ -6,21 +6,33 @@
 
 static const char *work_legend(ridge_ctx *cx, const ridge_train_rooflines *r)
 {
+    return ridge_sprintf(
+        ridge_ctx_arena(cx),
+        "N = %s chips of C = %s in %s, B = %s tokens, MFU = %s of --mfu.",
+        ridge_format_exact((int64_t)r->chips).s,
+        ridge_format_si(r->peak_flops_per_s, "FLOP/s").s, ridge_dtype_text(r->compute),
+        ridge_format_count(r->tokens).s, ridge_format_percent(r->mfu).s);
+}
+
+/* What F' is: of a mixture, the experts that move. */
+static const char *experts_text(ridge_ctx *cx, const ridge_train_rooflines *r)
+{
+    if (r->weights_d_ff == r->d_ff && r->ep <= 1)
+        return " = F'";
+    if (r->ep <= 1)
+        return ridge_sprintf(ridge_ctx_arena(cx),
+                             " (the experts of a token together; F' = %s, all)",
+                             ridge_format_exact((int64_t)r->weights_d_ff).s);
     return ridge_sprintf(ridge_ctx_arena(cx),
-                         "N = %s chips of C FLOP/s, B = %s tokens, MFU = %s of --mfu.",
-                         ridge_format_exact((int64_t)r->chips).s,
-                         ridge_format_count(r->tokens).s,
-                         ridge_format_percent(r->mfu).s);
+                         " (the experts of a token together; F' = %s: with ep %.0f a "
+                         "chip gathers its own experts alone; rows sent to the others "
+                         "are left out)",
+                         ridge_format_exact((int64_t)r->weights_d_ff).s, r->ep);
 }
 
 static const char *layer_legend(ridge_ctx *cx, const ridge_train_rooflines *r)
 {
-    const char *experts =
-        r->weights_d_ff > r->d_ff
-            ? ridge_sprintf(ridge_ctx_arena(cx),
-                            " (the experts of a token together; F' = %s, all)",
-                            ridge_format_exact((int64_t)r->weights_d_ff).s)
-            : " = F'";
+    const char *experts = experts_text(cx, r);
     return ridge_sprintf(
         ridge_ctx_arena(cx),
         "D = %s, F = %s%s; X = %s ways (dp, fsdp, cp) and Y = %s (tp); W_X = %s and "
@@ -75,6 +87,9 @@ void ridge__train_rooflines_to_json(ridge_ctx *cx, const ridge_train_rooflines *
     ridge_json_set_double(all, "mfu", r->mfu);
     ridge_json_set_double(all, "x", r->x);
     ridge_json_set_double(all, "y", r->y);
+    ridge_json_set_double(all, "d_ff", r->d_ff);
+    ridge_json_set_double(all, "weights_d_ff", r->weights_d_ff);
+    ridge_json_set_double(all, "peak_flops_per_s", r->peak_flops_per_s);
     ridge_json_set_double(all, "x_bytes_per_s", r->x_bytes_per_s);
     ridge_json_set_double(all, "y_bytes_per_s", r->y_bytes_per_s);
     for (int t = 0; t < RIDGE_TRAIN_ROOFLINE_TOPIC_COUNT; t++) {
