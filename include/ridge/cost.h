@@ -50,7 +50,10 @@ typedef enum ridge_scaling {
 /** batch independent products [m, k] x [k, n], as one call. With scales, activations
  *  wider than the arithmetic are quantised in the call, by a stream of its own. */
 typedef struct ridge_matmul {
-    double batch, m, k, n;                  /* each >= 1 */
+    double batch, m, k, n; /* each >= 1 */
+    double summed; /* of the m x n products so many are added up to one element of the
+                      output: dims that one operand has alone and the output has not; 0:
+                      none */
     ridge_dtype activation, weight, output; /* formats in memory */
     ridge_dtype compute;                    /* format of the arithmetic */
     ridge_scaling scaling;
@@ -365,6 +368,14 @@ ridge_time ridge_point_to_point_time(const ridge_slice *slice, double bytes,
 double ridge_collective_critical_bytes(const ridge_slice *slice, ridge_collective kind,
                                        const ridge_group *group);
 
+/** The same of the bound: below it hops take longer than bytes at nominal rates,
+ * without any start. On a ring both ways a shard of W T_hop, 45 kB on a v5e.
+ * @return bytes; 0 for one rank
+ * @source scaling-book-2025 chapter 3 */
+double ridge_collective_bound_critical_bytes(const ridge_slice *slice,
+                                             ridge_collective kind,
+                                             const ridge_group *group);
+
 enum { RIDGE_COLLECTIVE_POINT_MAX = 64 };
 
 /** One size of a sweep. */
@@ -384,6 +395,7 @@ typedef struct ridge_collective_study {
     double algorithm_bytes_per_s; /* as nccl-tests print it: their size / time */
     double bound_bus_bytes_per_s; /* at the bound */
     double critical_bytes;        /* where latency and bandwidth are equal */
+    double bound_critical_bytes;  /* where they are in the bound */
     double ridge_flops_per_byte;  /* ridge_group_ridge_point */
     size_t n_points;              /* 0: no sweep */
     ridge_collective_point points[RIDGE_COLLECTIVE_POINT_MAX];

@@ -142,6 +142,11 @@ static void short_messages_wait_for_hops(void **state)
     const ridge_group xy = test_group_all(&ring);
     assert_near(bound(&ring, AG, 8.0, &x), 4e-6, 1e-12);
     assert_near(bound(&ring, AG, 8.0, &xy), 7e-6, 1e-12);
+    /* shards of 45 kB take a link as long as a hop */
+    assert_near(ridge_collective_bound_critical_bytes(&ring, AG, &x), 8 * 45e3, 1e-9);
+    assert_near(ridge_collective_bound_critical_bytes(&ring, AR, &x), 8 * 45e3, 1e-9);
+    assert_near(ridge_collective_bound_critical_bytes(&ring, AG, &xy),
+                7e-6 * (2 * 45e9 + 45e9), 1e-9);
     assert_int_equal(ridge_collective_price(&ring, AG, 8.0, &x).bound_by,
                      RIDGE_BOUND_LATENCY);
     assert_int_equal(ridge_collective_price(&ring, AG, 1e9, &x).bound_by,

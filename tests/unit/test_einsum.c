@@ -78,6 +78,19 @@ static void bytes_follow_each_operands_format(void **state)
                 0);
 }
 
+/* b is summed, and in one operand alone: many products are added to one element. */
+static void what_is_summed_is_not_written(void **state)
+{
+    const ridge_chip chip = plain_gpu();
+    static const char *const texts[] = {"fi,icb->fc", "icb,fi->fc"};
+    for (size_t i = 0; i < RIDGE_COUNT_OF(texts); i++) {
+        const ridge_einsum e = einsum_of(state, texts[i], "f=3,i=7,c=31,b=64");
+        const ridge_op_cost c = ridge_einsum_cost(&chip, &e, &bf16, RIDGE_MEMORY_HBM);
+        assert_near(c.bytes, 2 * (3 * 7 + 7 * 31 * 64 + 3 * 31), 0);
+        assert_near(c.matmul_flops, 2.0 * 3 * 7 * 31 * 64, 0);
+    }
+}
+
 static void a_dim_can_be_resized_within_reach(void **state)
 {
     ridge_einsum e = einsum_of(state, "mk,kn->mn", "m=1,k=4,n=8");
@@ -130,6 +143,7 @@ int main(void)
         cmocka_unit_test(letter_case_makes_different_dims),
         cmocka_unit_test(a_product_without_contraction_has_no_factor_two),
         cmocka_unit_test(bytes_follow_each_operands_format),
+        cmocka_unit_test(what_is_summed_is_not_written),
         cmocka_unit_test(a_dim_can_be_resized_within_reach),
         cmocka_unit_test(complaints_name_the_column),
     };

@@ -109,6 +109,17 @@ static const ridge_priced_strategy *find(const ridge_shard_study *s, world *w,
     return NULL;
 }
 
+/* K is summed in the product: C is written once, not for each k. */
+static void a_summed_dim_is_not_written(void **state)
+{
+    world *w = *state;
+    w->chip.hbm_bytes_per_s = 1e6; /* memory is what binds */
+    const ridge_shard_study s = study_of(w, "A[I,J] * B[J,K] -> C[I]", NULL, false);
+    w->chip.hbm_bytes_per_s = 1e15;
+    assert_near(find(&s, w, "multiply")->cost.compute.bound_s,
+                2.0 * (1024.0 * 4096 + 4096.0 * 8192 + 1024) / 1e6, 1e-12);
+}
+
 static void collective_matmul_hides_all_but_a_chunk(void **state)
 {
     world *w = *state;
@@ -206,6 +217,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_product_alone_takes_its_flops),
+        cmocka_unit_test(a_summed_dim_is_not_written),
         cmocka_unit_test(a_step_costs_what_its_collective_does),
         cmocka_unit_test(collective_matmul_hides_all_but_a_chunk),
         cmocka_unit_test(strategies_stand_in_order_of_time),

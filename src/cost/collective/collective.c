@@ -323,6 +323,16 @@ double ridge_collective_critical_bytes(const ridge_slice *slice, ridge_collectiv
     return exp2(high);
 }
 
+double ridge_collective_bound_critical_bytes(const ridge_slice *slice,
+                                             ridge_collective kind,
+                                             const ridge_group *group)
+{
+    const double large = 0x1p60; /* so that bytes alone count */
+    const double hops_s = ridge_collective_time(slice, kind, 0, group).bound_s;
+    const double bytes_s = ridge_collective_time(slice, kind, large, group).bound_s;
+    return bytes_s > 0.0 ? hops_s / bytes_s * large : 0.0;
+}
+
 double ridge_group_ridge_point(const ridge_slice *slice, const ridge_group *group,
                                ridge_dtype dtype)
 {

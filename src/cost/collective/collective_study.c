@@ -74,6 +74,8 @@ void ridge_collective_study_fill(ridge_collective_study *study, ridge_dtype dtyp
     const ridge_group *group = &study->group;
     study->cost = ridge_collective_price(slice, study->kind, study->bytes, group);
     study->critical_bytes = ridge_collective_critical_bytes(slice, study->kind, group);
+    study->bound_critical_bytes =
+        ridge_collective_bound_critical_bytes(slice, study->kind, group);
     study->ridge_flops_per_byte = ridge_group_ridge_point(slice, group, dtype);
     const ridge_collective_cost *cost = &study->cost;
     study->algorithm_bytes_per_s =

@@ -36,6 +36,10 @@ ridge_op_cost ridge__op_cost_make(const op_load *load);
 /** An efficiency from the data, 1 where it is not known. */
 double ridge__share(double efficiency);
 
+/** Elements that are written over the m x n products of a matmul: 1 but where products
+ *  are summed. */
+double ridge__matmul_output_share(const ridge_matmul *op);
+
 /** Seconds to stream bytes at the achievable rate of a memory, from its start. */
 double ridge__stream_s(const ridge_chip *chip, ridge_memory memory, double bytes);
 

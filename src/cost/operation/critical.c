@@ -8,6 +8,7 @@
  *
  *     m = k n w / (2 k n W / C - k a - n o)
  *
+ * (o over what is summed, where products are added up to fewer elements.)
  * a, w, o bytes an element of activation, weight, output. When the denominator is not
  * positive, activations and output alone take longer than the arithmetic, at any m.
  * @source scaling-book-2025 chapter 1
@@ -17,9 +18,9 @@ double ridge_matmul_critical_rows(const ridge_chip *chip, const ridge_matmul *op
 {
     const double ridge = ridge_chip_peak(chip, op->compute, NULL) /
                          ridge__stream_bytes_per_s(chip, memory);
-    const double spare = 2 * op->k * op->n / ridge -
-                         op->k * ridge_dtype_bytes(op->activation) -
-                         op->n * ridge_dtype_bytes(op->output);
+    const double spare =
+        2 * op->k * op->n / ridge - op->k * ridge_dtype_bytes(op->activation) -
+        op->n * ridge_dtype_bytes(op->output) * ridge__matmul_output_share(op);
     if (spare <= 0)
         return HUGE_VAL;
     return op->k * op->n * ridge_dtype_bytes(op->weight) / spare;

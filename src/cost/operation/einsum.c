@@ -239,6 +239,7 @@ ridge_matmul ridge_einsum_matmul(const ridge_einsum *einsum,
         .m = 1,
         .k = 1,
         .n = 1,
+        .summed = 1,
         .activation = formats->activation,
         .weight = formats->weight,
         .output = formats->output,
@@ -254,8 +255,11 @@ ridge_matmul ridge_einsum_matmul(const ridge_einsum *einsum,
         case RIDGE_DIM_CONTRACTING:
             op.k *= size;
             break;
-        case RIDGE_DIM_FREE:
         case RIDGE_DIM_SUMMED:
+            op.summed *= size;
+            *(is_first ? &op.m : &op.n) *= size;
+            break;
+        case RIDGE_DIM_FREE:
             *(is_first ? &op.m : &op.n) *= size;
             break;
         }

@@ -71,10 +71,15 @@ static double few_rows_s(const ridge_chip *chip, const ridge_matmul *op)
 
 /* ---- cost ------------------------------------------------------------------------ */
 
+double ridge__matmul_output_share(const ridge_matmul *op)
+{
+    return op->summed > 1 ? 1 / op->summed : 1;
+}
+
 /*
  * FLOPs 2 b m k n; bytes of each operand once, in its own format:
  *
- *     bytes = b (m k activation + k n weight + m n output)
+ *     bytes = b (m k activation + k n weight + m n output / summed)
  *
  * Where the chip was measured by itself, the rate of that size holds, bytes included.
  * Activations that are quantised in the call move narrow. Left out: converting weights
@@ -98,7 +103,8 @@ ridge_op_cost ridge_matmul_cost(const ridge_chip *chip, const ridge_matmul *op,
     const double weight = ridge_dtype_bytes(op->weight) + op->scale_bytes;
     const double bytes =
         op->batch * (op->m * op->k * ridge_dtype_bytes(moved) + op->k * op->n * weight +
-                     op->m * op->n * ridge_dtype_bytes(op->output));
+                     op->m * op->n * ridge_dtype_bytes(op->output) *
+                         ridge__matmul_output_share(op));
     const double rate = ridge__measured_matmul(chip, op, used, bytes);
     const double tiles_s = flops / (rate > 0 ? rate : peak * share * kernel);
     const op_load load = {

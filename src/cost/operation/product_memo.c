@@ -47,8 +47,8 @@ static size_t slot_of(const ridge_product_memo *memo, const ridge_matmul *p)
 static bool is_same(const ridge_matmul *a, const ridge_matmul *b)
 {
     return a->m == b->m && a->k == b->k && a->n == b->n && a->batch == b->batch &&
-           a->activation == b->activation && a->weight == b->weight &&
-           a->output == b->output && a->compute == b->compute;
+           a->summed == b->summed && a->activation == b->activation &&
+           a->weight == b->weight && a->output == b->output && a->compute == b->compute;
 }
 
 bool ridge__product_memo_find(const ridge_product_memo *memo,

@@ -7,6 +7,7 @@
 #include "section.h"
 #include "slice_section.h"
 
+#include <math.h>
 #include <string.h>
 
 /** "-" for what is not known, or found no memory. */
@@ -144,14 +145,22 @@ static const char *row_vector(ridge_ctx *cx, const ridge_chip *chip)
     return known(cx, chip->vector_flops_per_s, "FLOP/s");
 }
 
-/* A fused multiply-add a clock on GPUs, one operation on TPUs. */
+enum { WARP_LANES = 32 };
+
+/* A fused multiply-add a clock on GPUs, one operation on TPUs. Peaks and clocks are
+ * rounded, but each core has whole warps of ALUs, or one or more for each lane. */
 static const char *row_alus(ridge_ctx *cx, const ridge_chip *chip)
 {
     const bool is_gpu = chip->kind == RIDGE_CHIP_GPU;
     const double clock = is_gpu ? 2 * chip->boost_clock_hz : chip->clock_hz;
+    const double lanes = chip->lane_count * chip->sublane_count;
+    const double set = chip->cores * (is_gpu ? WARP_LANES : lanes);
     if (clock <= 0 || chip->kind == RIDGE_CHIP_CPU)
         return "-";
-    return known(cx, chip->vector_flops_per_s / clock, "");
+    const double alus = chip->vector_flops_per_s / clock;
+    if (set <= 0 || alus < set)
+        return known(cx, alus, "");
+    return whole(cx, round(alus / set) * set);
 }
 
 static const char *row_bargain(ridge_ctx *cx, const ridge_chip *chip)

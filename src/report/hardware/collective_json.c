@@ -65,6 +65,7 @@ void ridge_collective_write_json(ridge_ctx *cx, const ridge_collective_study *st
     ridge_json_set_double(object, "bound_bus_bytes_per_s",
                           study->bound_bus_bytes_per_s);
     ridge_json_set_double(object, "critical_bytes", study->critical_bytes);
+    ridge_json_set_double(object, "bound_critical_bytes", study->bound_critical_bytes);
     ridge_json_set_double(object, "ridge_flops_per_byte", study->ridge_flops_per_byte);
     set_algorithms(cx, &study->cost, object);
     set_levels(cx, study, object);

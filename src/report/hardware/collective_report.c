@@ -64,7 +64,11 @@ static void add_times(ridge_ctx *cx, const ridge_collective_study *study,
     ridge_table_cell(t, "bound");
     seconds_cell(t, cost->bound_s);
     rate_cell(t, study->bound_bus_bytes_per_s);
-    ridge_table_cell(t, "nominal rates, no start-up");
+    if (study->bound_critical_bytes > 0)
+        ridge_table_cellf(t, "nominal rates, no start-up; hops decide below %s",
+                          ridge_format_bytes(study->bound_critical_bytes).s);
+    else
+        ridge_table_cell(t, "nominal rates, no start-up");
     ridge_buf note;
     ridge_buf_init(&note, ridge_ctx_arena(cx));
     if (cost->expected_s > 0) {
