@@ -39,6 +39,9 @@ typedef struct cli_knob {
 
 enum { CLI_ARG_MAX = 64 };
 
+/** Tokens of a sequence that are no mistake: sums over one stay exact. */
+#define CLI_SEQ_TOKENS_MOST 1e12
+
 /** One command line, parsed. Common options: --json --html FILE -o FILE --data DIR
  *  --help --no-colour. */
 struct cli_run {
@@ -69,6 +72,17 @@ bool cli_slice_is_bare(cli_run *run, const char *text);
 /** A count option (4M, 15T, 8192), or @p fallback. @errors E_ARG naming the option */
 RIDGE_NODISCARD ridge_status cli_option_count(cli_run *run, const char *name,
                                               double fallback, double *out);
+/** A count without a fraction, and at most so large. @errors the same */
+RIDGE_NODISCARD ridge_status cli_option_whole(cli_run *run, const char *name,
+                                              double fallback, double most,
+                                              double *out);
+/** Refuse options that would change nothing: a number meant otherwise than it is read
+ * is worse than none.
+ * @param names  ends with NULL
+ * @param what   follows "--name ": why, and how to mend it
+ * @errors E_ARG when one of them was given */
+RIDGE_NODISCARD ridge_status cli_refuse_options(cli_run *run, const char *const *names,
+                                                const char *what);
 RIDGE_NODISCARD ridge_status cli_option_bytes(cli_run *run, const char *name,
                                               double fallback, double *out);
 RIDGE_NODISCARD ridge_status cli_option_dtype(cli_run *run, const char *name,

@@ -6,6 +6,7 @@
 
 #include "ridge/execute_weights.h"
 
+#include <math.h>
 #include <string.h>
 
 const char *cli_option_text(const cli_run *run, const char *name)
@@ -15,6 +16,16 @@ const char *cli_option_text(const cli_run *run, const char *name)
             return run->options[i].value;
     }
     return NULL;
+}
+
+ridge_status cli_refuse_options(cli_run *run, const char *const *names,
+                                const char *what)
+{
+    for (int i = 0; names[i] != NULL; i++) {
+        if (cli_option_text(run, names[i]) != NULL)
+            return ridge_fail(run->cx, RIDGE_E_ARG, "--%s %s", names[i], what);
+    }
+    return RIDGE_OK;
 }
 
 ridge_status cli_option_count(cli_run *run, const char *name, double fallback,
@@ -28,6 +39,17 @@ ridge_status cli_option_count(cli_run *run, const char *name, double fallback,
                           text);
     }
     *out = v;
+    return RIDGE_OK;
+}
+
+ridge_status cli_option_whole(cli_run *run, const char *name, double fallback,
+                              double most, double *out)
+{
+    RIDGE_TRY(cli_option_count(run, name, fallback, out));
+    if (floor(*out) != *out || *out > most)
+        return ridge_fail(run->cx, RIDGE_E_ARG,
+                          "--%s: expected a whole number up to %s", name,
+                          ridge_format_count(most).s);
     return RIDGE_OK;
 }
 

@@ -30,6 +30,31 @@ static ridge_status read_formats(cli_run *run, ridge_formats *out)
     return cli_option_dtype(run, "compute", all, &out->compute);
 }
 
+/* Formats that an operation has not: what is priced would not be what was meant. */
+static ridge_status check_formats(cli_run *run, const ridge_op *op)
+{
+    static const char *const operands[] = {"weights", "activations", "output", NULL};
+    static const char *const products[] = {"weights", "output", "compute", NULL};
+    static const char *const output[] = {"output", NULL};
+    switch (op->kind) {
+    case RIDGE_OP_WORK:
+        return cli_refuse_options(run, operands,
+                                  "is of operands, and bytes= says how many there are: "
+                                  "leave it out");
+    case RIDGE_OP_STREAM:
+        return cli_refuse_options(run, products,
+                                  "is of products: --dtype is the format of vectors");
+    case RIDGE_OP_ATTENTION:
+        return cli_refuse_options(run, output,
+                                  "is of products and einsums: the output of attention "
+                                  "has the format of --activations");
+    case RIDGE_OP_MATMUL:
+    case RIDGE_OP_EINSUM:
+        break;
+    }
+    return RIDGE_OK;
+}
+
 static ridge_status read_op(cli_run *run, ridge_op *out)
 {
     ridge_op_request request = {
@@ -40,6 +65,7 @@ static ridge_status read_op(cli_run *run, ridge_op *out)
     };
     RIDGE_TRY(read_formats(run, &request.formats));
     RIDGE_TRY(ridge_op_parse(run->cx, &request, out));
+    RIDGE_TRY(check_formats(run, out));
     const char *memory = cli_option_text(run, "memory");
     return memory ? ridge_memory_parse(run->cx, memory, &out->memory) : RIDGE_OK;
 }

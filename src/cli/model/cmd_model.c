@@ -47,8 +47,8 @@ static ridge_status make_view(cli_run *run, ridge_model_view *view,
                               ridge_checkpoint *room)
 {
     RIDGE_TRY(cli_model(run, run->args[0], &view->model));
-    RIDGE_TRY(cli_option_count(run, "seq", ridge_model_view_seq(view->model),
-                               &view->seq_tokens));
+    RIDGE_TRY(cli_option_whole(run, "seq", ridge_model_view_seq(view->model),
+                               CLI_SEQ_TOKENS_MOST, &view->seq_tokens));
     if (view->seq_tokens < 1)
         return ridge_fail(run->cx, RIDGE_E_ARG, "--seq must be at least 1 token");
     return check_checkpoint(run, view, room);
@@ -62,12 +62,23 @@ static int write_page(cli_run *run, const ridge_model_view *view)
     return cli_emit_html(run, &page);
 }
 
+static ridge_status check_options(cli_run *run)
+{
+    static const char *const of_models[] = {"seq", "program", "checkpoint", NULL};
+    static const char *const of_programs[] = {"phase", "batch", "context", NULL};
+    if (run->n_args == 0)
+        RIDGE_TRY(cli_refuse_options(run, of_models, "is of a model: name one"));
+    if (cli_option_text(run, "program") != NULL)
+        return RIDGE_OK;
+    return cli_refuse_options(run, of_programs, "is of --program: give that too");
+}
+
 static int run_model(cli_run *run)
 {
     const ridge_library *library = NULL;
     ridge_model_view view = {.model = NULL};
     ridge_checkpoint room = {.path = NULL};
-    if (cli_library(run, &library) != RIDGE_OK)
+    if (check_options(run) != RIDGE_OK || cli_library(run, &library) != RIDGE_OK)
         return cli_fail(run);
     if (run->n_args == 0)
         return run_catalogue(run, library);

@@ -39,7 +39,8 @@ static ridge_status explain(cli_run *run, const char *quantity, const char **tit
     const ridge_model *model;
     double seq_tokens;
     RIDGE_TRY(cli_model(run, run->args[0], &model));
-    RIDGE_TRY(cli_option_count(run, "seq", ridge_model_view_seq(model), &seq_tokens));
+    RIDGE_TRY(cli_option_whole(run, "seq", ridge_model_view_seq(model),
+                               CLI_SEQ_TOKENS_MOST, &seq_tokens));
     if (seq_tokens < 1)
         return ridge_fail(run->cx, RIDGE_E_ARG, "--seq must be at least 1 token");
     *title = ridge_sprintf(ridge_ctx_arena(run->cx), "%s of %s", quantity, model->name);

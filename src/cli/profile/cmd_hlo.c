@@ -29,7 +29,7 @@ static ridge_status read_request(cli_run *run, ridge_hlo_request *out)
     if (cli_option_text(run, "on"))
         RIDGE_TRY(cli_slice(run, &out->slice));
     RIDGE_TRY(cli_option_count(run, "rounds", 0, &out->rounds));
-    RIDGE_TRY(cli_option_count(run, "devices", 0, &devices));
+    RIDGE_TRY(cli_option_whole(run, "devices", 0, 1e9, &devices));
     out->devices = (int64_t)devices;
     return RIDGE_OK;
 }

@@ -133,8 +133,8 @@ static ridge_status read_sampling(cli_run *run, ridge_generate_run *g)
     double n, k, seed;
     RIDGE_TRY(cli_option_count(run, "temperature", 0.0, &g->sampling.temperature));
     RIDGE_TRY(cli_option_count(run, "top-p", 1.0, &g->sampling.top_p));
-    RIDGE_TRY(cli_option_count(run, "top-k", 0, &k));
-    RIDGE_TRY(cli_option_count(run, "seed", 1, &seed));
+    RIDGE_TRY(cli_option_whole(run, "top-k", 0, 1e9, &k));
+    RIDGE_TRY(cli_option_whole(run, "seed", 1, 9e15, &seed));
     RIDGE_TRY(cli_option_count(run, "tokens", 256, &n));
     if (n < 1 || n > 1e7 || floor(n) != n)
         return ridge_fail(run->cx, RIDGE_E_ARG, "--tokens: 1 to 10M new tokens");

@@ -51,6 +51,24 @@ static int run_expr(cli_run *run)
                                        : cli_shard_write(run, &view);
 }
 
+/* Options of one of the ways to ask, where another one is asked. */
+static ridge_status check_options(cli_run *run, bool is_program)
+{
+    static const char *const of_programs[] = {"lay", "auto", NULL};
+    static const char *const of_exprs[] = {"dims",    "all",    "strategy",
+                                           "values",  "dtype",  "activations",
+                                           "weights", "output", NULL};
+    static const char *const of_runs[] = {"strategy", "engine", "threads", "timeout",
+                                          "values",   "seed",   NULL};
+    if (cli_option_text(run, "run") == NULL)
+        RIDGE_TRY(cli_refuse_options(run, of_runs,
+                                     "is of --run: give that too, or leave it out"));
+    return is_program
+               ? cli_refuse_options(run, of_exprs,
+                                    "is of an expression: the program says it itself")
+               : cli_refuse_options(run, of_programs, "is of --program FILE");
+}
+
 static int run_shard(cli_run *run)
 {
     const bool is_program = cli_option_text(run, "program") != NULL;
@@ -60,6 +78,8 @@ static int run_shard(cli_run *run)
                        "one thing is sharded: an expression or --program FILE");
         return st == RIDGE_OK ? 0 : cli_fail(run);
     }
+    if (check_options(run, is_program) != RIDGE_OK)
+        return cli_fail(run);
     return is_program ? cli_shard_program(run) : run_expr(run);
 }
 

@@ -107,7 +107,7 @@ static int prove_partition(cli_run *run, const ridge_program *program,
     ridge_partition_run how = {.program = program, .partition = study->partition};
     ridge_partition_result result;
     double seed;
-    if (cli_option_count(run, "seed", 1, &seed) != RIDGE_OK ||
+    if (cli_option_whole(run, "seed", 1, 9e15, &seed) != RIDGE_OK ||
         cli_rank_options(run, ridge_mesh_size(&how.partition->mesh), &how.ranks,
                          &how.threads) != RIDGE_OK)
         return cli_fail(run);

@@ -61,7 +61,7 @@ static ridge_status read_run(cli_run *run, const ridge_shard_study *study,
     *out = (ridge_strategy_run){.expr = &study->expr,
                                 .formats = study->formats,
                                 .has_overlap = study->has_overlap};
-    RIDGE_TRY(cli_option_count(run, "seed", 1, &seed));
+    RIDGE_TRY(cli_option_whole(run, "seed", 1, 9e15, &seed));
     out->seed = (uint64_t)seed;
     if (draw)
         RIDGE_TRY(ridge_draw_parse(run->cx, draw, &out->draw));

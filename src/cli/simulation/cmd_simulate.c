@@ -32,14 +32,11 @@ static const plan_player players[] = {{"train", cli_simulate_training, of_servic
 static ridge_status check_options(cli_run *run, const char *const *others,
                                   const char *kind)
 {
-    for (int i = 0; others[i] != NULL; i++) {
-        if (cli_option_text(run, others[i]) != NULL)
-            return ridge_fail(
-                run->cx, RIDGE_E_ARG,
-                "--%s does not apply to a plan of kind \"%s\": leave it out", others[i],
-                kind);
-    }
-    return RIDGE_OK;
+    const char *what =
+        ridge_sprintf(ridge_ctx_arena(run->cx),
+                      "does not apply to a plan of kind \"%s\": leave it out", kind);
+    return what == NULL ? ridge_fail_nomem(run->cx)
+                        : cli_refuse_options(run, others, what);
 }
 
 /* A plan without a kind is one of training. */

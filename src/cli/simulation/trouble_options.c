@@ -5,17 +5,6 @@
 
 enum { STEPS_WITH_JITTER = 200 };
 
-ridge_status cli_option_whole(cli_run *run, const char *name, double fallback,
-                              double most, double *out)
-{
-    RIDGE_TRY(cli_option_count(run, name, fallback, out));
-    if (floor(*out) != *out || *out > most)
-        return ridge_fail(run->cx, RIDGE_E_ARG,
-                          "--%s: expected a whole number up to %s", name,
-                          ridge_format_count(most).s);
-    return RIDGE_OK;
-}
-
 static ridge_status fail_stragglers(cli_run *run, const char *text)
 {
     return ridge_fail(run->cx, RIDGE_E_ARG,

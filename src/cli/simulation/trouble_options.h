@@ -6,11 +6,6 @@
 
 #include "ridge/simulate_step.h"
 
-/** A whole number. @errors E_ARG: it is none, or above @p most */
-RIDGE_NODISCARD ridge_status cli_option_whole(cli_run *run, const char *name,
-                                              double fallback, double most,
-                                              double *out);
-
 /** --jitter, --stragglers, --steps, --seed. @errors E_ARG */
 RIDGE_NODISCARD ridge_status cli_step_trouble(cli_run *run, ridge_step_trouble *out);
 

@@ -83,6 +83,18 @@ static ridge_status read_imbalance(cli_run *run, ridge_train_request *r)
     return RIDGE_OK;
 }
 
+/* A sequence has no part of a token; how long it may be the library says. A batch is
+ * rounded to sequences. */
+static ridge_status read_seq(cli_run *run, double fallback, double *out)
+{
+    RIDGE_TRY(cli_option_count(run, "seq", fallback, out));
+    if (floor(*out) != *out)
+        return ridge_fail(run->cx, RIDGE_E_ARG,
+                          "--seq '%.40s': expected a whole number of tokens",
+                          cli_option_text(run, "seq"));
+    return RIDGE_OK;
+}
+
 static ridge_status read_numbers(cli_run *run, ridge_train_request *r)
 {
     double top;
@@ -93,7 +105,7 @@ static ridge_status read_numbers(cli_run *run, ridge_train_request *r)
                           "--batch 4M");
     }
     RIDGE_TRY(cli_option_count(run, "batch", r->batch_tokens, &r->batch_tokens));
-    RIDGE_TRY(cli_option_count(run, "seq", seq, &r->seq_tokens));
+    RIDGE_TRY(read_seq(run, seq, &r->seq_tokens));
     RIDGE_TRY(read_documents(run, r));
     RIDGE_TRY(cli_option_count(run, "tokens", r->total_tokens, &r->total_tokens));
     RIDGE_TRY(cli_option_count(run, "top", 5, &top));
