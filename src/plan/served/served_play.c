@@ -11,6 +11,10 @@
 static const double REQUESTS_A_CLIENT = 10;
 static const double REQUESTS_MOST = 200000;
 static const double TURNS_OF_QUEUE = 6;
+/* Lengths that a source states as one number scatter a little below it: texts are cut
+ * into tokens anew, and clients answer at their own time. Of exactly equal ones whole
+ * batches would end, and be prefilled, in one step for ever. */
+static const double SHORTEST_USUAL = 0.98;
 
 /* ---- the stream -------------------------------------------------------------------
  */
@@ -107,6 +111,10 @@ static ridge_request_draws draws_of(const served_run *run,
                             practice->output_spread, practice->output_most),
         .seed = 1,
     };
+    if (run->mode == SERVED_CLOSED && !practice->is_known) {
+        d.prompt = length_of(run->input_tokens, SHORTEST_USUAL, 0, 0);
+        d.output = length_of(run->output_tokens, SHORTEST_USUAL, 0, 0);
+    }
     if (run->mode == SERVED_OPEN) {
         d.arrivals = RIDGE_ARRIVAL_POISSON;
         d.rate_per_s = run->request_rate;
