@@ -133,29 +133,26 @@ static int count_fitting(search_desk *d, const pipelines *all, int pipeline,
     return low;
 }
 
-int mesh_room_of(const mesh_room *room, int zero_stage, int pipeline)
-{
-    return room->fitting[zero_stage * room->n_pipelines + pipeline];
-}
-
-bool search_find_room(search_desk *d, const pipelines *all, zero_range zeros,
-                      const divisors *microbatches, const ridge_layout *mesh,
-                      mesh_room *out)
+bool search_open_room(search_desk *d, const pipelines *all,
+                      const divisors *microbatches, mesh_room *out)
 {
     const size_t n = (size_t)all->choices.n * ZERO_STAGES;
     int *fitting = ridge_new(ridge_ctx_scratch(d->cx), int, n);
-    ridge_layout l = *mesh;
-    *out = (mesh_room){all->choices.n, fitting};
-    for (int zero = zeros.first; fitting != NULL && zero <= zeros.last; zero++) {
-        l.zero_stage = zero;
-        for (int i = 0; i < all->choices.n; i++) {
-            const int count = d->is_any_known
-                                  ? count_fitting(d, all, i, microbatches, &l)
-                                  : microbatches->n;
-            if (count < 0)
-                return false;
-            fitting[zero * all->choices.n + i] = count;
-        }
-    }
+    *out = (mesh_room){all, microbatches, fitting};
+    for (size_t i = 0; fitting != NULL && i < n; i++)
+        fitting[i] = -1;
     return fitting != NULL;
+}
+
+int search_room_of(search_desk *d, const mesh_room *room, int pipeline,
+                   const ridge_layout *of)
+{
+    ridge_layout l = *of;
+    int *at = &room->fitting[of->zero_stage * room->all->choices.n + pipeline];
+    if (!d->is_any_known)
+        return room->microbatches->n;
+    if (*at < 0)
+        *at = count_fitting(d, room->all, pipeline, room->microbatches, &l);
+    d->is_short = d->is_short || *at < 0;
+    return *at;
 }

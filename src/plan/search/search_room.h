@@ -31,23 +31,24 @@ typedef struct zero_range {
     int first, last;
 } zero_range;
 
-/** Microbatches, from the smallest on, that may fit. */
+/** Microbatches of a mesh, from the smallest on, that may fit; the others do not. */
 typedef struct mesh_room {
-    int n_pipelines;
-    const int *fitting; /* [ZERO_STAGES][n_pipelines] how many; the others do not.
-                           NULL: not looked at yet */
+    const pipelines *all;
+    const divisors *microbatches; /* rising */
+    int *fitting; /* [ZERO_STAGES][pipelines] how many; below 0: not looked at yet */
 } mesh_room;
 
-int mesh_room_of(const mesh_room *room, int zero_stage, int pipeline);
+/** @return false when memory ran out. @owner the desk's scratch */
+bool search_open_room(search_desk *desk, const pipelines *all,
+                      const divisors *microbatches, mesh_room *out);
 
 /**
- * Of a mesh whose degrees are set. With nothing known to fit all microbatches may: what
- * is nearest is wanted then.
- * @param microbatches  rising
- * @return false when memory ran out. @owner the desk's scratch
+ * How many fit a pipeline. With nothing known to fit all may: what is nearest is wanted
+ * then.
+ * @param of  its degrees and ZeRO stage are set
+ * @return below 0: memory ran out
  */
-bool search_find_room(search_desk *desk, const pipelines *all, zero_range zeros,
-                      const divisors *microbatches, const ridge_layout *mesh,
-                      mesh_room *out);
+int search_room_of(search_desk *desk, const mesh_room *room, int pipeline,
+                   const ridge_layout *of);
 
 #endif

@@ -112,12 +112,8 @@ static void price_layout(search_desk *d, const candidate *c, ridge_layout *l)
                          .imbalance = c->times->imbalance};
     const memory_search how = {d->knobs, d->answer->front.most > 0,
                                !search_is_any_known(d)};
-    l->remat = RIDGE_REMAT_NONE;
-    l->remat_ops = 0;
-    l->remat_layers = 0;
-    l->offload = RIDGE_OFFLOAD_NONE;
-    if (is_pipeline_slow(d, c, l) || (has_many_choices(d) && c->places->n > 0 &&
-                                      search_is_placed_slow(d, c, &terms, l, 0))) {
+    if (has_many_choices(d) && c->places->n > 0 &&
+        search_is_placed_slow(d, c, &terms, l, 0)) {
         d->answer->tally.covered += memory_choice_count(&d->tc, d->knobs);
         return;
     }
@@ -157,12 +153,27 @@ static bool is_group_whole(const search_desk *d, const ridge_layout *l,
 typedef struct mesh_work {
     const pipelines *all;
     zero_range zeros;
-    int64_t variants; /* of a microbatch */
     divisors microbatches;
     int at; /* the present one of them */
     mesh_room room;
     mesh_places *places; /* [2]: without and with shards */
 } mesh_work;
+
+static void refuse_for_memory(search_desk *d, int64_t variants)
+{
+    d->answer->tally.covered += variants;
+    d->answer->tally.refused[RIDGE_FIT_OVER_HBM] += variants;
+}
+
+/* With nothing computed again, nor on the host. */
+static void start_pipeline(const pipeline_choice *choice, ridge_layout *l)
+{
+    pipeline_choice_take(choice, l);
+    l->remat = RIDGE_REMAT_NONE;
+    l->remat_ops = 0;
+    l->remat_layers = 0;
+    l->offload = RIDGE_OFFLOAD_NONE;
+}
 
 static void search_pipelines(search_desk *d, const mesh_work *w, candidate *c,
                              ridge_layout *l)
@@ -171,10 +182,8 @@ static void search_pipelines(search_desk *d, const mesh_work *w, candidate *c,
     c->n_pipelines = all->choices.n;
     int most = d->is_quick && all->choices.n > 2 ? 2 : all->choices.n;
     for (int i = 0; i < most && !d->is_short; i++) {
-        if (w->at >= mesh_room_of(&w->room, l->zero_stage, i))
-            continue;
         c->pipeline = i;
-        pipeline_choice_take(&all->choices.choices[i], l);
+        start_pipeline(&all->choices.choices[i], l);
         l->has_pp_overlap = train_usual_sends(d->tc.request, l->vpp);
         if (!pipeline_is_legal(l, d->tc.model->layer_count, c->microbatches) ||
             !is_group_whole(d, l, c->microbatches)) {
@@ -186,7 +195,13 @@ static void search_pipelines(search_desk *d, const mesh_work *w, candidate *c,
             d->is_short = true;
             return;
         }
-        price_layout(d, c, l);
+        if (is_pipeline_slow(d, c, l)) {
+            d->answer->tally.covered += memory_choice_count(&d->tc, d->knobs);
+        } else if (w->at >= search_room_of(d, &w->room, i, l)) {
+            refuse_for_memory(d, memory_choice_count(&d->tc, d->knobs));
+        } else {
+            price_layout(d, c, l);
+        }
     }
 }
 
@@ -219,30 +234,32 @@ static bool is_too_wide(const search_desk *d, const ridge_layout *l)
     return bytes > tc->usable_bytes;
 }
 
-/* Pipelines and ZeRO stages that may have room for the microbatch. */
-static int64_t count_roomy(const mesh_work *w)
+/* Whether any pipeline and ZeRO stage may have room for the microbatch. */
+static bool is_any_roomy(search_desk *d, const mesh_work *w, const ridge_layout *l)
 {
-    int64_t n = 0;
-    for (int zero = w->zeros.first; zero <= w->zeros.last; zero++) {
-        for (int i = 0; i < w->all->choices.n; i++)
-            n += w->at < mesh_room_of(&w->room, zero, i);
+    ridge_layout tried = *l;
+    bool is_roomy = false;
+    for (int zero = w->zeros.last; zero >= w->zeros.first && !is_roomy; zero--) {
+        tried.zero_stage = zero;
+        for (int i = 0; i < w->all->choices.n && !is_roomy; i++)
+            is_roomy = w->at < search_room_of(d, &w->room, i, &tried);
     }
-    return n;
+    return is_roomy;
 }
 
-static void refuse_for_memory(search_desk *d, int64_t variants)
+static bool is_too_large(search_desk *d, const mesh_work *w, const ridge_layout *l)
 {
-    d->answer->tally.covered += variants;
-    d->answer->tally.refused[RIDGE_FIT_OVER_HBM] += variants;
+    const bool has_any = d->answer->tally.has_nearest || search_is_any_known(d);
+    return (has_any && is_too_wide(d, l)) || !is_any_roomy(d, w, l);
 }
 
-static void search_roomy(search_desk *d, const mesh_work *w, ridge_layout *l)
+/* Memory is looked at before layers are priced that no mesh of the task needed yet. */
+static void search_microbatch(search_desk *d, const mesh_work *w, ridge_layout *l)
 {
-    const int64_t variants = count_roomy(w) * memory_choice_count(&d->tc, d->knobs);
-    refuse_for_memory(d, w->variants - variants);
-    if (variants == 0)
-        return;
-    if ((d->answer->tally.has_nearest || search_is_any_known(d)) && is_too_wide(d, l)) {
+    const int64_t variants = (w->zeros.last - w->zeros.first + 1) *
+                             (int64_t)w->all->choices.n *
+                             memory_choice_count(&d->tc, d->knobs);
+    if (search_known_times(d, l) == NULL && is_too_large(d, w, l)) {
         refuse_for_memory(d, variants);
         return;
     }
@@ -265,32 +282,15 @@ static void search_roomy(search_desk *d, const mesh_work *w, ridge_layout *l)
     }
 }
 
-/* Slow where its layers' times are known already, whatever there is memory for. */
-static void search_microbatch(search_desk *d, mesh_work *w, ridge_layout *l)
-{
-    const memo_entry *known = search_known_times(d, l);
-    if (known != NULL && search_is_mesh_slow(d, known, l)) {
-        d->answer->tally.covered += w->variants;
-        return;
-    }
-    if (w->room.fitting == NULL &&
-        !search_find_room(d, w->all, w->zeros, &w->microbatches, l, &w->room)) {
-        d->is_short = true;
-        return;
-    }
-    search_roomy(d, w, l);
-}
-
 static void search_microbatches(search_desk *d, const pipelines *all, zero_range zeros,
                                 ridge_layout *l)
 {
     mesh_places places[2] = {0}; /* found where needed */
     mesh_work w = {.all = all, .zeros = zeros, .places = places};
     places[0].n = places[1].n = -1;
-    w.variants = (zeros.last - zeros.first + 1) * (int64_t)all->choices.n *
-                 memory_choice_count(&d->tc, d->knobs);
     d->least_s = ridge_new(ridge_ctx_scratch(d->cx), double, (size_t)all->choices.n);
-    if (d->least_s == NULL || !microbatches_of(d, l, &w.microbatches)) {
+    if (d->least_s == NULL || !microbatches_of(d, l, &w.microbatches) ||
+        !search_open_room(d, all, &w.microbatches, &w.room)) {
         d->is_short = true;
         return;
     }
