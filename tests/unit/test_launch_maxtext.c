@@ -101,6 +101,26 @@ static void a_model_file_leaves_the_layout_open(void **state)
     assert_int_equal(l.model->layers[0].mixer.kind, RIDGE_MIXER_MLA);
 }
 
+/* What the sizes of a file leave out is told, but not of a model that has it. */
+static void a_model_that_is_given_has_its_own_attention(void **state)
+{
+    static const char text[] = "decoder_block: llama4\nchunk_attn_window_size: 8192\n"
+                               "nope_layer_interval: 4\nmegablox: false\n";
+    ridge_ctx *cx = *state;
+    ridge_launch_query query = {.slice = train_slice(cx, "v5p:4x4x4"),
+                                .model = fixture_named(cx, "llama-4-maverick")};
+    ridge_launch l;
+    assert_ok(cx, ridge_library_open(cx, NULL, &query.library));
+    assert_ok(cx, ridge_launch_parse(cx, ridge_str_of(text), "a.yml", &query, &l));
+    assert_false(launch_fixture_has(&l.differing, "chunk_attn_window_size"));
+    assert_false(launch_fixture_has(&l.differing, "nope_layer_interval"));
+    assert_true(launch_fixture_has(&l.differing, "megablox"));
+    assert_ok(cx,
+              launch_fixture_parse(cx, "v5p:4x4x4", "a.yml",
+                                   "model_name: llama2-7b\nuse_indexer: true\n", &l));
+    assert_true(launch_fixture_has(&l.differing, "sparse attention"));
+}
+
 static void what_is_wrong_names_its_line(void **state)
 {
     static const struct {
@@ -158,6 +178,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(axes_of_minus_one_are_what_is_left,
                                         fixture_open, fixture_close),
         cmocka_unit_test_setup_teardown(a_model_file_leaves_the_layout_open,
+                                        fixture_open, fixture_close),
+        cmocka_unit_test_setup_teardown(a_model_that_is_given_has_its_own_attention,
                                         fixture_open, fixture_close),
         cmocka_unit_test_setup_teardown(what_is_wrong_names_its_line, fixture_open,
                                         fixture_close),

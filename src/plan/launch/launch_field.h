@@ -56,14 +56,15 @@
 /* clang-format on */
 
 typedef enum launch_field {
-    LAUNCH_UNPRICED, /* changes the time, and is not modelled */
+    LAUNCH_UNPRICED,       /* changes the time, and is not modelled */
+    LAUNCH_UNPRICED_MODEL, /* the same of the model: one that is given knows better */
 #define LAUNCH_FIELD_ENUM(name) LAUNCH_##name,
     LAUNCH_FIELD_LIST(LAUNCH_FIELD_ENUM)
 #undef LAUNCH_FIELD_ENUM
 } launch_field;
 
 #define LAUNCH_FIELD_ONE(name) +1
-enum { LAUNCH_FIELD_COUNT = 1 LAUNCH_FIELD_LIST(LAUNCH_FIELD_ONE) };
+enum { LAUNCH_FIELD_COUNT = 2 LAUNCH_FIELD_LIST(LAUNCH_FIELD_ONE) };
 #undef LAUNCH_FIELD_ONE
 
 /** An option of a framework. */

@@ -114,7 +114,7 @@ static int count_known(const launch_settings *s, const launch_option *options)
 {
     ridge_launch ignored = {0};
     launch_sheet sheet;
-    if (launch_sheet_fill(s, options, &ignored, &sheet) != RIDGE_OK)
+    if (launch_sheet_fill(s, options, false, &ignored, &sheet) != RIDGE_OK)
         return 0;
     return ignored.read;
 }
@@ -218,7 +218,8 @@ ridge_status ridge_launch_parse(ridge_ctx *cx, ridge_str text, const char *file,
     launch.launcher = f->launcher;
     if (index == FORMAT_PRIMUS)
         RIDGE_TRY(add_presets(&settings, &launch));
-    RIDGE_TRY(launch_sheet_fill(&settings, f->options, &launch, &sheet));
+    RIDGE_TRY(launch_sheet_fill(&settings, f->options, query->model != NULL, &launch,
+                                &sheet));
     if (launch.read == 0)
         return fail_foreign(&settings, "no option of a training launcher in it");
     RIDGE_TRY(f->read(&sheet, query, &launch));

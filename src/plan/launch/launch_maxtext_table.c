@@ -12,6 +12,10 @@
     {                                                                                  \
         name, LAUNCH_UNPRICED, idle, effect                                            \
     }
+#define UNPRICED_MODEL(name, idle, effect)                                             \
+    {                                                                                  \
+        name, LAUNCH_UNPRICED_MODEL, idle, effect                                      \
+    }
 
 /* clang-format off */
 const launch_option launch_maxtext_options[] = {
@@ -110,9 +114,9 @@ const launch_option launch_maxtext_options[] = {
     UNPRICED("megablox", "true", "experts without grouped products; priced as grouped"),
     UNPRICED("sparse_matmul", "true", "experts as dense products; priced as grouped"),
     UNPRICED("use_batch_split_schedule", "false", "halves of a batch that hide each other's exchange; not priced"),
-    UNPRICED("use_indexer", "false", "sparse attention; priced as full attention"),
-    UNPRICED("chunk_attn_window_size", "0", "attention in chunks; priced as full attention"),
-    UNPRICED("nope_layer_interval", "-1", "layers that differ in their attention; priced alike"),
+    UNPRICED_MODEL("use_indexer", "false", "sparse attention; priced as full attention"),
+    UNPRICED_MODEL("chunk_attn_window_size", "0", "attention in chunks; priced as full attention"),
+    UNPRICED_MODEL("nope_layer_interval", "-1", "layers that differ in their attention; priced alike"),
     UNPRICED("mu_dtype", "float32", "moments of another precision; memory as for fp32"),
     UNPRICED("enable_rampup_batch_size", "false", "smaller batches at first; priced at the full batch"),
     UNPRICED("te_comm_gemm_overlap", "disabled", "collective matmuls; see tp_overlap"),

@@ -13,6 +13,10 @@
     {                                                                                  \
         name, LAUNCH_UNPRICED, idle, effect                                            \
     }
+#define UNPRICED_MODEL(name, idle, effect)                                             \
+    {                                                                                  \
+        name, LAUNCH_UNPRICED_MODEL, idle, effect                                      \
+    }
 
 /* clang-format off */
 const launch_option launch_megatron_options[] = {
@@ -123,14 +127,14 @@ const launch_option launch_megatron_options[] = {
     {"vocab-file", LAUNCH_VOCAB_FILE, NULL, NULL},
     {"spec", LAUNCH_SPEC, NULL, NULL},
 
-    UNPRICED("moe-latent-size", NULL, "experts on a narrower width; priced on the whole width"),
-    UNPRICED("hybrid-override-pattern", NULL, "layers of other kinds; priced as attention"),
-    UNPRICED("hybrid-layer-pattern", NULL, "layers of other kinds; priced as attention"),
-    UNPRICED("linear-attention-type", NULL, "linear attention; priced as full attention"),
-    UNPRICED("linear-attention-freq", NULL, "linear attention in some layers; priced as full attention"),
-    UNPRICED("experimental-attention-variant", NULL, "another attention; priced as full attention"),
-    UNPRICED("window-attn-skip-freq", NULL, "layers differ in their window; priced alike"),
-    UNPRICED("heterogeneous-layers-config-path", NULL, "layers of other sizes; priced alike"),
+    UNPRICED_MODEL("moe-latent-size", NULL, "experts on a narrower width; priced on the whole width"),
+    UNPRICED_MODEL("hybrid-override-pattern", NULL, "layers of other kinds; priced as attention"),
+    UNPRICED_MODEL("hybrid-layer-pattern", NULL, "layers of other kinds; priced as attention"),
+    UNPRICED_MODEL("linear-attention-type", NULL, "linear attention; priced as full attention"),
+    UNPRICED_MODEL("linear-attention-freq", NULL, "linear attention in some layers; priced as full attention"),
+    UNPRICED_MODEL("experimental-attention-variant", NULL, "another attention; priced as full attention"),
+    UNPRICED_MODEL("window-attn-skip-freq", NULL, "layers differ in their window; priced alike"),
+    UNPRICED_MODEL("heterogeneous-layers-config-path", NULL, "layers of other sizes; priced alike"),
     UNPRICED("microbatch-group-size-per-virtual-pipeline-stage", NULL, "another order of microbatches; priced as groups of pp"),
     UNPRICED("hierarchical-context-parallel-sizes", NULL, "an exchange in two levels; priced as a ring"),
     UNPRICED("delay-wgrad-compute", "false", "weight gradients moved behind sends; not priced"),

@@ -181,7 +181,7 @@ static void note_misspelt(launch_sheet *sheet, const launch_setting *s)
 }
 
 ridge_status launch_sheet_fill(const launch_settings *s, const launch_option *options,
-                               ridge_launch *launch, launch_sheet *out)
+                               bool has_model, ridge_launch *launch, launch_sheet *out)
 {
     *out = (launch_sheet){
         .cx = s->cx, .file = s->file, .options = options, .launch = launch};
@@ -193,10 +193,11 @@ ridge_status launch_sheet_fill(const launch_settings *s, const launch_option *op
             continue;
         }
         launch->read++;
-        if (o->field == LAUNCH_UNPRICED) {
+        if (o->field == LAUNCH_UNPRICED ||
+            (o->field == LAUNCH_UNPRICED_MODEL && !has_model))
             note_unpriced(out, o, &s->all[i]);
+        if (o->field == LAUNCH_UNPRICED || o->field == LAUNCH_UNPRICED_MODEL)
             continue;
-        }
         out->given[o->field] = &s->all[i];
         out->option[o->field] = o;
     }

@@ -48,10 +48,12 @@ typedef struct launch_sheet {
 /**
  * Sort the settings into a sheet; count what is ignored, note what is not priced.
  * A name of the table with dashes also matches underscores.
+ * @param has_model  the model is given beside the file, which need not describe it
  */
 RIDGE_NODISCARD ridge_status launch_sheet_fill(const launch_settings *s,
                                                const launch_option *options,
-                                               ridge_launch *launch, launch_sheet *out);
+                                               bool has_model, ridge_launch *launch,
+                                               launch_sheet *out);
 
 /** Whether the file states a field, and not as null or none. */
 bool launch_sheet_has(const launch_sheet *sheet, launch_field field);

@@ -251,7 +251,8 @@ ridge_status server_pool_add(ridge_ctx *cx, server_command *server,
                          .deployment = d,
                          .pool = pool,
                          .layout = &pool->layout};
-    RIDGE_TRY(launch_sheet_fill(&server->settings, options, &r->notes, &r->sheet));
+    RIDGE_TRY(launch_sheet_fill(&server->settings, options, query->model != NULL,
+                                &r->notes, &r->sheet));
     RIDGE_TRY(open_engine(r));
     RIDGE_TRY(read_model(r));
     *pool = (ridge_service_pool){
