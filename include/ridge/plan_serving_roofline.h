@@ -6,9 +6,7 @@
 #ifndef RIDGE_PLAN_SERVING_ROOFLINE_H
 #define RIDGE_PLAN_SERVING_ROOFLINE_H
 
-#include "ridge/base.h"
-#include "ridge/hardware.h"
-#include "ridge/model.h"
+#include "ridge/plan_serving.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -18,7 +16,7 @@ extern "C" {
  */
 typedef struct ridge_roofline_service {
     double chips;
-    double peak_flops_per_s;           /* of a chip, in the format of the arithmetic */
+    double peak_flops_per_s;           /* of a chip, in the formats of the arithmetic */
     double hbm_bytes_per_s, hbm_bytes; /* of a chip */
     double active_params;              /* that multiply, for one token */
     double weight_bytes;               /* of all parameters */
@@ -28,14 +26,13 @@ typedef struct ridge_roofline_service {
 
 /**
  * The numbers of a model on a slice.
- * @param weight  format of the parameters: its checkpoint's own formats when it is as
- * wide as these. @param compute  of the arithmetic. @param cache  of KV
+ * @param formats  weights: the checkpoint's own where they are as wide; experts have
+ * their own, and so has their arithmetic
  * @param context_tokens  of a sequence; windows are capped
  */
 ridge_roofline_service ridge_roofline_service_of(const ridge_model *model,
                                                  const ridge_slice *slice,
-                                                 ridge_dtype weight,
-                                                 ridge_dtype compute, ridge_dtype cache,
+                                                 const ridge_serving_formats *formats,
                                                  double context_tokens);
 
 /** One step of generation: B sequences, one token each. */

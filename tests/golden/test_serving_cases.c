@@ -75,9 +75,11 @@ static void prompt_activation(row *r)
 static void llama_cache(row *r)
 {
     const ridge_model *m = fixture_named(r->cx, "llama-2-13b");
-    ridge_roofline_service s = ridge_roofline_service_of(
-        m, train_slice(r->cx, "v5e:4x2"), RIDGE_DTYPE_BF16, RIDGE_DTYPE_BF16,
-        RIDGE_DTYPE_BF16, in(r, "sequence_tokens"));
+    const ridge_serving_formats formats = {.weight = RIDGE_DTYPE_BF16,
+                                           .compute = RIDGE_DTYPE_BF16,
+                                           .cache = RIDGE_DTYPE_BF16};
+    const ridge_roofline_service s = ridge_roofline_service_of(
+        m, train_slice(r->cx, "v5e:4x2"), &formats, in(r, "sequence_tokens"));
     want(r, "kv_bytes_per_token", s.kv_bytes_per_token);
     want(r, "kv_bytes_per_sequence", s.kv_bytes);
     want(r, "sequences_exceeding_weights", ceil(ridge_roofline_batch_crossover(&s)));
@@ -232,9 +234,12 @@ static void flops_for_money(row *r)
 /* LLaMA 3-70B of the catalogue, with weights and cache in int8. */
 static ridge_roofline_service llama_70b(const row *r, const char *slice)
 {
-    return ridge_roofline_service_of(
-        fixture_named(r->cx, "llama-3-70b"), train_slice(r->cx, slice),
-        RIDGE_DTYPE_INT8, RIDGE_DTYPE_BF16, RIDGE_DTYPE_INT8, in(r, "sequence_tokens"));
+    const ridge_serving_formats formats = {.weight = RIDGE_DTYPE_INT8,
+                                           .compute = RIDGE_DTYPE_BF16,
+                                           .cache = RIDGE_DTYPE_INT8};
+    return ridge_roofline_service_of(fixture_named(r->cx, "llama-3-70b"),
+                                     train_slice(r->cx, slice), &formats,
+                                     in(r, "sequence_tokens"));
 }
 
 static void memory_of_llama(row *r)

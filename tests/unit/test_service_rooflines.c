@@ -197,6 +197,37 @@ static void switches_and_mixtures(void **state)
     ridge_ctx_close(f.cx);
 }
 
+/* Experts weigh what their own format does, and run in their own arithmetic; an
+ * iteration's other matrices do not. */
+static void experts_have_formats_of_their_own(void **state)
+{
+    (void)state;
+    fixture f;
+    open("mixtral-8x7b", "h100:1x8", 8, 32, &f);
+    ridge_serving_formats *formats = &f.choice.pools[0].layout.formats;
+    const ridge_params p = ridge_model_params(f.request.model);
+    const ridge_chip *chip = f.request.slice->chip;
+    const double bf16 = ridge_chip_peak(chip, RIDGE_DTYPE_BF16, NULL);
+    const double fp8 = ridge_chip_peak(chip, RIDGE_DTYPE_FP8, NULL);
+    const double others = (double)(p.matmul_active - p.experts_active);
+    formats->weight = RIDGE_DTYPE_BF16;
+    formats->expert = RIDGE_DTYPE_FP8;
+    formats->expert_compute = RIDGE_DTYPE_FP8;
+    ridge_service_rooflines_find(&f.request, &f.choice, &f.found);
+    assert_near(f.found.service.weight_bytes,
+                2 * (double)(p.total - p.experts) + (double)p.experts, 1e-12);
+    assert_near(AT(&f, GENERATION_FLOPS),
+                2 * 32 * (others / bf16 + (double)p.experts_active / fp8) / 8, 1e-12);
+    assert_near(AT(&f, TP_COMPUTE), f.found.d_ff * f.found.axis_bytes_per_s / fp8,
+                1e-12);
+    const double layers = 2 * (double)(p.attention + p.mlp) + (double)p.experts;
+    assert_near(AT(&f, WEIGHTS_GATHER_FROM),
+                layers / (double)f.request.model->layer_count /
+                    (8 * (double)f.request.model->d_model),
+                1e-12);
+    ridge_ctx_close(f.cx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -209,6 +240,7 @@ int main(void)
         cmocka_unit_test(a_cached_prefix_is_left_out),
         cmocka_unit_test(one_chip_has_no_network),
         cmocka_unit_test(switches_and_mixtures),
+        cmocka_unit_test(experts_have_formats_of_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

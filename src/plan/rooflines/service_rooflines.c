@@ -145,12 +145,9 @@ static double context_of(const ridge_service_work *w)
 
 static ridge_roofline_service service_of(const study *s, const ridge_service_pool *pool)
 {
-    const ridge_serving_formats *f = &pool->layout.formats;
-    const bool is_mixture = s->layer != NULL && s->layer->ffn.kind == RIDGE_FFN_MOE;
-    ridge_roofline_service service = ridge_roofline_service_of(
-        s->model, s->request->slice, is_mixture ? f->expert : f->weight,
-        is_mixture ? f->expert_compute : f->compute, f->cache,
-        context_of(&s->request->work));
+    ridge_roofline_service service =
+        ridge_roofline_service_of(s->model, s->request->slice, &pool->layout.formats,
+                                  context_of(&s->request->work));
     service.chips = (double)ridge_serving_layout_chips(&pool->layout);
     return service;
 }
@@ -291,6 +288,14 @@ static void add_flow(study *s, double prefill_s)
     SET(s, FLOW_EVICTED, churn.tokens_per_step);
 }
 
+/* C of the feed-forward of most layers. */
+static double layer_peak(const study *s)
+{
+    const ridge_serving_formats *f = &s->decode->layout.formats;
+    return ridge_chip_peak(s->chip, s->out->is_dense ? f->compute : f->expert_compute,
+                           NULL);
+}
+
 /* One product of a dense feed-forward in a step. */
 static void add_product(study *s, double row_bytes)
 {
@@ -299,7 +304,7 @@ static void add_product(study *s, double row_bytes)
     const double params = o->d_model * o->d_ff;
     const double weight = ridge_dtype_bytes(s->decode->layout.formats.weight);
     SET(s, TP_WEIGHTS, params * weight / (tp * o->service.hbm_bytes_per_s));
-    SET(s, TP_MATH, 2 * o->batch_tokens * params / (tp * o->service.peak_flops_per_s));
+    SET(s, TP_MATH, 2 * o->batch_tokens * params / (tp * layer_peak(s)));
     if (o->axis_bytes_per_s <= 0)
         return;
     SET(s, TP_MEMORY,
@@ -322,8 +327,7 @@ static void add_tp(study *s)
     if (net <= 0)
         return;
     SET(s, TP_COMPUTE,
-        2 / s->element *
-            ridge_threshold_tp(o->service.peak_flops_per_s / net, o->axes, o->d_ff));
+        2 / s->element * ridge_threshold_tp(layer_peak(s) / net, o->axes, o->d_ff));
     if (s->hop_s > 0)
         SET(s, TP_HOPS,
             ridge_roofline_tp_latency(row_bytes, s->one_way_bytes_per_s, s->hop_s));
@@ -332,9 +336,12 @@ static void add_tp(study *s)
 static double layer_bytes(const study *s)
 {
     const ridge_params p = ridge_model_params(s->model);
-    const double layers = (double)s->model->layer_count;
-    return (double)(p.attention + p.mlp + p.experts) / layers *
-           s->out->service.weight_bytes / (double)p.total;
+    const ridge_serving_formats *f = &s->decode->layout.formats;
+    const double dense = ridge_dtype_bytes(f->weight);
+    const double experts = (double)p.experts * ridge_dtype_bytes(f->expert);
+    const double all = (double)(p.total - p.experts) * dense + experts;
+    const double layers = (double)(p.attention + p.mlp) * dense + experts;
+    return s->out->service.weight_bytes / all * layers / (double)s->model->layer_count;
 }
 
 static void add_weights(study *s)

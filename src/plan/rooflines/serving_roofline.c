@@ -6,27 +6,46 @@
 
 #include <math.h>
 
-/* Narrower weights than the checkpoint's are as narrow as asked; others its own. */
-static double weight_bytes_of(const ridge_model *model, ridge_dtype weight)
+/* Narrower weights than the checkpoint's are as narrow as asked; others its own.
+ * Experts have a format of their own. */
+static double weight_bytes_of(const ridge_model *model, const ridge_params *params,
+                              const ridge_serving_formats *f)
 {
-    const double own = ridge_model_weight_bytes(model);
-    return fmin(own, ridge_model_weight_bytes_as(model, weight));
+    const double experts = (double)params->experts;
+    const double asked =
+        experts * ridge_dtype_bytes(f->expert) +
+        ((double)params->total - experts) * ridge_dtype_bytes(f->weight);
+    return fmin(ridge_model_weight_bytes(model), asked);
+}
+
+/* The rate at which all products of a token run one after the other, those of experts
+ * in their own arithmetic. */
+static double peak_of(const ridge_chip *chip, const ridge_params *params,
+                      const ridge_serving_formats *f)
+{
+    const double dense = ridge_chip_peak(chip, f->compute, NULL);
+    const double all = (double)params->matmul_active;
+    const double experts = (double)params->experts_active;
+    if (experts <= 0)
+        return dense;
+    const double expert = ridge_chip_peak(chip, f->expert_compute, NULL);
+    return all / ((all - experts) / dense + experts / expert);
 }
 
 ridge_roofline_service ridge_roofline_service_of(const ridge_model *model,
                                                  const ridge_slice *slice,
-                                                 ridge_dtype weight,
-                                                 ridge_dtype compute, ridge_dtype cache,
+                                                 const ridge_serving_formats *formats,
                                                  double context_tokens)
 {
     const ridge_params params = ridge_model_params(model);
+    const ridge_dtype cache = formats->cache;
     return (ridge_roofline_service){
         .chips = (double)slice->chips,
-        .peak_flops_per_s = ridge_chip_peak(slice->chip, compute, NULL),
+        .peak_flops_per_s = peak_of(slice->chip, &params, formats),
         .hbm_bytes_per_s = slice->chip->hbm_bytes_per_s,
         .hbm_bytes = slice->chip->hbm_bytes,
         .active_params = (double)params.matmul_active,
-        .weight_bytes = weight_bytes_of(model, weight),
+        .weight_bytes = weight_bytes_of(model, &params, formats),
         .kv_bytes_per_token = ridge_model_kv(model, cache).bytes_per_token,
         .kv_bytes = ridge_model_kv_bytes(model, cache, context_tokens, false),
     };

@@ -52,8 +52,8 @@ static ridge_status size_of(ridge_ctx *cx, const ridge_catalog *catalog,
 {
     const ridge_system *system = r->slice->system;
     const ridge_serving_formats *f = &out->formats;
-    const ridge_roofline_service s = ridge_roofline_service_of(
-        r->model, r->slice, f->weight, f->compute, f->cache, r->work.prompt_tokens);
+    const ridge_roofline_service s =
+        ridge_roofline_service_of(r->model, r->slice, f, r->work.prompt_tokens);
     out->weight_bytes = s.weight_bytes;
     out->cache_bytes_per_token = s.kv_bytes_per_token;
     out->chips_least =

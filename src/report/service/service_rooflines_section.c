@@ -106,7 +106,7 @@ void ridge__service_rooflines_to_json(ridge_ctx *cx, const ridge_service_rooflin
     ridge_json_set_double(all, "sequences", r->sequences);
     ridge_json_set_double(all, "context_tokens", r->context);
     ridge_json_set_double(all, "batch_tokens", r->batch_tokens);
-    ridge_json_set_i64(all, "tp", r->tp);
+    ridge_json_set_i64(all, "tp_ways", r->tp);
     ridge_json_set_double(all, "network_axes", r->axes);
     ridge_json_set_double(all, "network_axis_bytes_per_s", r->axis_bytes_per_s);
     for (int t = 0; t < RIDGE_ROOFLINE_TOPIC_COUNT; t++) {
