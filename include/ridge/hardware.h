@@ -191,6 +191,17 @@ bool ridge_chip_has_draw(const ridge_chip *chip);
  * @source scaling-book-2025, chapter 1 */
 double ridge_chip_ridge_point(const ridge_chip *chip, ridge_dtype dtype);
 
+/** fp32 ALUs of all cores: the vector peak over what one does at its clock (a fused
+ * multiply-add on GPUs, an operation on TPUs), as whole warps or vector registers of a
+ * core, for published peaks are rounded, and capped where a chip is sold slower. 0:
+ * cores or clock are unknown, or the chip is neither.
+ * @source scaling-book-2025, chapters 2 and 12 */
+double ridge_chip_fp32_alus(const ridge_chip *chip);
+/** FLOPs that the matrix units of a core do in one clock, a power of two; 0: clock or
+ * cores are unknown, or the peak is not near one. @source scaling-book-2025, chapter 12
+ */
+double ridge_chip_core_flops_per_clock(const ridge_chip *chip, ridge_dtype dtype);
+
 /** Whether its software runs neighbours as one kernel, and weights' collectives as one.
  */
 bool ridge_chip_is_fused(const ridge_chip *chip);

@@ -60,6 +60,31 @@ double ridge_chip_ridge_point(const ridge_chip *chip, ridge_dtype dtype)
     return ridge_chip_peak(chip, dtype, NULL) / chip->hbm_bytes_per_s;
 }
 
+double ridge_chip_fp32_alus(const ridge_chip *chip)
+{
+    enum { HALF_WARPS = 64, VECTOR_REGISTER = 8 * 128 };
+    const bool is_gpu = chip->kind == RIDGE_CHIP_GPU;
+    const double clock_hz = is_gpu ? 2 * chip->boost_clock_hz : chip->clock_hz;
+    if (clock_hz <= 0 || chip->cores < 1 || (!is_gpu && chip->kind != RIDGE_CHIP_TPU))
+        return 0;
+    const double whole = is_gpu ? HALF_WARPS : VECTOR_REGISTER;
+    const double each = chip->vector_flops_per_s / clock_hz / chip->cores;
+    return round(each / whole) * whole * chip->cores;
+}
+
+double ridge_chip_core_flops_per_clock(const ridge_chip *chip, ridge_dtype dtype)
+{
+    const double far = 0.15; /* published peaks and boost are not of one clock */
+    const double clock_hz =
+        chip->boost_clock_hz > 0 ? chip->boost_clock_hz : chip->clock_hz;
+    const double peak = ridge_chip_peak(chip, dtype, NULL);
+    if (clock_hz <= 0 || chip->cores < 1 || peak <= 0 || chip->kind == RIDGE_CHIP_CPU)
+        return 0;
+    const double each = peak / clock_hz / chip->cores;
+    const double power = exp2(round(log2(each)));
+    return fabs(each / power - 1) <= far ? power : 0;
+}
+
 bool ridge_chip_is_fused(const ridge_chip *chip)
 {
     return chip->measured == NULL || chip->measured->is_fused;

@@ -151,6 +151,32 @@ static void draws_are_near_published_ones(void **state)
     ridge_ctx_close(cx);
 }
 
+/* Published lanes and products of a clock, where vector peaks are rounded (GB200), or a
+ * chip is sold slower (H20). */
+static void alus_and_products_are_those_of_the_cores(void **state)
+{
+    (void)state;
+    const struct {
+        const char *name;
+        double alus, flops;
+    } cases[] = {{"v100", 5120, 1024},    {"a100", 6912, 2048},  {"h100", 16896, 4096},
+                 {"h20", 9984, 1024},     {"b200", 18944, 8192}, {"gb200", 19456, 8192},
+                 {"v4", 4096, 131072},    {"v5e", 4096, 131072}, {"v5p", 8192, 131072},
+                 {"mi300x", 38912, 2048}, {"gaudi3", 0, 0}};
+    ridge_ctx *cx = ridge_ctx_open();
+    const ridge_catalog *catalog;
+    assert_int_equal(ridge_catalog_open(cx, NULL, &catalog), RIDGE_OK);
+    for (size_t i = 0; i < RIDGE_COUNT_OF(cases); i++) {
+        const ridge_chip *chip;
+        assert_int_equal(ridge_chip_find(cx, catalog, cases[i].name, &chip), RIDGE_OK);
+        assert_near(ridge_chip_fp32_alus(chip), cases[i].alus, 0);
+        if (cases[i].flops > 0)
+            assert_near(ridge_chip_core_flops_per_clock(chip, RIDGE_DTYPE_BF16),
+                        cases[i].flops, 0);
+    }
+    ridge_ctx_close(cx);
+}
+
 static void kinds_have_texts(void **state)
 {
     (void)state;
@@ -170,6 +196,7 @@ int main(void)
         cmocka_unit_test(formats_are_known_by_the_names_of_frameworks),
         cmocka_unit_test(an_unknown_format_is_answered_with_the_nearest),
         cmocka_unit_test(draws_are_near_published_ones),
+        cmocka_unit_test(alus_and_products_are_those_of_the_cores),
         cmocka_unit_test(kinds_have_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

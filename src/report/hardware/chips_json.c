@@ -103,6 +103,9 @@ static void set_chip(ridge_ctx *cx, const ridge_chips_view *view,
     ridge_json_set_i64(object, "year", chip->year);
     set_peaks(cx, chip, object);
     ridge_json_set_positive(object, "vector_flops_per_s", chip->vector_flops_per_s);
+    ridge_json_set_positive(object, "fp32_alus", ridge_chip_fp32_alus(chip));
+    ridge_json_set_positive(object, "bf16_flops_per_core_and_clock",
+                            ridge_chip_core_flops_per_clock(chip, RIDGE_DTYPE_BF16));
     ridge_json_set_double(object, "hbm_bytes", chip->hbm_bytes);
     ridge_json_set_double(object, "hbm_bytes_per_s", chip->hbm_bytes_per_s);
     ridge_json_set_positive(object, "l2_bytes", chip->l2_bytes);

@@ -145,22 +145,24 @@ static const char *row_vector(ridge_ctx *cx, const ridge_chip *chip)
     return known(cx, chip->vector_flops_per_s, "FLOP/s");
 }
 
-enum { WARP_LANES = 32 };
+/* "16,896"; "-" for nothing. */
+static const char *exact(ridge_ctx *cx, double n)
+{
+    return n > 0 ? ridge_sprintf(ridge_ctx_arena(cx), "%s",
+                                 ridge_format_exact((int64_t)n).s)
+                 : "-";
+}
 
-/* A fused multiply-add a clock on GPUs, one operation on TPUs. Peaks and clocks are
- * rounded, but each core has whole warps of ALUs, or one or more for each lane. */
 static const char *row_alus(ridge_ctx *cx, const ridge_chip *chip)
 {
-    const bool is_gpu = chip->kind == RIDGE_CHIP_GPU;
-    const double clock = is_gpu ? 2 * chip->boost_clock_hz : chip->clock_hz;
-    const double lanes = chip->lane_count * chip->sublane_count;
-    const double set = chip->cores * (is_gpu ? WARP_LANES : lanes);
-    if (clock <= 0 || chip->kind == RIDGE_CHIP_CPU)
-        return "-";
-    const double alus = chip->vector_flops_per_s / clock;
-    if (set <= 0 || alus < set)
-        return known(cx, alus, "");
-    return whole(cx, round(alus / set) * set);
+    const double alus = ridge_chip_fp32_alus(chip);
+    return exact(cx, alus);
+}
+
+static const char *row_clocked(ridge_ctx *cx, const ridge_chip *chip)
+{
+    const double flops = ridge_chip_core_flops_per_clock(chip, RIDGE_DTYPE_BF16);
+    return exact(cx, flops);
 }
 
 static const char *row_bargain(ridge_ctx *cx, const ridge_chip *chip)
@@ -225,6 +227,7 @@ static const struct {
     {"cores (TensorCores, SMs, CUs)", row_cores},
     {"matrix units", row_units},
     {"clock", row_clock},
+    {"bf16 FLOPs a core and clock", row_clocked},
     {"power", row_power},
     {"to the host, one way", row_host},
     {"price per chip and hour", price_text},
