@@ -232,6 +232,7 @@ typedef struct ridge_thresholds {
     double tokens_per_chip; /* of the request's batch */
     double dp_tokens_per_chip;       /* DP and FSDP are compute bound above this */
     double dp_outer_tokens_per_chip; /* the same across nodes, or across pods */
+    double dp_nodes_tokens_per_chip; /* across the slice's own M nodes: (M - 1) / M */
     double tp_ways;                  /* TP is compute bound below this, one axis */
     double tp_ways_all_axes;         /* on the two fastest axes of a torus */
     double tp_ways_across_nodes;     /* all of it over the NICs; 0: one node */

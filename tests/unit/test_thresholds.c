@@ -156,6 +156,9 @@ static void gpus_bind_inside_and_outside_their_node(void **state)
     assert_true(node.dp_outer_tokens_per_chip == 0);
     assert_near(many.dp_tokens_per_chip, node.dp_tokens_per_chip, 0);
     assert_true(many.dp_outer_tokens_per_chip > many.dp_tokens_per_chip);
+    assert_true(node.dp_nodes_tokens_per_chip == 0);
+    assert_near(many.dp_nodes_tokens_per_chip, many.dp_outer_tokens_per_chip * 15 / 16,
+                1e-12);
     assert_near(many.max_chips_fsdp, 1e6 / many.dp_outer_tokens_per_chip, 1e-12);
     assert_near(many.tp_ways_across_nodes, 4096 / many.dp_outer_tokens_per_chip, 1e-12);
     assert_near(many.tp_ways_two_nodes, 8 + many.tp_ways_across_nodes, 1e-12);

@@ -167,7 +167,9 @@ static void fill_switched(const ridge_slice *slice, double peak, const ridge_ffn
         /* A node's share is what its chips have together, each gathering its part. */
         const double chips = (double)inner->size;
         const double outer = peak / (slice->axes[1].bytes_per_s * chips);
+        const double nodes = (double)(slice->chips / inner->size);
         t->dp_outer_tokens_per_chip = outer;
+        t->dp_nodes_tokens_per_chip = outer * (nodes - 1) / nodes;
         t->tp_ways_across_nodes = ridge_threshold_tp(outer, 1, d_ff);
         t->tp_ways_two_nodes = ridge_threshold_tp_nodes(outer, chips, d_ff);
         if (ffn->kind == RIDGE_FFN_MOE) {
