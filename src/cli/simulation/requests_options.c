@@ -1,5 +1,7 @@
 #include "requests_options.h"
 
+#include "requests_conflicts.h"
+
 #include "ridge/plan_money.h"
 
 #include <math.h>
@@ -223,7 +225,7 @@ static double longest_of(const ridge_request_draws *d)
 
 /* ---- the stream ------------------------------------------------------------------ */
 
-/* What is given and would do nothing, or nothing at all. */
+/* Fewer than one of what there has to be. */
 static ridge_status check_drawn(cli_run *run, const ridge_request_draws *d)
 {
     const struct {
@@ -235,11 +237,6 @@ static ridge_status check_drawn(cli_run *run, const ridge_request_draws *d)
             return ridge_fail(run->cx, RIDGE_E_ARG, "--%s: expected 1 at least",
                               least[i].name);
     }
-    if (cli_option_text(run, "speed") != NULL &&
-        cli_option_text(run, "requests") == NULL)
-        return ridge_fail(run->cx, RIDGE_E_ARG,
-                          "--speed divides the times of a file: add --requests FILE, "
-                          "or leave it out");
     return RIDGE_OK;
 }
 
@@ -314,10 +311,14 @@ ridge_status requests_open(cli_run *run, const requests_default *silent,
     int64_t count, seed;
     double until_s;
     *out = (requests_stream){0};
+    RIDGE_TRY(requests_check_options(run));
     RIDGE_TRY(requests_whole(run, "count", 0, 1e9, &count));
     if (cli_option_text(run, "count") != NULL && count < 1)
         return ridge_fail(run->cx, RIDGE_E_ARG, "--count: expected a request at least");
     RIDGE_TRY(requests_time(run, "until", 0, &until_s));
+    if (cli_option_text(run, "until") != NULL && !(until_s > 0))
+        return ridge_fail(run->cx, RIDGE_E_ARG,
+                          "--until: when the last request may arrive: a time above 0");
     RIDGE_TRY(requests_whole(run, "seed", 1, 9e15, &seed));
     out->seed = d.seed = (uint64_t)seed;
     d.most_s = until_s;

@@ -214,7 +214,7 @@ static ridge_status find_rate(cli_run *run, requests_play *p)
     double share;
     if (text == NULL)
         return RIDGE_OK;
-    if (!ridge_parse_fraction(ridge_str_of(text), &share) || share > 1)
+    if (!ridge_parse_fraction(ridge_str_of(text), &share) || share > 1 || share <= 0)
         return ridge_fail(
             run->cx, RIDGE_E_ARG,
             "--find-rate '%.40s': the share of requests that keeps --slo: "

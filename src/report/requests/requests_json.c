@@ -153,6 +153,7 @@ void ridge_requests_write_json(ridge_ctx *cx, const ridge_requests_view *view,
     ridge_json_set_double(object, "wall_s", view->wall_s);
 }
 
+/* Moments to the nanosecond, however late: latencies are their differences. */
 void ridge_requests_write_lines(ridge_ctx *cx, const ridge_requests_view *view,
                                 ridge_buf *out)
 {
@@ -163,12 +164,17 @@ void ridge_requests_write_lines(ridge_ctx *cx, const ridge_requests_view *view,
             out,
             "{\"request\":%lld,\"prompt_tokens\":%lld,\"output_tokens\":"
             "%lld,\"cached_tokens\":%lld,\"replica\":%lld,\"preemptions\":%d,"
-            "\"arrival_s\":%.9g,\"start_s\":%.9g,\"first_token_s\":%.9g,"
-            "\"end_s\":%.9g,\"good\":%s",
+            "\"arrival_s\":%.9f,\"start_s\":%.9f,\"first_token_s\":%.9f,"
+            "\"end_s\":%.9f,\"good\":%s,\"ttft_s\":%.9g,\"e2e_s\":%.9g",
             (long long)r->number, (long long)r->prompt_tokens,
             (long long)r->output_tokens, (long long)r->cached_tokens,
             (long long)r->replica, r->preemptions, r->arrival_s, r->start_s,
-            r->first_token_s, r->end_s, r->is_good ? "true" : "false");
+            r->first_token_s, r->end_s, r->is_good ? "true" : "false", r->ttft.total_s,
+            r->e2e.total_s);
+        if (r->output_tokens > 1)
+            ridge_buf_printf(out, ",\"tpot_s\":%.9g",
+                             (r->end_s - r->first_token_s) /
+                                 (double)(r->output_tokens - 1));
         for (int k = 0; k < RIDGE_LATENCY_PART_COUNT; k++)
             ridge_buf_printf(out, ",\"%s_s\":%.9g",
                              ridge_latency_part_text((ridge_latency_part)k),
