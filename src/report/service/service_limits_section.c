@@ -110,7 +110,8 @@ void ridge__service_points_add(ridge_ctx *cx, const ridge_service_view *v,
         add_point(t, v, &r->points[i]);
     ridge__section_note(
         s,
-        "step: an iteration that only decodes, and its tokens; TTFT, TPOT and "
+        "cache: of a chip, and beside it all that the chip holds; sequences: of all "
+        "servers. step: an iteration that only decodes, and its tokens; TTFT, TPOT and "
         "served: the steady state, prompts among them; -: there is no room, or prompts "
         "come faster than iterations take them. What fits has room for lengths that "
         "vary.");
