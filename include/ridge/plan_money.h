@@ -204,6 +204,18 @@ ridge_json *ridge_money_to_json(ridge_ctx *cx, const ridge_money *money);
 ridge_json *ridge_money_terms_to_json(ridge_ctx *cx, const ridge_slice *slice,
                                       const ridge_money_request *request);
 
+/**
+ * MFU of a whole run: FLOPs of all its tokens over what its chips could have done in
+ * the hours that they were taken, waiting and restarts included.
+ *
+ *     MFU = FLOPs a token x tokens / (chip-hours x 3600 x peak)
+ *
+ * @param flops_per_token  by any convention; the book takes 6 x active parameters
+ * @source scaling-book-2025, chapter 4
+ */
+double ridge_run_mfu(double flops_per_token, double tokens, double chip_hours,
+                     double peak_flops_per_s);
+
 #ifdef __cplusplus
 }
 #endif

@@ -99,10 +99,17 @@ void ridge_chips_write_json(ridge_ctx *cx, const ridge_chips_view *view,
 
 /* ---- models ---------------------------------------------------------------------- */
 
+/** A training run that is over, as it is published. */
+typedef struct ridge_past_run {
+    double tokens, chip_hours;
+    const ridge_chip *chip;
+} ridge_past_run;
+
 typedef struct ridge_model_view {
     const ridge_model *model;
     double seq_tokens;                  /* T of the FLOPs and of a sequence's cache */
     const ridge_checkpoint *checkpoint; /* or NULL */
+    const ridge_past_run *run;          /* whose MFU is wanted; or NULL */
 } ridge_model_view;
 
 /** T when none was asked for: 4096, or the model's own context if that is shorter. */

@@ -65,6 +65,9 @@ def model(
     batch: Value = None,
     context: Value = None,
     checkpoint: Value = None,
+    tokens: Value = None,
+    chip_hours: Value = None,
+    on: Value = None,
 ) -> results.Model:
     """Parameters, FLOPs, KV cache and memory of a model.
 
@@ -76,6 +79,9 @@ def model(
     MFU figures differ in what they count. Weight files beside a config.json, and
     the tensors of a .gguf, are compared with what the config predicts.
 
+    --tokens, --chip-hours and --on CHIP of a run that is over give its MFU:
+      ridge model deepseek-v3 --tokens 14.8T --chip-hours 2.664M --on h800
+
     --program prints the operations of a phase over tensors with named dims, the
     notation that `ridge shard --program` reads.
 
@@ -85,6 +91,9 @@ def model(
     :param batch: sequences of the program (1)
     :param context: tokens in the cache of a decode program (--seq)
     :param checkpoint: weight index or safetensors file to compare with
+    :param tokens: of a run that is over: its MFU is told
+    :param chip_hours: that the run took
+    :param on: that it ran on
 
     >>> import ridge
     >>> ridge.model("llama-3-70b").verb
@@ -104,6 +113,9 @@ def model(
         "batch": batch,
         "context": context,
         "checkpoint": checkpoint,
+        "tokens": tokens,
+        "chip_hours": chip_hours,
+        "on": on,
     })
     return answer(results.Model, words, held)
 

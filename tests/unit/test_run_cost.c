@@ -375,6 +375,14 @@ static int close_ctx(void **state)
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, open_ctx, close_ctx)
 
+/* DeepSeek-V3: 14.8 T tokens, 37 B active parameters, 2.788 M hours of H800.
+ * @source scaling-book-2025 chapter 4, with the peak that it takes */
+static void hours_of_a_published_run_are_its_mfu(void **state)
+{
+    (void)state;
+    assert_near(ridge_run_mfu(6 * 37e9, 14.8e12, 2.788e6, 1.513e15), 0.2164, 1e-3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -393,6 +401,7 @@ int main(void)
         CASE(cost_is_proportional_to_price),
         CASE(quantities_of_a_run_are_derived),
         CASE(what_is_unknown_is_named_in_derivations),
+        CASE(hours_of_a_published_run_are_its_mfu),
         CASE(durations_have_units),
         CASE(mean_times_have_a_scope),
         CASE(checkpoints_have_a_way_and_an_interval),

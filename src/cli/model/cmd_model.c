@@ -54,6 +54,32 @@ static ridge_status make_view(cli_run *run, ridge_model_view *view,
     return check_checkpoint(run, view, room);
 }
 
+/* Tokens, chip-hours and the chip of a run: all of them or none. */
+static ridge_status read_run(cli_run *run, ridge_model_view *view, ridge_past_run *room)
+{
+    static const char *const names[] = {"tokens", "chip-hours", "on"};
+    const ridge_catalog *catalog;
+    int given = 0;
+    for (size_t i = 0; i < RIDGE_COUNT_OF(names); i++)
+        given += cli_option_text(run, names[i]) != NULL;
+    if (given == 0)
+        return RIDGE_OK;
+    if (given < (int)RIDGE_COUNT_OF(names))
+        return ridge_fail(run->cx, RIDGE_E_ARG,
+                          "the MFU of a run needs its --tokens, its --chip-hours and "
+                          "its chip: --on h800");
+    RIDGE_TRY(cli_option_count(run, "tokens", 0, &room->tokens));
+    RIDGE_TRY(cli_option_count(run, "chip-hours", 0, &room->chip_hours));
+    if (!(room->tokens > 0) || !(room->chip_hours > 0))
+        return ridge_fail(run->cx, RIDGE_E_ARG,
+                          "--tokens and --chip-hours of a run must be above 0");
+    RIDGE_TRY(cli_catalog(run, &catalog));
+    RIDGE_TRY(
+        ridge_chip_find(run->cx, catalog, cli_option_text(run, "on"), &room->chip));
+    view->run = room;
+    return RIDGE_OK;
+}
+
 static int write_page(cli_run *run, const ridge_model_view *view)
 {
     ridge_buf page;
@@ -64,7 +90,8 @@ static int write_page(cli_run *run, const ridge_model_view *view)
 
 static ridge_status check_options(cli_run *run)
 {
-    static const char *const of_models[] = {"seq", "program", "checkpoint", NULL};
+    static const char *const of_models[] = {
+        "seq", "program", "checkpoint", "tokens", "chip-hours", "on", NULL};
     static const char *const of_programs[] = {"phase", "batch", "context", NULL};
     if (run->n_args == 0)
         RIDGE_TRY(cli_refuse_options(run, of_models, "is of a model: name one"));
@@ -78,11 +105,13 @@ static int run_model(cli_run *run)
     const ridge_library *library = NULL;
     ridge_model_view view = {.model = NULL};
     ridge_checkpoint room = {.path = NULL};
+    ridge_past_run past;
     if (check_options(run) != RIDGE_OK || cli_library(run, &library) != RIDGE_OK)
         return cli_fail(run);
     if (run->n_args == 0)
         return run_catalogue(run, library);
-    if (make_view(run, &view, &room) != RIDGE_OK)
+    if (make_view(run, &view, &room) != RIDGE_OK ||
+        read_run(run, &view, &past) != RIDGE_OK)
         return cli_fail(run);
     if (cli_option_text(run, "program"))
         return cli_model_program(run, view.model, view.seq_tokens);
@@ -107,6 +136,9 @@ static const cli_option options[] = {
     {"batch", "B", "sequences of the program (1)"},
     {"context", "S", "tokens in the cache of a decode program (--seq)"},
     {"checkpoint", "FILE", "weight index or safetensors file to compare with"},
+    {"tokens", "N", "of a run that is over: its MFU is told"},
+    {"chip-hours", "H", "that the run took"},
+    {"on", "CHIP", "that it ran on"},
     {NULL, NULL, NULL}};
 
 const cli_verb cli_verb_model = {
@@ -123,6 +155,9 @@ const cli_verb cli_verb_model = {
         "MFU figures differ in what they count. Weight files beside a config.json, "
         "and\n"
         "the tensors of a .gguf, are compared with what the config predicts.\n"
+        "\n"
+        "--tokens, --chip-hours and --on CHIP of a run that is over give its MFU:\n"
+        "  ridge model deepseek-v3 --tokens 14.8T --chip-hours 2.664M --on h800\n"
         "\n"
         "--program prints the operations of a phase over tensors with named dims, the\n"
         "notation that `ridge shard --program` reads.",

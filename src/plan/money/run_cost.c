@@ -156,3 +156,9 @@ ridge_money ridge_train_money(const ridge_train_request *r,
     add_energy(money, tokens_per_s, price->step_time_s, wall_s, &run);
     return run;
 }
+
+double ridge_run_mfu(double flops_per_token, double tokens, double chip_hours,
+                     double peak_flops_per_s)
+{
+    return flops_per_token * tokens / (chip_hours * RIDGE_HOUR_S * peak_flops_per_s);
+}

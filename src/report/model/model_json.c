@@ -162,6 +162,7 @@ void ridge_model_write_json(ridge_ctx *cx, const ridge_model_view *view,
     set_params(cx, model, object);
     set_weights(cx, model, object);
     set_flops(cx, view, object);
+    ridge__model_past_run_to_json(cx, view, object);
     set_lengths(cx, view->model, object);
     set_kv(cx, view, object);
     set_remat(cx, view, object);

@@ -216,6 +216,7 @@ static ridge_sections sections_of(ridge_ctx *cx, const ridge_model_view *view)
     add_params(cx, view->model, &out);
     add_forward(cx, view, &out);
     add_conventions(cx, view, &out);
+    ridge__model_add_past_run(cx, view, &out);
     ridge__model_add_memory(cx, view, &out);
     add_checkpoint(cx, view->checkpoint, &out);
     add_notes(cx, view->model, &out);

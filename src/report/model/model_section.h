@@ -14,6 +14,12 @@ const char *ridge__ffn_text(ridge_ctx *cx, const ridge_ffn *ffn);
 void ridge__model_add_memory(ridge_ctx *cx, const ridge_model_view *view,
                              ridge_sections *out);
 
+/** MFU of the run that a view has, if it has one. */
+void ridge__model_add_past_run(ridge_ctx *cx, const ridge_model_view *view,
+                               ridge_sections *out);
+void ridge__model_past_run_to_json(ridge_ctx *cx, const ridge_model_view *view,
+                                   ridge_json *object);
+
 /** Activation bytes of a token over all layers under a remat policy. */
 double ridge__model_activation_bytes(const ridge_model *model, ridge_remat remat);
 
