@@ -77,7 +77,7 @@ static void layouts_in_the_measured_order_have_a_tau_of_one(void **state)
     assert_int_equal(v->rankings[0].pairs, 10);
     assert_near(v->rankings[0].tau, 1, 0);
     assert_int_equal(v->n_by_stack, 1);
-    assert_string_equal(v->by_stack[0].name, "well-tuned");
+    assert_string_equal(v->by_stack[0].name, "fsdp-eager"); /* as is usual for them */
 }
 
 /* 5 and 5.2 s of one plan: they stand in no order, and neither do plans that differ by
@@ -142,10 +142,22 @@ static void a_row_that_contradicts_itself_is_not_predicted(void **state)
 static void a_title_tells_the_software(void **state)
 {
     case_row rows[] = {ordered[0], ordered[0]};
-    rows[1].source = "MPT training benchmarks (LLM Foundry)";
+    rows[0].source = "MPT training benchmarks (LLM Foundry)";
+    rows[1].source = "torchtitan on eight chips";
     const ridge_validation *v = validate(*state, rows, RIDGE_COUNT_OF(rows));
-    assert_string_equal(v->rows[1].stack, "fsdp-eager");
-    assert_true(v->rows[1].predicted_step_s > 1.1 * v->rows[0].predicted_step_s);
+    assert_string_equal(v->rows[0].stack, "fsdp-eager");
+    assert_string_equal(v->rows[1].stack, "compiled");
+    assert_true(v->rows[0].predicted_step_s > 1.1 * v->rows[1].predicted_step_s);
+    assert_null(strstr(v->rows[0].assumed, "software"));
+}
+
+/* A source that nobody knows: FSDP alone is PyTorch's. */
+static void untold_software_is_what_is_usual_and_assumed(void **state)
+{
+    const ridge_validation *v = validate(*state, ordered, 1);
+    assert_string_equal(v->rows[0].stack, "fsdp-eager");
+    assert_non_null(strstr(v->rows[0].assumed, "software"));
+    assert_false(v->rows[0].is_complete);
 }
 
 /* Lines of one rate; NCCL drives the one better than the other. */
@@ -158,7 +170,7 @@ static void a_kind_of_network_names_its_system(void **state)
     for (int i = 0; i < 2; i++) {
         ridge_buf_printf(
             &text,
-            "{\"id\": \"%d\", \"source\": {\"title\": \"A paper\"}, \"model\": "
+            "{\"id\": \"%d\", \"source\": {\"title\": \"FSDP\"}, \"model\": "
             "{\"name\": \"M\", \"n_layers\": 16, \"d_model\": 2048, \"n_heads\": 16, "
             "\"n_kv_heads\": 16, \"head_dim\": 128, \"d_ff\": 8192, \"vocab\": 50368, "
             "\"gated_mlp\": false, \"tied_embeddings\": true}, \"hardware\": "
@@ -198,6 +210,7 @@ int main(void)
         cmocka_unit_test(another_source_is_no_repeat),
         cmocka_unit_test(a_row_that_contradicts_itself_is_not_predicted),
         cmocka_unit_test(a_title_tells_the_software),
+        cmocka_unit_test(untold_software_is_what_is_usual_and_assumed),
         cmocka_unit_test(a_kind_of_network_names_its_system),
     };
     return cmocka_run_group_tests(tests, open_ctx, close_ctx);
