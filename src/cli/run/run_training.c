@@ -255,8 +255,10 @@ int cli_run_training(cli_run *run, const run_plan *p)
     if (!cli_run_is_lead())
         return 0;
     const bool has_price = cli_run_price(run, p, 0.0, &price);
+    /* Machines that measured themselves are priced with even loads: nothing to tell. */
     const bool has_loaded = has_price && report.expert_load > 0.0 &&
-                            cli_run_price(run, p, report.expert_load, &loaded);
+                            cli_run_price(run, p, report.expert_load, &loaded) &&
+                            loaded.step_time_s != price.step_time_s;
     const ridge_run_view view = {.run = &t,
                                  .report = &report,
                                  .price = has_price ? &price : NULL,
