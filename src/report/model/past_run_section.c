@@ -22,6 +22,17 @@ static double mfu_of(const ridge_model_view *v, ridge_convention c, ridge_dtype 
                          r->chip_hours, r->chip->peak_flops_per_s[format]);
 }
 
+/* More than the peak in every format, by the rule that counts least. */
+static bool beats_physics(const ridge_model_view *v)
+{
+    for (size_t i = 0; i < RIDGE_COUNT_OF(formats); i++) {
+        if (has_peak(v->run->chip, formats[i]) &&
+            mfu_of(v, RIDGE_CONVENTION_SIX_N_NO_EMBED, formats[i]) <= 1)
+            return false;
+    }
+    return true;
+}
+
 static const char *columns_of(ridge_ctx *cx, const ridge_chip *chip)
 {
     ridge_buf out;
@@ -59,6 +70,9 @@ void ridge__model_add_past_run(ridge_ctx *cx, const ridge_model_view *v,
     ridge__section_note(out, "FLOPs of all tokens over the chips' dense peak for those "
                              "hours: what waiting, restarts and evaluation took counts "
                              "against it.");
+    if (beats_physics(v))
+        ridge__section_note(out, "These chips cannot have done so much in those hours: "
+                                 "check the tokens and the chip-hours.");
 }
 
 void ridge__model_past_run_to_json(ridge_ctx *cx, const ridge_model_view *v,
