@@ -83,6 +83,7 @@ ridge_test(unit pipeline_wait LAYER plan
 ridge_test(unit service_words LAYER plan SOURCES ${served_fixture})
 ridge_test(unit service_rooflines LAYER plan SOURCES ${served_fixture})
 ridge_test(unit service_energy LAYER plan SOURCES ${served_fixture} TIMEOUT 60)
+ridge_test(diff service_fronts LAYER plan SOURCES ${served_fixture} TIMEOUT 60)
 ridge_test(unit service_offer LAYER plan SOURCES ${served_fixture} TIMEOUT 120)
 ridge_test(unit service_conflicts LAYER plan SOURCES ${served_fixture})
 ridge_test(unit service_plan LAYER plan SOURCES ${served_fixture})

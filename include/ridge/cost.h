@@ -83,7 +83,23 @@ typedef struct ridge_experts {
     bool comes_quantised;   /* as ridge_matmul's */
     double rate_share;      /* the same */
     bool waits_for_fullest; /* chips wait for the one whose experts got most rows */
+    const struct ridge_expert_places *places; /* of these experts and copies, from
+                              ridge_expert_places_find(); NULL: they are found anew */
 } ridge_experts;
+
+/** Copies of hot experts and how full chips are with them, whatever the tokens. */
+typedef struct ridge_expert_places {
+    double most; /* load of the fullest chip, over the mean of chips */
+    int n;       /* kinds of experts that are alike */
+    struct {
+        double share; /* of tokens that meet one of its copies */
+        double slots; /* that the copies of the kind fill */
+    } kinds[RIDGE_EXPERT_SLOTS_MAX];
+} ridge_expert_places;
+
+/** @param op  redundant > 0, experts + redundant a multiple of ways and at most
+ *             RIDGE_EXPERT_SLOTS_MAX; its tokens are not looked at */
+void ridge_expert_places_find(const ridge_experts *op, ridge_expert_places *out);
 
 /** Attention of one layer on one chip. */
 typedef struct ridge_attention {

@@ -253,6 +253,12 @@ RIDGE_NODISCARD ridge_status
 ridge_serving_speed_build(ridge_serving_desk *desk, const ridge_serving_layout *layout,
                           ridge_serving_speed *out);
 
+/** The same without rank_rows: for what takes all attention ranks to be as full.
+ * @owner the desk's ctx. @errors as above */
+RIDGE_NODISCARD ridge_status
+ridge_serving_speed_even(ridge_serving_desk *desk, const ridge_serving_layout *layout,
+                         ridge_serving_speed *out);
+
 #ifdef __cplusplus
 }
 #endif

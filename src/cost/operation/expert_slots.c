@@ -79,25 +79,43 @@ static double pack(const double *slots, int n, int chips)
     return most * chips / sum;
 }
 
-expert_slots ridge__expert_slots_find(const ridge_experts *op)
+void ridge_expert_places_find(const ridge_experts *op, ridge_expert_places *out)
 {
     hot_expert experts[RIDGE_EXPERT_SLOTS_MAX];
     double slots[RIDGE_EXPERT_SLOTS_MAX];
     const int n = experts_of(op);
     const int chips = (int)op->ways;
-    expert_slots out = {0};
     int filled = 0;
+    out->n = 0;
     set_loads(op, experts, n);
     replicate(op, experts, n);
     for (int i = 0; i < n; i++) {
-        const double each = experts[i].load / experts[i].copies;
-        const double share =
-            fmin(1, op->experts_per_token * experts[i].load) / experts[i].copies;
-        out.hit += experts[i].copies * (1 - pow(1 - share, op->tokens));
+        const double copies = experts[i].copies;
+        const double share = fmin(1, op->experts_per_token * experts[i].load) / copies;
+        if (out->n == 0 || out->kinds[out->n - 1].share != share) {
+            out->kinds[out->n].share = share;
+            out->kinds[out->n++].slots = 0;
+        }
+        out->kinds[out->n - 1].slots += copies;
         for (int c = 0; c < experts[i].copies; c++)
-            slots[filled++] = each;
+            slots[filled++] = experts[i].load / copies;
     }
     qsort(slots, (size_t)filled, sizeof slots[0], by_load);
-    out.most = pack(slots, filled / chips * chips, chips);
+    out->most = pack(slots, filled / chips * chips, chips);
+}
+
+expert_slots ridge__expert_slots_find(const ridge_experts *op)
+{
+    ridge_expert_places own;
+    const ridge_expert_places *places = op->places;
+    expert_slots out = {0};
+    if (places == NULL) {
+        ridge_expert_places_find(op, &own);
+        places = &own;
+    }
+    for (int i = 0; i < places->n; i++)
+        out.hit +=
+            places->kinds[i].slots * (1 - pow(1 - places->kinds[i].share, op->tokens));
+    out.most = places->most;
     return out;
 }

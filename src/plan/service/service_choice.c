@@ -1,167 +1,10 @@
-/* Options, fronts, refusals and rankings: the order in which they come does not change
- * what they hold. */
+/* Refusals and rankings: the order in which they come does not change what they hold.
+ */
 #include "service_choice.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- options --------------------------------------------------------------------- */
-
-static bool option_beats(const service_option *a, const service_option *b)
-{
-    return a->chips == b->chips && a->format == b->format &&
-           a->requests_per_s >= b->requests_per_s && a->latency_s <= b->latency_s &&
-           a->latency_quantile_s <= b->latency_quantile_s &&
-           a->transfer_bytes_per_s >= b->transfer_bytes_per_s &&
-           a->transfer_ranks * a->transfer_bytes_per_s >=
-               b->transfer_ranks * b->transfer_bytes_per_s &&
-           a->transfer_bytes <= b->transfer_bytes && a->transfer_s <= b->transfer_s;
-}
-
-bool service_options_add(ridge_arena *arena, service_options *set,
-                         const service_option *option)
-{
-    int kept = 0;
-    for (int i = 0; i < set->n; i++) {
-        if (option_beats(&set->of[i], option))
-            return true;
-    }
-    for (int i = 0; i < set->n; i++) {
-        if (!option_beats(option, &set->of[i]))
-            set->of[kept++] = set->of[i];
-    }
-    set->n = kept;
-    if (set->n == set->cap) {
-        const int cap = set->cap == 0 ? 32 : 2 * set->cap;
-        service_option *grown = ridge_new(arena, service_option, (size_t)cap);
-        if (grown == NULL)
-            return false;
-        for (int i = 0; i < set->n; i++)
-            grown[i] = set->of[i];
-        set->of = grown;
-        set->cap = cap;
-    }
-    set->of[set->n++] = *option;
-    return true;
-}
-
-static int by_rate_of_chip(const void *left, const void *right)
-{
-    const service_option *a = left;
-    const service_option *b = right;
-    const double x[] = {b->requests_per_s / (double)b->chips,
-                        (double)a->chips,
-                        a->latency_s,
-                        a->batch,
-                        (double)a->layout.tp,
-                        (double)a->layout.ep,
-                        a->format};
-    const double y[] = {a->requests_per_s / (double)a->chips,
-                        (double)b->chips,
-                        b->latency_s,
-                        b->batch,
-                        (double)b->layout.tp,
-                        (double)b->layout.ep,
-                        b->format};
-    for (size_t i = 0; i < RIDGE_COUNT_OF(x); i++) {
-        if (x[i] != y[i])
-            return x[i] < y[i] ? -1 : 1;
-    }
-    return 0;
-}
-
-void service_options_sort(service_options *set)
-{
-    if (set->n > 0)
-        qsort(set->of, (size_t)set->n, sizeof *set->of, by_rate_of_chip);
-}
-
-/* ---- fronts ---------------------------------------------------------------------- */
-
-static double slow_s(const service_point *p, bool is_cost)
-{
-    return is_cost ? p->e2e_s : p->tpot_s;
-}
-
-/* Nobody can tell points apart that differ by less, and roots are found to this. */
-static const double POINT_NEAR = 1e-6;
-
-static bool point_is_no_worse(const service_point *a, const service_point *b,
-                              bool is_cost)
-{
-    return slow_s(a, is_cost) <= slow_s(b, is_cost) * (1 + POINT_NEAR) &&
-           a->tokens_per_s_per_chip >= b->tokens_per_s_per_chip * (1 - POINT_NEAR);
-}
-
-/* Of equal points the one whose other latency is shorter, and the first of those. */
-static bool point_beats(const service_point *a, const service_point *b, bool is_cost)
-{
-    return point_is_no_worse(a, b, is_cost) &&
-           (!point_is_no_worse(b, a, is_cost) ||
-            slow_s(a, !is_cost) <= slow_s(b, !is_cost) * (1 + POINT_NEAR));
-}
-
-bool service_points_have(const service_points *set, double tpot_s, double e2e_s,
-                         double tokens_per_s_per_chip, bool is_cost)
-{
-    const service_point point = {.tpot_s = tpot_s,
-                                 .e2e_s = e2e_s,
-                                 .tokens_per_s_per_chip = tokens_per_s_per_chip};
-    for (int i = 0; i < set->n; i++) {
-        if (point_beats(&set->of[i], &point, is_cost))
-            return true;
-    }
-    return false;
-}
-
-bool service_points_add(ridge_arena *arena, service_points *set,
-                        const service_point *point, bool is_cost)
-{
-    int kept = 0;
-    for (int i = 0; i < set->n; i++) {
-        if (point_beats(&set->of[i], point, is_cost))
-            return true;
-    }
-    for (int i = 0; i < set->n; i++) {
-        if (!point_beats(point, &set->of[i], is_cost))
-            set->of[kept++] = set->of[i];
-    }
-    set->n = kept;
-    if (set->n == set->cap) {
-        const int cap = set->cap == 0 ? 32 : 2 * set->cap;
-        service_point *grown = ridge_new(arena, service_point, (size_t)cap);
-        if (grown == NULL)
-            return false;
-        for (int i = 0; i < set->n; i++)
-            grown[i] = set->of[i];
-        set->of = grown;
-        set->cap = cap;
-    }
-    set->of[set->n++] = *point;
-    return true;
-}
-
-/* On a front more tokens a chip are slower: one order for both. */
-static int by_rate(const void *left, const void *right)
-{
-    const service_point *a = left;
-    const service_point *b = right;
-    if (a->tokens_per_s_per_chip != b->tokens_per_s_per_chip)
-        return a->tokens_per_s_per_chip > b->tokens_per_s_per_chip ? -1 : 1;
-    return a->order - b->order;
-}
-
-void service_points_thin(service_points *set, int most)
-{
-    if (set->n > 0)
-        qsort(set->of, (size_t)set->n, sizeof *set->of, by_rate);
-    if (set->n <= most)
-        return;
-    for (int i = 0; i < most; i++)
-        set->of[i] = set->of[(int64_t)i * (set->n - 1) / (most - 1)];
-    set->n = most;
-}
 
 /* ---- refusals -------------------------------------------------------------------- */
 
@@ -320,24 +163,46 @@ static int order_of(double a, double b)
     return fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b)) ? 0 : a < b ? -1 : 1;
 }
 
-static double number_of(ridge_service_aim aim, const ridge_service_price *p)
+static double number_of(ridge_service_aim aim, const service_bound *b)
 {
     switch (aim) {
     case RIDGE_SERVICE_AIM_THROUGHPUT:
-        return -p->tokens_per_s_per_chip;
+        return -b->tokens_per_s_per_chip;
     case RIDGE_SERVICE_AIM_COST:
-        return p->usd_per_million_tokens;
+        return b->usd_per_million_tokens;
     case RIDGE_SERVICE_AIM_CHIPS:
-        return p->paid_chips;
+        return b->paid_chips;
     case RIDGE_SERVICE_AIM_ENERGY:
         /* tables, which know no watts, keep by tokens; priced steps rank by what they
          * draw: see service_search.c */
-        return p->energy.joules_per_token > 0 ? p->energy.joules_per_token
-                                              : -p->tokens_per_s_per_chip;
+        return b->joules_per_token > 0 ? b->joules_per_token
+                                       : -b->tokens_per_s_per_chip;
     case RIDGE_SERVICE_AIM_LATENCY:
         break;
     }
-    return p->latency_s[RIDGE_SERVICE_E2E];
+    return b->e2e_s;
+}
+
+static service_bound numbers_of(const ridge_service_price *p)
+{
+    return (service_bound){.e2e_s = p->latency_s[RIDGE_SERVICE_E2E],
+                           .tpot_s = p->latency_s[RIDGE_SERVICE_TPOT],
+                           .tokens_per_s_per_chip = p->tokens_per_s_per_chip,
+                           .usd_per_million_tokens = p->usd_per_million_tokens,
+                           .paid_chips = p->paid_chips,
+                           .joules_per_token = p->energy.joules_per_token};
+}
+
+/* Of equal latencies the cheaper, otherwise the faster. */
+static int compare_numbers(ridge_service_aim aim, const service_bound *a,
+                           const service_bound *b)
+{
+    int order = order_of(number_of(aim, a), number_of(aim, b));
+    if (order == 0)
+        order = order_of(-a->tokens_per_s_per_chip, -b->tokens_per_s_per_chip);
+    if (order == 0)
+        order = order_of(a->e2e_s, b->e2e_s);
+    return order;
 }
 
 /* Any order will do that is one. */
@@ -378,16 +243,13 @@ static int compare_pools(const ridge_service_pool *a, const ridge_service_pool *
     return 0;
 }
 
-/* Of equal latencies the cheaper, otherwise the faster; then the simpler. */
+/* Of equal numbers the simpler. */
 static int compare(ridge_service_aim aim, const ridge_service_price *a,
                    const ridge_service_price *b)
 {
-    int order = order_of(number_of(aim, a), number_of(aim, b));
-    if (order == 0)
-        order = order_of(-a->tokens_per_s_per_chip, -b->tokens_per_s_per_chip);
-    if (order == 0)
-        order =
-            order_of(a->latency_s[RIDGE_SERVICE_E2E], b->latency_s[RIDGE_SERVICE_E2E]);
+    const service_bound left = numbers_of(a);
+    const service_bound right = numbers_of(b);
+    int order = compare_numbers(aim, &left, &right);
     if (order == 0)
         order = a->choice.n_pools - b->choice.n_pools;
     if (order == 0)
@@ -401,6 +263,19 @@ bool ridge_service_is_better(ridge_service_aim aim, const ridge_service_price *a
                              const ridge_service_price *b)
 {
     return compare(aim, a, b) < 0;
+}
+
+/* Whether a bound could come before a price: of equal ones the rest decides. */
+static bool bound_beats(ridge_service_aim aim, const service_bound *bound,
+                        const ridge_service_price *price)
+{
+    const service_bound numbers = numbers_of(price);
+    return compare_numbers(aim, bound, &numbers) <= 0;
+}
+
+bool service_ranking_wants(const service_ranking *r, const service_bound *bound)
+{
+    return r->n < r->top || bound_beats(r->aim, bound, &r->prices[r->n - 1]);
 }
 
 void service_ranking_insert(service_ranking *r, const ridge_service_price *price)
@@ -447,26 +322,31 @@ static int worst_of(const service_variety *v)
 }
 
 bool service_variety_wants(const service_variety *v, ridge_service_mode mode,
-                           const ridge_serving_layout *last,
-                           const ridge_service_price *price)
+                           const ridge_serving_layout *last, const service_bound *bound)
 {
-    const int at = place_in(v, mode, last);
     if (v->top == 0)
         return false;
-    if (at == v->n && v->n < v->top)
-        return true;
-    return ridge_service_is_better(v->aim, price,
-                                   &v->prices[at < v->n ? at : worst_of(v)]);
+    if (v->n == v->top && !bound_beats(v->aim, bound, &v->prices[v->worst]))
+        return false;
+    const int at = place_in(v, mode, last);
+    return at == v->n || bound_beats(v->aim, bound, &v->prices[at]);
 }
 
 void service_variety_insert(service_variety *v, const ridge_service_price *price)
 {
     const ridge_service_choice *c = &price->choice;
     const ridge_serving_layout *last = &c->pools[c->n_pools - 1].layout;
-    if (!service_variety_wants(v, c->mode, last, price))
+    if (v->top == 0)
         return;
     int at = place_in(v, c->mode, last);
-    if (at == v->n)
-        at = v->n < v->top ? v->n++ : worst_of(v);
+    if (at == v->n && v->n < v->top) {
+        v->n++;
+    } else {
+        if (at == v->n)
+            at = v->worst;
+        if (!ridge_service_is_better(v->aim, price, &v->prices[at]))
+            return;
+    }
     v->prices[at] = *price;
+    v->worst = worst_of(v);
 }

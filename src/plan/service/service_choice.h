@@ -8,7 +8,9 @@
 /** A pool of servers of one layout at one batch, for deployments of two pools. */
 typedef struct service_option {
     int format; /* caches are sent between layouts of the same alone */
-    ridge_serving_layout layout;
+    /* But for the next two. Borrowed: a search keeps tens of thousands of options */
+    const ridge_serving_layout *layout;
+    int64_t budget_tokens, sequences;
     int64_t chips;
     double batch;
     double requests_per_s;          /* most of one server */
@@ -29,9 +31,17 @@ typedef struct service_options {
     service_option *of;
 } service_options;
 
-/** A deployment of the fronts. */
+/** A pool of a deployment in few bytes. */
+typedef struct service_seat {
+    const ridge_serving_layout *layout; /* but for the next two; outlives the search */
+    int64_t budget_tokens, sequences, servers;
+    double batch;
+} service_seat;
+
+/** A deployment of the fronts, which are kept by rising latency. */
 typedef struct service_point {
-    ridge_service_choice choice;
+    int n_pools; /* 1: aggregated; 2: prefill and decode */
+    service_seat pools[2];
     double tpot_s, e2e_s, tokens_per_s_per_chip;
     int order; /* of the search: settles ties */
 } service_point;
@@ -46,8 +56,24 @@ typedef struct service_points {
 bool service_options_add(ridge_arena *arena, service_options *set,
                          const service_option *option);
 
-/** The most requests a second and chip first. */
-void service_options_sort(service_options *set);
+/** Options by the chips of their servers and their format. */
+typedef struct service_shelves {
+    int n, cap;
+    service_options *of; /* none is empty */
+} service_shelves;
+
+/** Add each of a set's options as service_options_add() does. @return false: no memory
+ */
+bool service_shelves_add(ridge_arena *arena, service_shelves *shelves,
+                         const service_options *options);
+
+/** All options of a format, the most requests a second and chip first.
+ * @return false: no memory */
+bool service_shelves_of(ridge_arena *arena, const service_shelves *shelves, int format,
+                        service_options *out);
+
+/** The deployment of a point. */
+ridge_service_choice service_point_choice(const service_point *point);
 
 /** Whether a front has a point that is no slower and gives no less. */
 bool service_points_have(const service_points *set, double tpot_s, double e2e_s,
@@ -100,16 +126,26 @@ void service_ranking_insert(service_ranking *ranking, const ridge_service_price 
 /** The best deployment of each layout of the last pool, of the best few of those. */
 typedef struct service_variety {
     int n, top;
+    int worst; /* place of the one that is left first */
     ridge_service_aim aim;
     ridge_service_price *prices; /* in no order */
 } service_variety;
 
 void service_variety_insert(service_variety *variety, const ridge_service_price *price);
 
-/** Whether a deployment whose last pool is @p last could take a place at @p price. */
+/** What a deployment that is not priced could at best be. */
+typedef struct service_bound {
+    double e2e_s, tpot_s, tokens_per_s_per_chip, usd_per_million_tokens, paid_chips;
+    double joules_per_token; /* 0: not known */
+} service_bound;
+
+/** Whether such a one could take a place in a ranking. */
+bool service_ranking_wants(const service_ranking *ranking, const service_bound *bound);
+
+/** Whether one whose last pool is @p last could take a place. */
 bool service_variety_wants(const service_variety *variety, ridge_service_mode mode,
                            const ridge_serving_layout *last,
-                           const ridge_service_price *price);
+                           const service_bound *bound);
 
 /** Whether two deployments differ in batches, budgets and servers alone. */
 bool service_choice_is_alike(const ridge_service_choice *a,

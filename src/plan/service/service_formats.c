@@ -21,10 +21,19 @@ static bool is_integer(ridge_dtype d)
     return d == RIDGE_DTYPE_INT8 || d == RIDGE_DTYPE_INT4;
 }
 
+/* Of 8 bits: integers that are as wide as floats with which the chip is as quick say
+ * nothing that these do not. */
+static bool is_beaten(const ridge_chip *chip, ridge_dtype d)
+{
+    return d == RIDGE_DTYPE_INT8 && chip->has_peak[RIDGE_DTYPE_FP8] &&
+           ridge_chip_peak(chip, RIDGE_DTYPE_FP8, NULL) >=
+               ridge_chip_peak(chip, RIDGE_DTYPE_INT8, NULL);
+}
+
 /* Integers can be had in memory everywhere; floats where the chip computes in them. */
 static bool is_common(const ridge_chip *chip, ridge_dtype d, bool is_cache)
 {
-    if (is_cache && ridge_dtype_bytes(d) < 1)
+    if ((is_cache && ridge_dtype_bytes(d) < 1) || is_beaten(chip, d))
         return false;
     return ridge_dtype_bytes(d) >= 2 || is_integer(d) || chip->has_peak[d];
 }

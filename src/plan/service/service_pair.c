@@ -38,7 +38,8 @@ ridge_service_fit service_pair_option(const service_server *s, double batch,
     steady_shape shape;
     steady_times t;
     const bool is_decode = s->steady.role == RIDGE_SERVICE_ROLE_DECODE;
-    *out = (service_option){.layout = s->layout,
+    *out = (service_option){.layout = &s->layout,
+                            .budget_tokens = s->layout.budget_tokens,
                             .chips = ridge_serving_layout_chips(&s->layout),
                             .batch = batch};
     set_transfer(s, out);
@@ -51,7 +52,7 @@ ridge_service_fit service_pair_option(const service_server *s, double batch,
     const double prefilling = is_decode ? 0 : shape.prompts;
     if (!service_server_holds(s, held, prefilling, &out->cache_use))
         return RIDGE_SERVICE_FIT_CACHE;
-    out->layout.sequences = service_server_sequences(s, held, prefilling);
+    out->sequences = service_server_sequences(s, held, prefilling);
     out->requests_per_s = t.requests_per_s;
     out->latency_s = is_decode ? t.decode_s : t.prefill_s;
     out->tpot_s = t.tpot_s;
@@ -89,7 +90,7 @@ static double lighter(const pair *t, double use)
  * and one of its own where that server makes it. */
 static double joining_s(const pair *t, double tpot_s)
 {
-    const ridge_draft *d = &t->d->layout.draft;
+    const ridge_draft *d = &t->d->layout->draft;
     const bool is_drafted = d->kind != RIDGE_DRAFT_NONE && d->depth > 0;
     const double yield = is_drafted ? steady_yield(d->accept, d->depth) : 1;
     return (t->r->engine->decodes_first ? 1.5 : 0.5) * tpot_s * yield;
@@ -190,6 +191,15 @@ static ridge_service_fit set_rate(const pair *t, ridge_service_price *out)
     return RIDGE_SERVICE_FIT_OK;
 }
 
+static ridge_service_pool pool_of(const service_option *o, ridge_service_role role,
+                                  int64_t servers)
+{
+    ridge_service_pool pool = {role, *o->layout, servers, o->batch};
+    pool.layout.budget_tokens = o->budget_tokens;
+    pool.layout.sequences = o->sequences;
+    return pool;
+}
+
 void service_pair_score(const ridge_service_request *r, const service_option *p,
                         const service_option *d, int64_t n_prefill, int64_t n_decode,
                         ridge_service_price *out)
@@ -203,10 +213,8 @@ void service_pair_score(const ridge_service_request *r, const service_option *p,
                     .is_open = service_score_is_open(r)};
     *out = (ridge_service_price){
         .choice = {.mode = RIDGE_SERVICE_MODE_DISAGGREGATED, .n_pools = 2}};
-    out->choice.pools[0] = (ridge_service_pool){RIDGE_SERVICE_ROLE_PREFILL, p->layout,
-                                                n_prefill, p->batch};
-    out->choice.pools[1] =
-        (ridge_service_pool){RIDGE_SERVICE_ROLE_DECODE, d->layout, n_decode, d->batch};
+    out->choice.pools[0] = pool_of(p, RIDGE_SERVICE_ROLE_PREFILL, n_prefill);
+    out->choice.pools[1] = pool_of(d, RIDGE_SERVICE_ROLE_DECODE, n_decode);
     out->cache_use = d->cache_use;
     out->iteration_s = d->tpot_s;
     out->yield = 1;
@@ -217,10 +225,18 @@ void service_pair_score(const ridge_service_request *r, const service_option *p,
 
 /* ---- all pairs ------------------------------------------------------------------- */
 
-static bool add_points(service_pair_search *s, const ridge_service_price *price)
+static service_seat seat_of(const service_option *o, int64_t servers)
 {
+    return (service_seat){o->layout, o->budget_tokens, o->sequences, servers, o->batch};
+}
+
+static bool add_points(service_pair_search *s, const service_option *p,
+                       const service_option *d, const ridge_service_price *price)
+{
+    const ridge_service_pool *pools = price->choice.pools;
     const service_point point = {
-        .choice = price->choice,
+        .n_pools = 2,
+        .pools = {seat_of(p, pools[0].servers), seat_of(d, pools[1].servers)},
         .tpot_s = price->latency_s[RIDGE_SERVICE_TPOT],
         .e2e_s = price->latency_s[RIDGE_SERVICE_E2E],
         .tokens_per_s_per_chip = price->tokens_per_s_per_chip,
@@ -249,7 +265,7 @@ static bool try_pair(service_pair_search *s, const service_option *p,
         return true;
     if (s->request->requests_per_s > 0)
         service_pair_score(s->whole, p, d, n_p, n_d, &price);
-    return price.requests_per_s <= 0 || add_points(s, &price);
+    return price.requests_per_s <= 0 || add_points(s, p, d, &price);
 }
 
 /* Decode servers beside n_p that prefill: all there is room for, or by the rate. */
@@ -278,30 +294,26 @@ static bool is_settled(const ridge_service_request *r, const ridge_service_price
 
 /* What a pair could at best be: as many servers of each as keep the other busy, parts
  * of servers among them, no waiting, and the decode pool's lightest batch. */
-static ridge_service_price best_case(const ridge_service_request *r,
-                                     const service_option *p, const service_option *d)
+static service_bound best_case(const ridge_service_request *r, const service_option *p,
+                               const service_option *d)
 {
-    const double chips = (double)r->slice->chips;
     const double chips_a_rate =
         (double)p->chips / p->requests_per_s + (double)d->chips / d->requests_per_s;
     const bool is_lighter = d->before_per_s > 0 && d->before_tpot_s < d->tpot_s;
     const double decode_s = is_lighter ? d->before_latency_s : d->latency_s;
-    ridge_service_price best = {
-        .choice = {.mode = RIDGE_SERVICE_MODE_DISAGGREGATED, .n_pools = 2},
-        .paid_chips = chips};
-    best.requests_per_s = chips / chips_a_rate;
+    double requests_per_s = (double)r->slice->chips / chips_a_rate;
+    service_bound best = {.paid_chips = (double)r->slice->chips};
     if (r->requests_per_s > 0) {
-        best.requests_per_s = r->requests_per_s;
+        requests_per_s = r->requests_per_s;
         best.paid_chips =
             fmax((double)(p->chips + d->chips), r->requests_per_s * chips_a_rate);
     }
-    best.latency_s[RIDGE_SERVICE_TPOT] = is_lighter ? d->before_tpot_s : d->tpot_s;
-    best.latency_s[RIDGE_SERVICE_E2E] =
-        r->engine->request_s + p->latency_s + transfer_s(p, d) + decode_s;
-    best.tokens_per_s = best.requests_per_s * r->work.output_tokens;
-    best.tokens_per_s_per_chip = best.tokens_per_s / best.paid_chips;
-    best.usd_per_million_tokens = r->usd_per_chip_hour * best.paid_chips /
-                                  (RIDGE_HOUR_S * best.tokens_per_s) * 1e6;
+    best.tpot_s = is_lighter ? d->before_tpot_s : d->tpot_s;
+    best.e2e_s = r->engine->request_s + p->latency_s + transfer_s(p, d) + decode_s;
+    const double tokens_per_s = requests_per_s * r->work.output_tokens;
+    best.tokens_per_s_per_chip = tokens_per_s / best.paid_chips;
+    best.usd_per_million_tokens =
+        r->usd_per_chip_hour * best.paid_chips / (RIDGE_HOUR_S * tokens_per_s) * 1e6;
     return best;
 }
 
@@ -310,24 +322,20 @@ static bool is_beaten_on_fronts(const service_pair_search *s, const service_opti
 {
     if (s->request->is_plain)
         return true;
-    const ridge_service_price best = best_case(s->whole, p, d);
-    const double tpot_s = best.latency_s[RIDGE_SERVICE_TPOT];
-    const double e2e_s = best.latency_s[RIDGE_SERVICE_E2E];
+    const service_bound best = best_case(s->whole, p, d);
     const double rate = best.tokens_per_s_per_chip;
-    return service_points_have(s->speed_front, tpot_s, e2e_s, rate, false) &&
-           service_points_have(s->cost_front, tpot_s, e2e_s, rate, true);
+    return service_points_have(s->speed_front, best.tpot_s, best.e2e_s, rate, false) &&
+           service_points_have(s->cost_front, best.tpot_s, best.e2e_s, rate, true);
 }
 
 /* Neither the ranking nor the fronts could change: the bound decides. */
 static bool is_hopeless(const service_pair_search *s, const service_option *p,
                         const service_option *d)
 {
-    const service_ranking *r = s->ranking;
-    if (r->n < r->top)
-        return false;
-    const ridge_service_price best = best_case(s->request, p, d);
-    return !ridge_service_is_better(r->aim, &best, &r->prices[r->n - 1]) &&
-           !service_variety_wants(s->variety, best.choice.mode, &d->layout, &best) &&
+    const service_bound best = best_case(s->request, p, d);
+    return !service_ranking_wants(s->ranking, &best) &&
+           !service_variety_wants(s->variety, RIDGE_SERVICE_MODE_DISAGGREGATED,
+                                  d->layout, &best) &&
            is_beaten_on_fronts(s, p, d);
 }
 
@@ -357,19 +365,29 @@ static bool run_pair(service_pair_search *s, const service_option *p,
     return true;
 }
 
-ridge_status service_pair_run(service_pair_search *s)
+static ridge_status run_format(service_pair_search *s, int format)
 {
-    service_options_sort(s->prefill);
-    service_options_sort(s->decode);
-    for (int i = 0; i < s->prefill->n; i++) {
-        const service_option *p = &s->prefill->of[i];
-        for (int k = 0; k < s->decode->n; k++) {
-            const service_option *d = &s->decode->of[k];
-            if (p->format == d->format && !run_pair(s, p, d))
+    ridge_arena *arena = ridge_ctx_arena(s->cx);
+    service_options prefill, decode;
+    if (!service_shelves_of(arena, s->prefill, format, &prefill) ||
+        !service_shelves_of(arena, s->decode, format, &decode))
+        return ridge_fail_nomem(s->cx);
+    for (int i = 0; i < prefill.n; i++) {
+        for (int k = 0; k < decode.n; k++) {
+            if (!run_pair(s, &prefill.of[i], &decode.of[k]))
                 return ridge_fail_nomem(s->cx);
         }
+        s->show(s->payload,
+                (format + (double)i / prefill.n) / s->request->knobs.n_formats);
         if (ridge_ctx_is_cancelled(s->cx))
             return ridge_fail(s->cx, RIDGE_E_CANCELLED, "cancelled during the search");
     }
+    return RIDGE_OK;
+}
+
+ridge_status service_pair_run(service_pair_search *s)
+{
+    for (int format = 0; format < s->request->knobs.n_formats; format++)
+        RIDGE_TRY(run_format(s, format));
     return RIDGE_OK;
 }

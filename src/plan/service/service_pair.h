@@ -5,7 +5,8 @@
 
 #include "service_choice.h"
 
-/** What one server does in its pool at a batch, from its times.
+/** What one server does in its pool at a batch, from its times. The option borrows the
+ * server's layout.
  * @return RIDGE_SERVICE_FIT_OK, or why not */
 ridge_service_fit service_pair_option(const service_server *s, double batch,
                                       service_option *out);
@@ -21,12 +22,13 @@ typedef struct service_pair_search {
     ridge_ctx *cx;
     const ridge_service_request *request;
     const ridge_service_request *whole; /* the same without a rate: for the fronts */
-    service_options *prefill, *decode;  /* are put in order */
+    const service_shelves *prefill, *decode;
     service_ranking *ranking;
     service_variety *variety;
     service_points *speed_front, *cost_front;
     service_tally *tally;
     void (*near)(void *payload, const ridge_service_price *price);
+    void (*show)(void *payload, double share); /* of what is done */
     void *payload;
     int64_t covered, priced;
 } service_pair_search;

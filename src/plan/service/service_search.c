@@ -10,7 +10,7 @@
 #include "service_energy.h"
 #include "service_finish.h"
 
-#include <math.h>
+#include <stdlib.h>
 
 /* More than asked are priced again: tables may order near ties otherwise. By energy
  * tables cannot rank, as they know no watts: all that could be best are priced. */
@@ -25,6 +25,9 @@ typedef struct search {
     service_source_open *open;
     service_space space;
     service_found *found; /* [space.n] */
+    int n_tasks;
+    int *order;     /* [space.n], layouts as tasks take them */
+    int *task_ends; /* [n_tasks], behind the last of each in order */
     int workers;
     ridge_ctx **contexts; /* [workers] */
     service_desk *desks;  /* [workers], open once their ctx is not NULL */
@@ -32,7 +35,7 @@ typedef struct search {
     service_ranking ranking;
     service_variety variety;
     service_points speed_front, cost_front;
-    service_options prefill, decode;
+    service_shelves prefill, decode;
     service_nearest nearest;
     service_tally tally;
     ridge_service_result *result;
@@ -53,17 +56,87 @@ static ridge_status open_desk(search *s, int worker)
     return s->opened[worker];
 }
 
+static void show(const search *s, double done, double all, const char *what)
+{
+    if (s->request->progress != NULL)
+        ridge_progress_show(s->request->progress, done / all, what);
+}
+
+static void run_layout(search *s, int layout, int worker)
+{
+    service_found *found = &s->found[layout];
+    found->status = open_desk(s, worker);
+    if (found->status == RIDGE_OK)
+        service_task_run(&s->desks[worker], &s->space.layouts[layout], found);
+}
+
+/* Layouts whose prices have most in common, by the worker that knows them. */
 static void run_task(void *payload, int64_t item, int worker)
 {
     search *s = payload;
-    service_found *found = &s->found[item];
-    found->status = open_desk(s, worker);
-    if (found->status != RIDGE_OK)
-        return;
-    service_task_run(&s->desks[worker], &s->space.layouts[item], found);
-    if (worker == 0 && s->request->progress != NULL)
-        ridge_progress_show(s->request->progress, (double)item / (double)s->space.n,
-                            "searching layouts");
+    const int end = s->task_ends[item];
+    for (int i = item > 0 ? s->task_ends[item - 1] : 0; i < end; i++) {
+        if (ridge_ctx_is_cancelled(s->cx))
+            return;
+        if (worker == 0)
+            show(s, i, s->space.n, "searching layouts");
+        run_layout(s, s->order[i], worker);
+    }
+}
+
+/* Many tasks a worker, so that none has to wait long for another's last one. */
+enum { TASKS_A_WORKER = 12 };
+
+/* A layout by what prices are shared over. */
+typedef struct kin {
+    int format, layout;
+    int64_t tp;
+} kin;
+
+static int by_kin(const void *left, const void *right)
+{
+    const kin *a = left;
+    const kin *b = right;
+    if (a->format != b->format)
+        return a->format - b->format;
+    if (a->tp != b->tp)
+        return a->tp < b->tp ? -1 : 1;
+    return a->layout - b->layout;
+}
+
+/* Cut layouts into tasks, each of one format and tp. */
+static void cut_tasks(search *s, const kin *kins)
+{
+    const int n = s->space.n;
+    const int most = n / (s->workers * TASKS_A_WORKER) + 1;
+    int start = 0;
+    for (int i = 0; i < n; i++) {
+        s->order[i] = kins[i].layout;
+        const bool is_last = i + 1 == n || kins[i + 1].format != kins[i].format ||
+                             kins[i + 1].tp != kins[i].tp;
+        if (is_last || i + 1 - start == most) {
+            start = i + 1;
+            s->task_ends[s->n_tasks++] = start;
+        }
+    }
+}
+
+static ridge_status list_tasks(search *s)
+{
+    ridge_arena *arena = ridge_ctx_arena(s->cx);
+    const size_t n = (size_t)s->space.n;
+    kin *kins = ridge_new(arena, kin, n + 1);
+    s->order = ridge_new(arena, int, n + 1);
+    s->task_ends = ridge_new(arena, int, n + 1);
+    if (kins == NULL || s->order == NULL || s->task_ends == NULL)
+        return ridge_fail_nomem(s->cx);
+    for (int i = 0; i < s->space.n; i++) {
+        const service_layout *l = &s->space.layouts[i];
+        kins[i] = (kin){l->format, i, l->layout.tp};
+    }
+    qsort(kins, n, sizeof *kins, by_kin);
+    cut_tasks(s, kins);
+    return RIDGE_OK;
 }
 
 static ridge_status open_workers(search *s)
@@ -98,7 +171,7 @@ static void close_workers(search *s)
 
 static ridge_status run_tasks(search *s)
 {
-    RIDGE_TRY(ridge_parallel(s->cx, s->workers, s->space.n, run_task, s));
+    RIDGE_TRY(ridge_parallel(s->cx, s->workers, s->n_tasks, run_task, s));
     if (ridge_ctx_is_cancelled(s->cx))
         return ridge_fail(s->cx, RIDGE_E_CANCELLED, "cancelled during the search");
     for (int i = 0; i < s->space.n; i++) {
@@ -130,15 +203,6 @@ static bool merge_fronts(search *s, const service_found *f)
     return true;
 }
 
-static bool merge_options(search *s, const service_options *from, service_options *to)
-{
-    for (int i = 0; i < from->n; i++) {
-        if (!service_options_add(ridge_ctx_arena(s->cx), to, &from->of[i]))
-            return false;
-    }
-    return true;
-}
-
 /* Words of a worker's fault outlive it. */
 static bool merge_refusal(search *s, int item)
 {
@@ -158,6 +222,7 @@ static bool merge_refusal(search *s, int item)
 
 static ridge_status merge(search *s)
 {
+    ridge_arena *arena = ridge_ctx_arena(s->cx);
     for (int i = 0; i < s->space.n; i++) {
         const service_found *f = &s->found[i];
         s->result->covered += f->covered;
@@ -168,8 +233,9 @@ static ridge_status merge(search *s)
             service_variety_insert(&s->variety, &f->best);
         }
         service_nearest_merge(s->request, &s->nearest, &f->nearest);
-        if (!merge_fronts(s, f) || !merge_options(s, &f->prefill, &s->prefill) ||
-            !merge_options(s, &f->decode, &s->decode) || !merge_refusal(s, i))
+        if (!merge_fronts(s, f) ||
+            !service_shelves_add(arena, &s->prefill, &f->prefill) ||
+            !service_shelves_add(arena, &s->decode, &f->decode) || !merge_refusal(s, i))
             return ridge_fail_nomem(s->cx);
     }
     return RIDGE_OK;
@@ -179,6 +245,11 @@ static void take_near(void *payload, const ridge_service_price *price)
 {
     search *s = payload;
     service_nearest_add(s->request, &s->nearest, price);
+}
+
+static void show_pairs(void *payload, double share)
+{
+    show(payload, share, 1, "pairing servers");
 }
 
 static ridge_status run_pairs(search *s)
@@ -196,6 +267,7 @@ static ridge_status run_pairs(search *s)
                                  .cost_front = &s->cost_front,
                                  .tally = &s->tally,
                                  .near = take_near,
+                                 .show = show_pairs,
                                  .payload = s};
     RIDGE_TRY(service_pair_run(&pairs));
     s->result->covered += pairs.covered;
@@ -294,8 +366,8 @@ static ridge_status finish_front(search *s, const service_source *source,
         return ridge_fail_nomem(s->cx);
     for (int i = 0; i < points->n; i++) {
         ridge_service_price p;
-        RIDGE_TRY(
-            service_finish_price(s->cx, source, &whole, &points->of[i].choice, &p));
+        const ridge_service_choice choice = service_point_choice(&points->of[i]);
+        RIDGE_TRY(service_finish_price(s->cx, source, &whole, &choice, &p));
         const double slow =
             p.latency_s[is_cost ? RIDGE_SERVICE_E2E : RIDGE_SERVICE_TPOT];
         const bool is_first = *n == 0;
@@ -392,6 +464,7 @@ static ridge_status search_all(search *s)
     RIDGE_TRY(service_space_build(s->cx, s->request, &s->space));
     RIDGE_TRY(service_conflicts_room(s->cx, s->request, &s->space));
     RIDGE_TRY(open_workers(s));
+    RIDGE_TRY(list_tasks(s));
     RIDGE_TRY(run_tasks(s));
     RIDGE_TRY(merge(s));
     RIDGE_TRY(run_pairs(s));

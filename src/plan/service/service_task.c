@@ -29,10 +29,14 @@ static bool fail(task *t, ridge_status st)
 
 static bool add_point(task *t, const ridge_service_price *p)
 {
-    const service_point point = {.choice = p->choice,
-                                 .tpot_s = p->latency_s[RIDGE_SERVICE_TPOT],
-                                 .e2e_s = p->latency_s[RIDGE_SERVICE_E2E],
-                                 .tokens_per_s_per_chip = p->tokens_per_s_per_chip};
+    const ridge_service_pool *pool = &p->choice.pools[0];
+    const service_point point = {
+        .n_pools = 1,
+        .pools = {{&t->of->layout, pool->layout.budget_tokens, pool->layout.sequences,
+                   pool->servers, pool->batch}},
+        .tpot_s = p->latency_s[RIDGE_SERVICE_TPOT],
+        .e2e_s = p->latency_s[RIDGE_SERVICE_E2E],
+        .tokens_per_s_per_chip = p->tokens_per_s_per_chip};
     ridge_arena *arena = ridge_ctx_arena(t->desk->cx);
     if (!service_points_add(arena, &t->found->speed_front, &point, false) ||
         !service_points_add(arena, &t->found->cost_front, &point, true))
@@ -192,6 +196,7 @@ static bool run_pool(task *t, ridge_service_role role, double budget_before)
             return true;
         }
         t->is_any = true;
+        option.layout = &t->of->layout; /* the server's is of this budget alone */
         option.format = t->of->format;
         option.before_per_s = is_decode ? before.requests_per_s : 0;
         option.before_latency_s = before.latency_s;

@@ -37,15 +37,37 @@ double serving_verified_rows(const ridge_draft *draft)
     return draft->kind == RIDGE_DRAFT_NONE ? 1 : 1 + (double)draft->nodes;
 }
 
-/* All formats of a layout in one word. */
-static int64_t formats_key(const ridge_serving_formats *f)
+static int64_t key_of(int64_t first, const ridge_dtype *of, size_t n)
 {
-    const ridge_dtype of[] = {f->weight,     f->expert, f->compute,  f->expert_compute,
-                              f->activation, f->cache,  f->attention};
-    int64_t key = f->group;
-    for (size_t i = 0; i < RIDGE_COUNT_OF(of); i++)
+    int64_t key = first;
+    for (size_t i = 0; i < n; i++)
         key = key << 4 | (int64_t)of[i];
     return key;
+}
+
+/* All formats of a layout but those of its cache and of scores, in one word: what rows
+ * cost is the same with any of these. */
+static int64_t formats_key(const ridge_serving_formats *f)
+{
+    const ridge_dtype of[] = {f->weight, f->expert, f->compute, f->expert_compute,
+                              f->activation};
+    return key_of(f->group, of, RIDGE_COUNT_OF(of));
+}
+
+static bool has_maps(const serving_cut *cut)
+{
+    for (int i = 0; i < cut->n_mixers; i++) {
+        if (cut->mixers[i].n_absorb > 0 || cut->mixers[i].n_expand > 0)
+            return true;
+    }
+    return false;
+}
+
+/* Those that scores depend on: of weights where latents are mapped. */
+static int64_t scores_key(const serving_cut *cut, const ridge_serving_formats *f)
+{
+    const ridge_dtype of[] = {f->cache, f->attention, f->activation};
+    return key_of(has_maps(cut) ? formats_key(f) : 0, of, RIDGE_COUNT_OF(of));
 }
 
 ridge_status serving_bench_open(ridge_serving_desk *desk,
@@ -66,6 +88,7 @@ ridge_status serving_bench_open(ridge_serving_desk *desk,
                        .row_ways = layout->is_weight_gathered ? (double)layout->tp : 1,
                        .token_ways = 1};
     RIDGE_TRY(serving_cut_find(desk, tp, &b.cut));
+    b.scores_key = scores_key(b.cut, &layout->formats);
     b.expert_width = (double)(layout->tp * layout->attention_dp / layout->ep);
     const int64_t kv_ways = layout->is_weight_gathered ? layout->tp : b.cut->kv_ways;
     if (!serving_groups_place(desk->about.slice, layout, kv_ways, &b.groups))

@@ -24,7 +24,8 @@ typedef struct serving_bench {
     const ridge_serving_layout *layout;
     const serving_cut *cut; /* that of one chip where weights are gathered */
     serving_format_set formats;
-    int64_t formats_key;
+    int64_t formats_key; /* what rows depend on, of formats */
+    int64_t scores_key;  /* what scores depend on */
     serving_groups groups;
     double verified;     /* rows of a decoding sequence */
     double ranks;        /* attention_dp */

@@ -103,6 +103,14 @@ typedef struct serving_planes {
     ridge_plane_table decode, prefill;
 } serving_planes;
 
+/** Copies of hot experts, and what they depend on. */
+typedef struct serving_places {
+    const ridge_ffn *ffn;
+    int64_t ways, redundant;
+    ridge_expert_places of;
+    struct serving_places *next;
+} serving_places;
+
 struct ridge_serving_desk {
     ridge_ctx *cx;
     ridge_serving_case about;
@@ -118,6 +126,9 @@ struct ridge_serving_desk {
     serving_memo memo;
     int n_planes, cap_planes;
     serving_planes *planes;
+    int n_curves, cap_curves;
+    ridge_curve_table *curves; /* the memo knows of which layouts */
+    serving_places *places;
     ridge_serving_desk *draft; /* of a drafting model; NULL until it is wanted */
 };
 

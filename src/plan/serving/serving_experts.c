@@ -72,11 +72,35 @@ static double rate_share(const serving_bench *b, double rows)
            serving_rate_share((loaded > 0 ? loaded : 1) * (own > 0 ? own : 1), rows);
 }
 
+/* Found once for all rows. @return NULL: no copies, or no memory to keep them */
+static const ridge_expert_places *
+places_of(const serving_bench *b, const ridge_ffn *ffn, const ridge_experts *op)
+{
+    const ridge_serving_layout *l = b->layout;
+    ridge_serving_desk *desk = b->desk;
+    if (l->redundant_experts <= 0)
+        return NULL;
+    for (const serving_places *p = desk->places; p != NULL; p = p->next) {
+        if (p->ffn == ffn && p->ways == l->ep && p->redundant == l->redundant_experts)
+            return &p->of;
+    }
+    serving_places *made = ridge_new(ridge_ctx_arena(desk->cx), serving_places, 1);
+    if (made == NULL)
+        return NULL;
+    made->ffn = ffn;
+    made->ways = l->ep;
+    made->redundant = l->redundant_experts;
+    made->next = desk->places;
+    ridge_expert_places_find(op, &made->of);
+    desk->places = made;
+    return &made->of;
+}
+
 ridge_op_cost serving_experts_cost(const serving_bench *b, const ridge_ffn *ffn,
                                    double rows)
 {
     const serving_format *f = &b->formats.of[RIDGE_QUANT_EXPERTS];
-    const ridge_experts op = {
+    ridge_experts op = {
         .tokens = rows,
         .experts_per_token = (double)ffn->experts_per_token,
         .experts = (double)ffn->experts,
@@ -94,6 +118,7 @@ ridge_op_cost serving_experts_cost(const serving_bench *b, const ridge_ffn *ffn,
         .waits_for_fullest = true,
         .rate_share = rate_share(b, rows),
     };
+    op.places = places_of(b, ffn, &op);
     return ridge_experts_cost(b->desk->chip, &op);
 }
 

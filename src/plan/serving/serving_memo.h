@@ -4,14 +4,15 @@
 
 #include "ridge/base.h"
 
-enum { SERVING_KEY_WORDS = 6, SERVING_VALUES = 8 };
+enum { SERVING_KEY_WORDS = 6, SERVING_VALUES = 4 };
 
 /** Kinds of prices begin at these numbers, a hundred for each file. */
 enum {
     SERVING_KEY_ROWS = 100,
     SERVING_KEY_EXPERTS = 200,
     SERVING_KEY_FAULT = 300,
-    SERVING_KEY_SCORES = 400
+    SERVING_KEY_SCORES = 400,
+    SERVING_KEY_CURVES = 500
 };
 
 /** What a price is of: a kind, and numbers. */
@@ -27,9 +28,7 @@ typedef struct serving_price {
 /** Open addressing; grows in the arena. */
 typedef struct serving_memo {
     size_t n, cap;
-    serving_key *keys;
-    serving_price *prices;
-    bool *is_used;
+    struct serving_entry *entries;
 } serving_memo;
 
 /** @return the price, or NULL */

@@ -1,14 +1,9 @@
-/*
- * Prices as tables. Knots start at powers of two and at the ends, and are added between
- * two where a straight line misses the price there: where tiles and waves step.
- */
-#include "serving_speed.h"
+/* Prices as tables, made once for all layouts that share them. */
+#include "serving_knots.h"
+#include "serving_weights.h"
 
 #include <math.h>
 #include <string.h>
-
-/* A line between two knots may miss the price in the middle by this share. */
-static const double MISS_MOST = 0.004;
 
 /* Halvings between two powers of two: of rows, whose tiles step, and of contexts. */
 enum { ROW_DEPTH = 7, CONTEXT_DEPTH = 4 };
@@ -19,85 +14,10 @@ enum { KEY_SEQUENCES = 5 };
 /* Where planes are looked at beside their far ends. */
 enum { FEW_ROWS = 64 };
 
-/* ---- knots ------------------------------------------------------------------------
- */
-
-typedef double knot_fn(const void *payload, double x);
-
-/* Knots of a function under way. */
-typedef struct knots {
-    const void *payload;
-    knot_fn *f;
-    int depth; /* halvings between two powers of two */
-    int n;
-    double x[SERVING_KNOT_MOST], y[SERVING_KNOT_MOST];
-} knots;
-
-static void knot_add(knots *k, double x, double y)
-{
-    if (k->n == SERVING_KNOT_MOST || (k->n > 0 && k->x[k->n - 1] >= x))
-        return;
-    k->x[k->n] = x;
-    k->y[k->n++] = y;
-}
-
-/* A price at a number of rows. */
-typedef struct spot {
-    double x, y;
-} spot;
-
-static spot spot_at(const knots *k, double x)
-{
-    return (spot){x, k->f(k->payload, x)};
-}
-
-static bool is_off(const spot *a, const spot *b, const spot *at)
-{
-    const double line = a->y + (b->y - a->y) * (at->x - a->x) / (b->x - a->x);
-    return fabs(at->y - line) > MISS_MOST * at->y;
-}
-
-/* Knots that are kept for the ends of what is under way and for the powers of two to
- * come: without the last one a table would go on as its last step does. */
-enum { KNOTS_KEPT = 96 };
-
-/* Knots inside (a, b], whole numbers. Tiles step behind round numbers: the middle and
- * the number after it are looked at together. Depth bounds the walk. */
-static void between(knots *k, spot a, spot b, int depth)
-{
-    const double middle = floor((a.x + b.x) / 2);
-    if (k->n > SERVING_KNOT_MOST - KNOTS_KEPT)
-        depth = 0;
-    if (b.x - a.x > 2 && depth > 0) {
-        const spot left = spot_at(k, middle), right = spot_at(k, middle + 1);
-        if (is_off(&a, &b, &left) || is_off(&a, &b, &right)) {
-            between(k, a, left, depth - 1);
-            knot_add(k, right.x, right.y);
-            between(k, right, b, depth - 1);
-            return;
-        }
-    } else if (b.x - a.x > 1 && depth > 0) {
-        const spot left = spot_at(k, middle);
-        if (is_off(&a, &b, &left))
-            knot_add(k, left.x, left.y);
-    }
-    knot_add(k, b.x, b.y);
-}
-
-/* From the least to the most, at both and at powers of two. */
-static void knots_find(knots *k, double least, double most)
-{
-    spot a = spot_at(k, least);
-    k->n = 0;
-    knot_add(k, a.x, a.y);
-    while (a.x < most) {
-        const spot b = spot_at(k, fmin(fmax(1, 2 * a.x), most));
-        between(k, a, b, k->depth);
-        a = b;
-    }
-}
-
 /* ---- curves ---------------------------------------------------------------------- */
+
+/* What a curve is of. */
+typedef enum curve_kind { CURVE_ROWS, CURVE_HEAD, CURVE_RANK_ROWS } curve_kind;
 
 static double rows_s(const void *bench, double rows)
 {
@@ -122,13 +42,54 @@ static const double *copy_of(const serving_bench *b, const double *x, int n)
     return copy;
 }
 
-static bool curve_build(const serving_bench *b, knot_fn *f, double most,
+static bool curve_build(const serving_bench *b, serving_knot_fn *f, double most,
                         ridge_curve_table *out)
 {
-    knots k = {.payload = b, .f = f, .depth = ROW_DEPTH};
-    knots_find(&k, 1, most);
+    serving_knots k = {.payload = b, .f = f, .depth = ROW_DEPTH};
+    serving_knots_find(&k, 1, most);
     *out = (ridge_curve_table){k.n, copy_of(b, k.x, k.n), copy_of(b, k.y, k.n)};
     return out->x != NULL && out->y != NULL;
+}
+
+static bool curve_keep(ridge_serving_desk *desk, const serving_key *key,
+                       const ridge_curve_table *curve)
+{
+    ridge_arena *arena = ridge_ctx_arena(desk->cx);
+    if (desk->n_curves == desk->cap_curves) {
+        const int cap = desk->cap_curves == 0 ? 64 : 2 * desk->cap_curves;
+        ridge_curve_table *more = ridge_new(arena, ridge_curve_table, (size_t)cap);
+        if (more == NULL)
+            return false;
+        if (desk->n_curves > 0)
+            memcpy(more, desk->curves, (size_t)desk->n_curves * sizeof *more);
+        desk->curves = more;
+        desk->cap_curves = cap;
+    }
+    desk->curves[desk->n_curves] = *curve;
+    const serving_price place = {{(double)desk->n_curves++}};
+    serving_memo_put(arena, &desk->memo, key, &place);
+    return true;
+}
+
+/* Layouts that differ in their caches alone share a curve. */
+static bool curve_find(const serving_bench *b, curve_kind kind, double most,
+                       ridge_curve_table *out)
+{
+    static serving_knot_fn *const prices[] = {rows_s, head_s, rank_rows_s};
+    const ridge_serving_layout *l = b->layout;
+    const serving_key key = {.of = {SERVING_KEY_CURVES + (int)kind, b->formats_key,
+                                    l->tp << 32 | l->pp, l->ep << 32 | l->attention_dp,
+                                    l->tp_d << 32 | (int64_t)l->placement << 2 |
+                                        (l->is_weight_gathered ? 2 : 0) |
+                                        (l->has_two_batches ? 1 : 0),
+                                    l->redundant_experts},
+                             .at = {most}};
+    const serving_price *known = serving_memo_find(&b->desk->memo, &key);
+    if (known != NULL) {
+        *out = b->desk->curves[(int)known->of[0]];
+        return true;
+    }
+    return curve_build(b, prices[kind], most, out) && curve_keep(b->desk, &key, out);
 }
 
 /* ---- planes ---------------------------------------------------------------------- */
@@ -211,10 +172,10 @@ static bool plane_build(const plane_work *w, plane_fn *f, double x_most, double 
     const plane_slice along_x = slice_of(w, f, false, y_middle, y_most, x_middle);
     const plane_slice along_y =
         slice_of(w, f, true, fmin(x_most, FEW_ROWS), x_most, y_middle);
-    knots kx = {.payload = &along_x, .f = slice_share, .depth = ROW_DEPTH};
-    knots ky = {.payload = &along_y, .f = slice_share, .depth = CONTEXT_DEPTH};
-    knots_find(&kx, 1, x_most);
-    knots_find(&ky, y_least, y_most);
+    serving_knots kx = {.payload = &along_x, .f = slice_share, .depth = ROW_DEPTH};
+    serving_knots ky = {.payload = &along_y, .f = slice_share, .depth = CONTEXT_DEPTH};
+    serving_knots_find(&kx, 1, x_most);
+    serving_knots_find(&ky, y_least, y_most);
     const size_t n = (size_t)kx.n * (size_t)ky.n;
     double *z = ridge_new(ridge_ctx_arena(w->b->desk->cx), double, n);
     *out = (ridge_plane_table){kx.n, ky.n, copy_of(w->b, kx.x, kx.n),
@@ -270,7 +231,7 @@ static serving_key planes_key(const plane_work *w, double sequences, double chun
     const ridge_serving_layout *l = w->b->layout;
     const bool is_cut = l->kv_cut != RIDGE_KV_CUT_HEADS;
     return (serving_key){
-        .of = {w->b->formats_key, l->tp << 32 | (int64_t)w->b->verified,
+        .of = {w->b->scores_key, l->tp << 32 | (int64_t)w->b->verified,
                (int64_t)l->kv_cut << 2 | (l->is_weight_gathered ? 2 : 0) |
                    (w->is_state ? 1 : 0),
                (int64_t)w->window,
@@ -442,15 +403,28 @@ static void links_find(const serving_bench *b, ridge_serving_speed *out)
     out->transfer_s = outer->startup_s + outer->latency_s;
 }
 
-ridge_status ridge_serving_speed_build(ridge_serving_desk *desk,
-                                       const ridge_serving_layout *layout,
-                                       ridge_serving_speed *out)
+static double sequences_most(const serving_bench *b)
 {
-    serving_bench b;
-    RIDGE_TRY(serving_bench_open(desk, layout, &b));
+    const ridge_graph_sizes *graphs = &b->desk->about.engine->graph_sizes;
+    const double most =
+        b->ranks *
+        ridge_graph_padded(graphs, ceil((double)b->layout->sequences / b->ranks));
+    return rounded_up(fmax(2, most * b->verified));
+}
+
+static double rows_most(const serving_bench *b)
+{
+    const double budget = (double)b->layout->budget_tokens * b->ranks;
+    return fmax(rounded_up(budget), sequences_most(b));
+}
+
+static ridge_status speed_build(const serving_bench *b, ridge_serving_speed *out)
+{
+    ridge_serving_desk *desk = b->desk;
+    const ridge_serving_layout *layout = b->layout;
     const ridge_engine *e = desk->about.engine;
     const double chips = (double)ridge_serving_layout_chips(layout);
-    const serving_host host = serving_host_of(&b);
+    const serving_host host = serving_host_of(b);
     ridge_serving_speed speed = {.graph_sizes = e->graph_sizes,
                                  .host_s = host.iteration_s,
                                  .host_sequence_s = host.sequence_s,
@@ -460,25 +434,41 @@ ridge_status ridge_serving_speed_build(ridge_serving_desk *desk,
                                  .attention_ranks = layout->attention_dp,
                                  .stages = layout->pp,
                                  .chips = chips,
-                                 .chunk_call_s = serving_chunk_call_s(&b),
-                                 .eager_s = serving_eager_s(&b)};
-    const double most =
-        b.ranks *
-        ridge_graph_padded(&e->graph_sizes, ceil((double)layout->sequences / b.ranks));
-    const double sequences = rounded_up(fmax(2, most * b.verified));
-    const double rows =
-        fmax(rounded_up((double)layout->budget_tokens * b.ranks), sequences);
-    if (!curve_build(&b, rows_s, rows, &speed.rows) ||
-        !curve_build(&b, head_s, sequences, &speed.head) || !caches_build(&b, &speed))
+                                 .chunk_call_s = serving_chunk_call_s(b),
+                                 .eager_s = serving_eager_s(b)};
+    if (!curve_find(b, CURVE_ROWS, rows_most(b), &speed.rows) ||
+        !curve_find(b, CURVE_HEAD, sequences_most(b), &speed.head) ||
+        !caches_build(b, &speed))
         return ridge_fail_nomem(desk->cx);
-    if (b.ranks > 1 &&
-        !curve_build(&b, rank_rows_s, fmax(2, rows / b.ranks), &speed.rank_rows))
-        return ridge_fail_nomem(desk->cx);
-    RIDGE_TRY(draft_build(&b, &speed));
-    RIDGE_TRY(blocks_find(&b, &speed));
-    links_find(&b, &speed);
+    RIDGE_TRY(draft_build(b, &speed));
+    RIDGE_TRY(blocks_find(b, &speed));
+    links_find(b, &speed);
     if (desk->chip->n_prices > 0)
         speed.usd_per_hour = desk->chip->prices[0].usd_per_chip_hour * chips;
+    *out = speed;
+    return RIDGE_OK;
+}
+
+ridge_status ridge_serving_speed_even(ridge_serving_desk *desk,
+                                      const ridge_serving_layout *layout,
+                                      ridge_serving_speed *out)
+{
+    serving_bench b;
+    RIDGE_TRY(serving_bench_open(desk, layout, &b));
+    return speed_build(&b, out);
+}
+
+ridge_status ridge_serving_speed_build(ridge_serving_desk *desk,
+                                       const ridge_serving_layout *layout,
+                                       ridge_serving_speed *out)
+{
+    serving_bench b;
+    ridge_serving_speed speed;
+    RIDGE_TRY(serving_bench_open(desk, layout, &b));
+    RIDGE_TRY(speed_build(&b, &speed));
+    if (b.ranks > 1 && !curve_find(&b, CURVE_RANK_ROWS,
+                                   fmax(2, rows_most(&b) / b.ranks), &speed.rank_rows))
+        return ridge_fail_nomem(desk->cx);
     *out = speed;
     return RIDGE_OK;
 }

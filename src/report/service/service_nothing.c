@@ -62,7 +62,7 @@ static void add_goals(ridge_ctx *cx, const ridge_service_view *v, ridge_sections
         ridge_table_cell(t, ridge_format_seconds(r->goals.most_s[i]).s);
         ridge_table_cell(t, ridge_format_seconds(judged_s(r, p, i)).s);
         ridge_table_cell(t, ridge_format_seconds(p->bound_s[i]).s);
-        ridge_table_cell(t, ridge__service_choice_text(cx, &p->choice));
+        ridge_table_cell(t, ridge__service_choice_named(cx, v->request, &p->choice));
         ridge_table_cellf(t, "%s%s", is_physics ? "physics: " : "overheads beyond: ",
                           bound_words(cx, r, p, (ridge_service_latency)i));
         n++;
@@ -83,7 +83,7 @@ static void add_nearest(ridge_ctx *cx, const ridge_service_view *v, ridge_sectio
         ridge_sprintf(ridge_ctx_arena(cx),
                       "Nearest to all goals: %s at batch %s: TTFT %s, TPOT %s, E2E "
                       "%s, %s tokens/s a chip.",
-                      ridge__service_choice_text(cx, &p->choice),
+                      ridge__service_choice_named(cx, v->request, &p->choice),
                       ridge__batch_text(p->choice.pools[p->choice.n_pools - 1].batch).s,
                       ridge_format_seconds(judged_s(v->request, p, 0)).s,
                       ridge_format_seconds(judged_s(v->request, p, 1)).s,
@@ -129,11 +129,12 @@ void ridge__service_nothing_add(ridge_ctx *cx, const ridge_service_view *v,
         add_goals(cx, v, s);
     if (r->requests_per_s > 0 && result->has_most)
         ridge__section_note(
-            s, ridge_sprintf(ridge_ctx_arena(cx),
-                             "The whole slice serves at most %s requests/s of the %s "
-                             "wanted: %s.",
-                             ridge_format_double(result->most.requests_per_s).s,
-                             ridge_format_double(r->requests_per_s).s,
-                             ridge__service_choice_text(cx, &result->most.choice)));
+            s, ridge_sprintf(
+                   ridge_ctx_arena(cx),
+                   "The whole slice serves at most %s requests/s of the %s "
+                   "wanted: %s.",
+                   ridge_format_double(result->most.requests_per_s).s,
+                   ridge_format_double(r->requests_per_s).s,
+                   ridge__service_choice_named(cx, v->request, &result->most.choice)));
     add_nearest(cx, v, s);
 }

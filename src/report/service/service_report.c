@@ -23,7 +23,7 @@ static void add_deployment(ridge_ctx *cx, ridge_table *t, const ridge_service_vi
     const ridge_service_pool *last = &p->choice.pools[p->choice.n_pools - 1];
     const bool has_quantile = v->request->goals.quantile > 0;
     ridge_table_cellf(t, "%d", rank);
-    ridge_table_cell(t, ridge__service_choice_text(cx, &p->choice));
+    ridge_table_cell(t, ridge__service_choice_named(cx, v->request, &p->choice));
     ridge_table_cell(t, ridge__batch_text(last->batch).s);
     for (int i = 0; i < RIDGE_SERVICE_LATENCY_COUNT; i++) {
         /* Nothing lies between the tokens of an answer of one. */
@@ -188,7 +188,7 @@ static void add_bars(ridge_ctx *cx, const ridge_service_view *v, ridge_buf *out)
         names[i] = ridge_serving_part_text((ridge_serving_part)i);
     for (int k = 0; k < r->n_layouts && n < BARS_MOST; k++) {
         const ridge_service_price *p = &r->layouts[k];
-        rows[n] = ridge__service_choice_text(cx, &p->choice);
+        rows[n] = ridge__service_choice_named(cx, v->request, &p->choice);
         for (int i = 0; i < RIDGE_SERVING_PART_COUNT; i++)
             values[n * RIDGE_SERVING_PART_COUNT + (size_t)i] =
                 1e3 * ridge_service_tpot_part(p, i);

@@ -328,10 +328,14 @@ void ridge__service_refusals_add(ridge_ctx *cx, const ridge_service_view *v,
 /* ---- fronts -----------------------------------------------------------------------
  */
 
-static void add_front(ridge_ctx *cx, const char *title,
-                      const ridge_service_price *front, int n, const char *note,
+static void add_front(ridge_ctx *cx, const ridge_service_view *v, bool is_cost,
                       ridge_sections *s)
 {
+    const ridge_service_result *r = v->result;
+    const ridge_service_price *front = is_cost ? r->cost_front : r->speed_front;
+    const int n = is_cost ? r->n_cost_front : r->n_speed_front;
+    const char *title = is_cost ? "Latency against cost"
+                                : "Speed of a user against throughput of a chip";
     if (n == 0)
         return;
     ridge_table *t = ridge__section_add(
@@ -351,22 +355,18 @@ static void add_front(ridge_ctx *cx, const char *title,
                                 : "-");
         ridge_table_cell(t, ridge__kwh_text(p).s);
         ridge_table_cell(t, ridge__batch_text(last->batch).s);
-        ridge_table_cell(t, ridge__service_choice_text(cx, &p->choice));
+        ridge_table_cell(t, ridge__service_choice_named(cx, v->request, &p->choice));
     }
-    ridge__section_note(s, note);
+    ridge__section_note(
+        s, is_cost
+               ? "None is both faster to the last token and cheaper than one of these."
+               : "No deployment gives both a user and a chip more tokens a second "
+                 "than one of these, whatever the goals.");
 }
 
 void ridge__service_fronts_add(ridge_ctx *cx, const ridge_service_view *v,
                                ridge_sections *s)
 {
-    const ridge_service_result *r = v->result;
-    add_front(
-        cx, "Speed of a user against throughput of a chip", r->speed_front,
-        r->n_speed_front,
-        "No deployment gives both a user and a chip more tokens a second than one "
-        "of these, whatever the goals.",
-        s);
-    add_front(cx, "Latency against cost", r->cost_front, r->n_cost_front,
-              "None is both faster to the last token and cheaper than one of these.",
-              s);
+    add_front(cx, v, false, s);
+    add_front(cx, v, true, s);
 }

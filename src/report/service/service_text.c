@@ -97,6 +97,19 @@ const char *ridge__serving_formats_text(ridge_ctx *cx, const ridge_serving_forma
     return text == NULL ? "" : text;
 }
 
+const char *ridge__service_choice_named(ridge_ctx *cx,
+                                        const ridge_service_request *request,
+                                        const ridge_service_choice *choice)
+{
+    const char *text = ridge__service_choice_text(cx, choice);
+    if (request->knobs.n_formats <= 1)
+        return text;
+    const char *named = ridge_sprintf(
+        ridge_ctx_arena(cx), "%s, %s", text,
+        ridge__serving_formats_text(cx, &choice->pools[0].layout.formats));
+    return named == NULL ? text : named;
+}
+
 ridge_text ridge__batch_text(double batch)
 {
     if (fabs(batch - round(batch)) < 1e-6 * batch)

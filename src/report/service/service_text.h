@@ -12,6 +12,11 @@ const char *ridge__serving_layout_text(ridge_ctx *cx,
 /** "2 x tp 8", or "3 x tp 4 > 1 x tp 8": prefill and decode. */
 const char *ridge__service_choice_text(ridge_ctx *cx,
                                        const ridge_service_choice *choice);
+/** The same with its formats where the request searches several: "2 x tp 8, fp8, cache
+ *  bf16". */
+const char *ridge__service_choice_named(ridge_ctx *cx,
+                                        const ridge_service_request *request,
+                                        const ridge_service_choice *choice);
 /** The same as knobs: "tp=8 servers=2". */
 const char *ridge__service_choice_words(ridge_ctx *cx,
                                         const ridge_service_choice *choice);
