@@ -38,3 +38,19 @@ double ridge__tensor_bytes(const ridge_partition *p, int tensor)
     return ridge__local_elements(p, tensor) *
            ridge_dtype_bytes(p->program->tensors[tensor].dtype);
 }
+
+double ridge__local_share(const ridge_partition *p, const ridge_operation *o)
+{
+    double most = 0;
+    double share = 1;
+    for (int i = 0; i < o->n_inputs + o->n_outputs; i++) {
+        const int t = i < o->n_inputs ? o->inputs[i] : o->outputs[i - o->n_inputs];
+        const double elements =
+            ridge_tensor_elements(p->program, &p->program->tensors[t]);
+        if (elements > most) {
+            most = elements;
+            share = ridge__local_elements(p, t) / elements;
+        }
+    }
+    return share;
+}

@@ -12,6 +12,9 @@ int ridge__dim_position(const ridge_partition *p, int tensor, int dim);
 /** Local length of a program dim; 1 where the tensor lacks it. */
 double ridge__local_length_of(const ridge_partition *p, int tensor, int dim);
 double ridge__local_elements(const ridge_partition *p, int tensor);
+/** Local elements of an operation's largest operand over its global ones: the share of
+ *  the work that a chip does. */
+double ridge__local_share(const ridge_partition *p, const ridge_operation *o);
 double ridge__tensor_bytes(const ridge_partition *p, int tensor);
 
 #endif

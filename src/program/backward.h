@@ -1,6 +1,6 @@
 /*
- * Deriving gradients: what the walk over blocks (backward.c) and the rules of
- * operations (gradient.c) share.
+ * Deriving gradients: what the walk over blocks (backward.c), the reverse
+ * under way (reverse.c) and the rules of operations (gradient.c) share.
  */
 #ifndef RIDGE_PROGRAM_BACKWARD_H
 #define RIDGE_PROGRAM_BACKWARD_H
@@ -35,15 +35,21 @@ typedef struct ridge__reverse {
     int shared_block;  /* of sums over repetitions; -1: not yet */
 } ridge__reverse;
 
+/** Start the backward block, if it has not been started. */
+void ridge__reverse_open(ridge__reverse *r);
 /** Add an operation to the backward block, starting it if need be. */
 int ridge__reverse_op(ridge__reverse *r, ridge_operation *op);
 /** A new gradient of a tensor, not yet one of its shares. */
 int ridge__reverse_tensor(ridge__reverse *r, int of);
+/** Add a share as it is. */
+void ridge__reverse_push(ridge__reverse *r, int of, int gradient);
 /** Make a tensor one of the shares of @p of; over repetitions it is added up. */
 void ridge__reverse_share(ridge__reverse *r, int of, int gradient);
 /** The sum of a tensor's shares; -1: none. */
 int ridge__reverse_total(ridge__reverse *r, int of);
 bool ridge__reverse_wants(const ridge__reverse *r, int tensor);
+/** Whether it was made before the block under way. */
+bool ridge__reverse_is_outside(const ridge__reverse *r, int tensor);
 
 /** The backward operations of one forward operation. */
 void ridge__gradient(ridge__reverse *r, int op);

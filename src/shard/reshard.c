@@ -154,11 +154,6 @@ double ridge_reshard_sent_bytes(const ridge_mesh *mesh, const ridge_reshard *ste
 
 /* ---- text --------------------------------------------------------------------- */
 
-static const char *dim_name(const ridge_expr *expr, const ridge_expr_tensor *t, int at)
-{
-    return expr->dims[t->dims[at]].name;
-}
-
 void ridge__axes_write(const ridge_mesh *mesh, const int *axes, int n, ridge_buf *out)
 {
     bool are_letters = true;
@@ -175,19 +170,4 @@ void ridge__axes_write(const ridge_mesh *mesh, const int *axes, int n, ridge_buf
     for (int i = 0; i < n; i++)
         ridge_buf_printf(out, "%s%s", i ? "," : "(", mesh->axes[axes[i]].name);
     ridge_buf_puts(out, ")");
-}
-
-void ridge_reshard_write(const ridge_expr *expr, const ridge_reshard *step,
-                         ridge_buf *out)
-{
-    const ridge_expr_tensor *t = ridge_expr_operand(expr, step->operand);
-    ridge_buf_printf(out, "%s_", ridge_step_kind_text(step->kind));
-    ridge__axes_write(&expr->mesh, step->axes, step->n_axes, out);
-    ridge_buf_printf(out, " %s", t->name);
-    if (step->kind == RIDGE_STEP_ALL_TO_ALL) {
-        ridge_buf_printf(out, " from %s to %s", dim_name(expr, t, step->dim_from),
-                         dim_name(expr, t, step->dim_to));
-    } else if (step->dim_to >= 0) {
-        ridge_buf_printf(out, " over %s", dim_name(expr, t, step->dim_to));
-    }
 }

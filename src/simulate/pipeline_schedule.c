@@ -9,14 +9,6 @@
 
 typedef ridge__rank_order order;
 
-void ridge__rank_act(order *o, ridge_pass pass, int chunk, int microbatch)
-{
-    if (microbatch < o->pipeline->microbatches) {
-        o->actions[o->n++] =
-            (ridge_action){.pass = pass, .chunk = chunk, .microbatch = microbatch};
-    }
-}
-
 static void forward(order *o, int chunk, int microbatch)
 {
     ridge__rank_act(o, RIDGE_PASS_FORWARD, chunk, microbatch);

@@ -122,3 +122,19 @@ void cli_run_set_format(cli_run *run, const run_plan *p, ridge_json *object)
     ridge_json_set_double(format, "fp32_s", p->fp32_s);
     ridge_json_set_double(format, "bf16_s", p->bf16_s);
 }
+
+ridge_status cli_run_formats(cli_run *run, ridge_precision precision,
+                             ridge_run_layout *out)
+{
+    const ridge_policy *policy = ridge_precision_policy(precision);
+    if (policy->compute != RIDGE_DTYPE_BF16 && policy->compute != RIDGE_DTYPE_FP32 &&
+        policy->compute != RIDGE_DTYPE_TF32)
+        return ridge_fail(run->cx, RIDGE_E_ARG,
+                          "precision=%s cannot be run: the kernels compute in fp32 and "
+                          "bf16",
+                          policy->text);
+    out->weight = policy->weight_bytes > 2 ? RIDGE_DTYPE_FP32 : RIDGE_DTYPE_BF16;
+    out->gradient = policy->gradient_bytes > 2 ? RIDGE_DTYPE_FP32 : RIDGE_DTYPE_BF16;
+    out->has_master = policy->master_bytes > 0;
+    return RIDGE_OK;
+}

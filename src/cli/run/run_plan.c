@@ -202,22 +202,6 @@ static ridge_status read_knobs(cli_run *run, ridge_knobs *knobs)
     return RIDGE_OK;
 }
 
-ridge_status cli_run_formats(cli_run *run, ridge_precision precision,
-                             ridge_run_layout *out)
-{
-    const ridge_policy *policy = ridge_precision_policy(precision);
-    if (policy->compute != RIDGE_DTYPE_BF16 && policy->compute != RIDGE_DTYPE_FP32 &&
-        policy->compute != RIDGE_DTYPE_TF32)
-        return ridge_fail(run->cx, RIDGE_E_ARG,
-                          "precision=%s cannot be run: the kernels compute in fp32 and "
-                          "bf16",
-                          policy->text);
-    out->weight = policy->weight_bytes > 2 ? RIDGE_DTYPE_FP32 : RIDGE_DTYPE_BF16;
-    out->gradient = policy->gradient_bytes > 2 ? RIDGE_DTYPE_FP32 : RIDGE_DTYPE_BF16;
-    out->has_master = policy->master_bytes > 0;
-    return RIDGE_OK;
-}
-
 /* What is priced but does not run. */
 static ridge_status check_choices(cli_run *run, const ridge_layout *l)
 {

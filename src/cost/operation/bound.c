@@ -166,3 +166,15 @@ ridge_op_cost ridge__op_cost_make(const op_load *load)
     c.expected_s = load->launch_s + load->beside_s + busy_s;
     return c;
 }
+
+ridge_operation_time ridge__time_of_cost(const ridge_op_cost *cost)
+{
+    return (ridge_operation_time){
+        .bound_s = cost->bound_s,
+        .expected_s = fmax(cost->expected_s, cost->bound_s),
+        .matmul_flops = cost->matmul_flops,
+        .vector_flops = cost->vector_flops,
+        .bytes = cost->bytes,
+        .bound_by = cost->bound_by,
+    };
+}

@@ -3,6 +3,7 @@
 #define RIDGE_COST_BOUND_H
 
 #include "ridge/cost.h"
+#include "ridge/cost_program.h"
 
 /** What an operation asks, the chip's physical rates, and the achievable times. */
 typedef struct op_load {
@@ -32,6 +33,9 @@ typedef struct op_load {
  * @source scaling-book-2025 chapter 1
  */
 ridge_op_cost ridge__op_cost_make(const op_load *load);
+
+/** The time of one kernel of that cost. */
+ridge_operation_time ridge__time_of_cost(const ridge_op_cost *cost);
 
 /** An efficiency from the data, 1 where it is not known. */
 double ridge__share(double efficiency);

@@ -5,40 +5,12 @@
  * exchange_time.c's.
  */
 #include "operation_time.h"
+#include "bound.h"
+#include "local_size.h"
 #include "measured_rate.h"
 #include "product_memo.h"
 
 #include <math.h>
-
-ridge_operation_time ridge__time_of_cost(const ridge_op_cost *cost)
-{
-    return (ridge_operation_time){
-        .bound_s = cost->bound_s,
-        .expected_s = fmax(cost->expected_s, cost->bound_s),
-        .matmul_flops = cost->matmul_flops,
-        .vector_flops = cost->vector_flops,
-        .bytes = cost->bytes,
-        .bound_by = cost->bound_by,
-    };
-}
-
-/* Local elements of the largest operand over its global ones: the share of the work
- * that a chip does. */
-double ridge__local_share(const ridge_partition *p, const ridge_operation *o)
-{
-    double most = 0;
-    double share = 1;
-    for (int i = 0; i < o->n_inputs + o->n_outputs; i++) {
-        const int t = i < o->n_inputs ? o->inputs[i] : o->outputs[i - o->n_inputs];
-        const double elements =
-            ridge_tensor_elements(p->program, &p->program->tensors[t]);
-        if (elements > most) {
-            most = elements;
-            share = ridge__local_elements(p, t) / elements;
-        }
-    }
-    return share;
-}
 
 /* One after the other. */
 static void time_add(ridge_operation_time *t, const ridge_operation_time *more)

@@ -72,10 +72,4 @@ ridge_operation_time ridge__exchange_joined(const ridge__pricing *x, int op,
 /** The group of chips over which an operation of that kind exchanges. */
 ridge_group ridge__exchange_group(const ridge__pricing *x, int op);
 
-ridge_operation_time ridge__time_of_cost(const ridge_op_cost *cost);
-
-/** Local elements of an operation's largest operand over its global ones: the share of
- *  the work that a chip does. */
-double ridge__local_share(const ridge_partition *p, const ridge_operation *o);
-
 #endif

@@ -2,6 +2,8 @@
  * Attention and scans of a partition: local shapes, what of the context a chip's share
  * of the queries sees, and the backward pass beside the forward one.
  */
+#include "bound.h"
+#include "local_size.h"
 #include "measured_rate.h"
 #include "operation_time.h"
 

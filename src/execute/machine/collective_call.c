@@ -5,11 +5,6 @@
  */
 #include "machine.h"
 
-ridge_element ridge__element_of(ridge_dtype dtype)
-{
-    return dtype == RIDGE_DTYPE_BF16 ? RIDGE_ELEMENT_BF16 : RIDGE_ELEMENT_F32;
-}
-
 /* One step of a collective: an array in, an array out. */
 typedef struct move {
     ridge__call *c;

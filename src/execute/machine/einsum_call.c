@@ -423,8 +423,6 @@ static ridge_status multiply_outer(ridge__call *c)
 
 ridge_status ridge__call_einsum(ridge__call *c)
 {
-    if (c->op->n_axes > 0)
-        return ridge__call_ring_product(c);
     if (c->op->n_inputs == 1)
         return ridge__in_part(c, 0)->is_rows && !ridge__out_part(c, 0)->is_rows
                    ? ridge__rows_bias_gradient(c)

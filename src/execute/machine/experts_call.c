@@ -9,21 +9,6 @@
 /* ---- routing ----------------------------------------------------------------------
  */
 
-void ridge__routing_close(ridge__machine *m, ridge__routing *r)
-{
-    const ridge__device_ops *ops = m->device->ops;
-    ops->release(m->device, r->token);
-    for (int i = 0; i < r->n_layouts; i++)
-        ridge__host_free(r->layouts[i].offsets);
-    for (int i = 0; i < r->n_moves; i++) {
-        ops->release(m->device, r->moves[i].arrival);
-        ops->release(m->device, r->moves[i].resort);
-        ridge__host_free(r->moves[i].send);
-        ridge__host_free(r->moves[i].receive);
-    }
-    ridge__host_free(r);
-}
-
 static ridge_status make_routing(ridge__call *c, int64_t tokens)
 {
     ridge__routing *r = ridge__host_new(1, sizeof *r);

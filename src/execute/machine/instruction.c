@@ -7,89 +7,6 @@
 /* ---- the program's own relations --------------------------------------------------
  */
 
-int ridge__op_block_of(const ridge_program *program, int op)
-{
-    for (int b = 0; b < program->n_blocks; b++) {
-        const ridge_block *block = &program->blocks[b];
-        if (op >= block->first_op && op < block->first_op + block->n_ops)
-            return b;
-    }
-    return -1;
-}
-
-int ridge__tensor_maker(const ridge_program *program, int tensor)
-{
-    for (int i = 0; i < program->n_ops; i++) {
-        const ridge_operation *op = &program->ops[i];
-        for (int o = 0; o < op->n_outputs; o++) {
-            if (op->outputs[o] == tensor)
-                return i;
-        }
-    }
-    return -1;
-}
-
-/* The forward block that a block goes along with: itself, if none. */
-static int model_block(const ridge_program *program, int block)
-{
-    const int of = program->blocks[block].forward_of;
-    return of >= 0 ? of : block;
-}
-
-int ridge__tensor_dispatch(const ridge_program *program, int tensor)
-{
-    const ridge_tensor *t = &program->tensors[tensor];
-    if (!ridge__tensor_is_rows(program, tensor))
-        return -1;
-    const ridge_block *block = &program->blocks[model_block(program, t->block)];
-    for (int i = block->first_op; i < block->first_op + block->n_ops; i++) {
-        const ridge_operation *op = &program->ops[i];
-        if (op->code == RIDGE_OPCODE_DISPATCH && !op->is_backward &&
-            program->tensors[op->outputs[0]].dims[1] == t->dims[1])
-            return i;
-    }
-    return -1;
-}
-
-int64_t ridge__tensor_repeats(const ridge_program *program, int tensor)
-{
-    return program->blocks[program->tensors[tensor].block].repeat;
-}
-
-/* ---- which repetition, as the notes on ridge_block say --------------------------- */
-
-static int64_t along(const ridge_program *program, int block, int64_t repetition,
-                     int of)
-{
-    const ridge_block *now = &program->blocks[block];
-    const ridge_block *there = &program->blocks[of];
-    const int model = model_block(program, block);
-    if (of == block)
-        return repetition;
-    if (of != model && there->forward_of != model)
-        return there->repeat - 1;
-    const int64_t r = now->is_backward && now->forward_of >= 0
-                          ? now->repeat - 1 - repetition
-                          : repetition;
-    return there->is_backward && of != model ? there->repeat - 1 - r : r;
-}
-
-int ridge__value_of(const ridge__unrolled *u, int block, int64_t repetition, int tensor)
-{
-    const ridge_program *program = u->partition->program;
-    const ridge_block *now = &program->blocks[block];
-    const int model = now->forward_of;
-    if (tensor == now->carry_in && repetition > 0)
-        return u->first_value[now->carry_out] + (int)repetition - 1;
-    if (model >= 0 && tensor == program->blocks[model].carry_in) {
-        const int64_t r = along(program, block, repetition, model);
-        if (r > 0)
-            return u->first_value[program->blocks[model].carry_out] + (int)r - 1;
-    }
-    const int there = program->tensors[tensor].block;
-    return u->first_value[tensor] + (int)along(program, block, repetition, there);
-}
-
 /* ---- side values ------------------------------------------------------------------
  */
 
@@ -311,35 +228,6 @@ static ridge_status choose_lists(unroll_work *w)
 
 /* ---- instructions -----------------------------------------------------------------
  */
-
-static ridge__instruction instruct(const unroll_work *w, int index, int64_t repetition)
-{
-    const ridge_program *program = w->u.partition->program;
-    const ridge_operation *op = &program->ops[index];
-    const int block = ridge__op_block_of(program, index);
-    ridge__instruction at = {.op = index, .repetition = (int)repetition, .side = -1};
-    for (int i = 0; i < op->n_inputs; i++)
-        at.in[i] = ridge__value_of(&w->u, block, repetition, op->inputs[i]);
-    for (int i = 0; i < op->n_outputs; i++)
-        at.out[i] = ridge__value_of(&w->u, block, repetition, op->outputs[i]);
-    const int side = w->side_op[index];
-    if (side >= 0)
-        at.side =
-            w->u.first_value[program->n_tensors + side] +
-            (int)along(program, block, repetition, ridge__op_block_of(program, side));
-    return at;
-}
-
-void ridge__unroll_emit(unroll_work *w, ridge__list_kind kind, int op,
-                        int64_t repetition, bool is_again)
-{
-    ridge__list *list = &w->u.lists[kind];
-    if (list->at) {
-        list->at[list->n] = instruct(w, op, repetition);
-        list->at[list->n].is_again = is_again;
-    }
-    list->n++;
-}
 
 static ridge_status emit_block(unroll_work *w, int index, int64_t repetition)
 {

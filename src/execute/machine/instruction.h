@@ -88,9 +88,11 @@ int ridge__tensor_dispatch(const ridge_program *program, int tensor);
 int64_t ridge__tensor_repeats(const ridge_program *program, int tensor);
 
 /** The value that an operation of repetition @p repetition of @p block reads or writes
- * as
- * @p tensor. */
+ * as @p tensor. */
 int ridge__value_of(const ridge__unrolled *u, int block, int64_t repetition,
                     int tensor);
+/** The same of what operation @p side keeps beside tensors. */
+int ridge__side_value_of(const ridge__unrolled *u, int block, int64_t repetition,
+                         int side);
 
 #endif

@@ -148,79 +148,11 @@ void ridge__machine_close(ridge__machine *m)
 /* ---- calls ------------------------------------------------------------------------
  */
 
-const ridge__tensor_part *ridge__in_part(const ridge__call *c, int input)
-{
-    return &c->m->parts[c->op->inputs[input]];
-}
-
-const ridge__tensor_part *ridge__out_part(const ridge__call *c, int output)
-{
-    return &c->m->parts[c->op->outputs[output]];
-}
-
-const ridge_tensor *ridge__in_tensor(const ridge__call *c, int input)
-{
-    return &c->m->program->tensors[c->op->inputs[input]];
-}
-
-const ridge_tensor *ridge__out_tensor(const ridge__call *c, int output)
-{
-    return &c->m->program->tensors[c->op->outputs[output]];
-}
-
-ridge__array ridge__in_array(const ridge__call *c, int input)
-{
-    return (ridge__array){c->in[input]->p, c->in[input]->dtype};
-}
-
-ridge__array ridge__out_array(const ridge__call *c, int output)
-{
-    return (ridge__array){c->out[output]->p, c->out[output]->dtype};
-}
-
-int ridge__gradient_output(const ridge__call *c, int input)
-{
-    const int of = c->m->partition->copy_of[c->op->inputs[input]];
-    for (int i = 0; i < c->op->n_outputs; i++) {
-        if (ridge__out_tensor(c, i)->gradient_of == of)
-            return i;
-    }
-    return -1;
-}
-
-int ridge__call_sizes(const ridge__call *c, bool is_output, int index, int64_t *sizes)
-{
-    const int tensor = is_output ? c->op->outputs[index] : c->op->inputs[index];
-    const ridge__tensor_part *part = &c->m->parts[tensor];
-    int n = 0, groups;
-    if (part->is_rows)
-        sizes[n++] = ridge__rows_offsets(c, tensor, &groups)[groups];
-    for (int i = part->is_rows ? 2 : 0; i < part->n_dims; i++)
-        sizes[n++] = part->spans[i].length;
-    return n;
-}
-
-ridge_status ridge__scratch_take(ridge__call *c, int64_t elements, ridge_dtype dtype,
-                                 ridge__array *out)
-{
-    ridge__array a = {.dtype = dtype};
-    RIDGE_TRY(c->m->device->ops->alloc(
-        c->m->device, (size_t)elements * (size_t)ridge_dtype_bytes(dtype), &a.p));
-    *out = a;
-    return RIDGE_OK;
-}
-
-void ridge__scratch_give(ridge__call *c, ridge__array *array)
-{
-    c->m->device->ops->release(c->m->device, array->p);
-    array->p = NULL;
-}
-
 static ridge_status run_code(ridge__call *c)
 {
     switch (c->op->code) {
     case RIDGE_OPCODE_EINSUM:
-        return ridge__call_einsum(c);
+        return c->op->n_axes > 0 ? ridge__call_ring_product(c) : ridge__call_einsum(c);
     case RIDGE_OPCODE_ATTENTION:
         return ridge__call_attention(c);
     case RIDGE_OPCODE_NORM:
@@ -252,24 +184,6 @@ static ridge_status run_code(ridge__call *c)
 
 /* ---- instructions -----------------------------------------------------------------
  */
-
-/* Rows of experts have a size only once tokens have been routed. */
-ridge_status ridge__rows_make(ridge__call *c, int output)
-{
-    ridge__value *v = c->out[output];
-    const int tensor = c->op->outputs[output];
-    int groups;
-    if (v->p != NULL)
-        return RIDGE_OK;
-    ridge__value made = {.dtype = ridge__tensor_format(c->m, tensor)};
-    made.elements =
-        c->m->parts[tensor].elements * ridge__rows_offsets(c, tensor, &groups)[groups];
-    RIDGE_TRY(c->m->device->ops->alloc(
-        c->m->device, (size_t)made.elements * (size_t)ridge_dtype_bytes(made.dtype),
-        &made.p));
-    *v = made;
-    return RIDGE_OK;
-}
 
 static bool is_copy(const ridge_operation *op)
 {

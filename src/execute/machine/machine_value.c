@@ -1,5 +1,6 @@
 /* The arrays of a machine: of a microbatch, and those that stay. */
 #include "block_moments.h"
+#include "host_memory.h"
 
 /* ---- values -----------------------------------------------------------------------
  */
@@ -109,4 +110,19 @@ ridge_status ridge__machine_make_fixed(ridge__machine *m)
                                     : make_zeros(m, tensor, &m->fixed[v]));
     }
     return RIDGE_OK;
+}
+
+void ridge__routing_close(ridge__machine *m, ridge__routing *r)
+{
+    const ridge__device_ops *ops = m->device->ops;
+    ops->release(m->device, r->token);
+    for (int i = 0; i < r->n_layouts; i++)
+        ridge__host_free(r->layouts[i].offsets);
+    for (int i = 0; i < r->n_moves; i++) {
+        ops->release(m->device, r->moves[i].arrival);
+        ops->release(m->device, r->moves[i].resort);
+        ridge__host_free(r->moves[i].send);
+        ridge__host_free(r->moves[i].receive);
+    }
+    ridge__host_free(r);
 }

@@ -381,3 +381,33 @@ ridge_status ridge__call_rows_move(ridge__call *c)
     ridge__scratch_give(c, &between);
     return st;
 }
+
+/* Rows of experts have a size only once tokens have been routed. */
+ridge_status ridge__rows_make(ridge__call *c, int output)
+{
+    ridge__value *v = c->out[output];
+    const int tensor = c->op->outputs[output];
+    int groups;
+    if (v->p != NULL)
+        return RIDGE_OK;
+    ridge__value made = {.dtype = ridge__tensor_format(c->m, tensor)};
+    made.elements =
+        c->m->parts[tensor].elements * ridge__rows_offsets(c, tensor, &groups)[groups];
+    RIDGE_TRY(c->m->device->ops->alloc(
+        c->m->device, (size_t)made.elements * (size_t)ridge_dtype_bytes(made.dtype),
+        &made.p));
+    *v = made;
+    return RIDGE_OK;
+}
+
+int ridge__call_sizes(const ridge__call *c, bool is_output, int index, int64_t *sizes)
+{
+    const int tensor = is_output ? c->op->outputs[index] : c->op->inputs[index];
+    const ridge__tensor_part *part = &c->m->parts[tensor];
+    int n = 0, groups;
+    if (part->is_rows)
+        sizes[n++] = ridge__rows_offsets(c, tensor, &groups)[groups];
+    for (int i = part->is_rows ? 2 : 0; i < part->n_dims; i++)
+        sizes[n++] = part->spans[i].length;
+    return n;
+}

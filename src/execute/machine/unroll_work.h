@@ -1,4 +1,4 @@
-/* An unrolling under way: what instruction.c, remat.c and last_use.c share. */
+/* An unrolling under way: what instruction.c, recompute.c and last_use.c share. */
 #ifndef RIDGE_EXECUTE_UNROLL_WORK_H
 #define RIDGE_EXECUTE_UNROLL_WORK_H
 

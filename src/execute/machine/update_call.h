@@ -7,6 +7,10 @@
 
 #include "machine.h"
 
+/** n elements of an array into another, of its own format. */
+RIDGE_NODISCARD ridge_status ridge__array_copy(ridge__call *c, ridge__array from,
+                                               ridge__array to, int64_t n);
+
 /** The numbers and arrays of an update but for its moments. */
 ridge__update ridge__update_of(const ridge__call *c);
 /** The first input behind a master copy. */

@@ -93,6 +93,7 @@ typedef struct ridge__notice {
 struct ridge__mpi_world {
     ridge_ctx *own; /* owns all of this, until a run ends well; after a failure MPI may
                        still write to it */
+    const ridge__comm_ops *ops; /* of all its groups */
     int rank, size;
     double timeout_s;
     int spins; /* looks before this process lets others run */

@@ -1,11 +1,15 @@
-/* Notices between ranks of MPI: who has failed, who is late, who has ended. */
+/* Notices between ranks of MPI: who has failed, who is late, who has ended;
+ * and how a rank fails itself. */
 #include "comm_mpi.h"
 
+#include <sched.h>
 #include <string.h>
+#include <time.h>
 
-enum { NOTICE_TAG = 1 };
+enum { NOTICE_TAG = 1, LOOKS_BEFORE_SLEEP = 5000, SLEEP_NS = 50000 };
 
 static const double send_limit_s = 1, ask_limit_s = 1;
+static const double together_s = 0.1; /* for others that fail at the same time */
 
 static ridge_status listen(ridge_ctx *cx, ridge__mpi_world *world)
 {
@@ -294,4 +298,46 @@ ridge_status ridge__mpi_look_for_gone(ridge_ctx *cx, ridge__mpi_operation *op)
     }
     ask(op);
     return RIDGE_OK;
+}
+
+void ridge__mpi_rest(const ridge__mpi_world *world, int64_t looks)
+{
+    if (looks < world->spins)
+        return;
+    if (looks < world->spins + LOOKS_BEFORE_SLEEP)
+        sched_yield();
+    else
+        nanosleep(&(struct timespec){0, SLEEP_NS}, NULL);
+}
+
+ridge_status ridge__mpi_fail_own(ridge_ctx *cx, ridge__mpi_world *world,
+                                 ridge_status status)
+{
+    if (world->is_stopped)
+        return status;
+    world->is_stopped = true;
+    world->failed = status == RIDGE_E_CANCELLED ? -1 : world->rank;
+    world->status = status;
+    snprintf(world->cause, sizeof world->cause, "%s", ridge_ctx_message(cx));
+    ridge__notice notice = {
+        .kind = RIDGE__NOTICE_FAILED, .rank = world->failed, .status = (int)status};
+    memcpy(notice.text, world->cause, sizeof notice.text);
+    ridge__notice_tell(world, &notice);
+    ridge__notices_see_off(world);
+    /* Arrays are still in place here, so that MPI may be let run. */
+    double end_s = ridge_clock_s() + together_s;
+    bool is_safe = world->waits_in >= 0 || world->first == NULL;
+    while (is_safe && !world->is_told && ridge_clock_s() < end_s) {
+        if (ridge__notices_hear(cx, world) != RIDGE_OK)
+            break;
+        ridge__mpi_rest(world, world->spins);
+    }
+    return status;
+}
+
+ridge_status ridge__mpi_fail_told(ridge_ctx *cx, const ridge__mpi_world *world)
+{
+    if (world->failed < 0)
+        return ridge_fail(cx, world->status, "stopped with all ranks");
+    return ridge_fail(cx, RIDGE_E_IO, "stopped because rank %d failed", world->failed);
 }

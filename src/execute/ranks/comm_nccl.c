@@ -25,7 +25,9 @@ static ridge_status start_letter(ridge_ctx *cx, ridge__nccl_comm *comm,
         slot++;
     if (slot == comm->letters + RIDGE_PENDING_MAX)
         return fail_full(cx, comm);
-    RIDGE_TRY(ridge__nccl_letter_start(cx, comm, call, &slot->letter));
+    const ridge_status status = ridge__nccl_letter_start(cx, comm, call, &slot->letter);
+    if (status != RIDGE_OK)
+        return ridge__nccl_fail_own(cx, comm->me, status);
     slot->ticket = *ticket = -++comm->letter_tickets;
     slot->kind = call->kind;
     slot->peer = call->peer;

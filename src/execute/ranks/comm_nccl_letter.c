@@ -169,7 +169,7 @@ ridge_status ridge__nccl_letter_start(ridge_ctx *cx, ridge__nccl_comm *comm,
 {
     ridge__nccl_letter *mine = calloc(1, sizeof *mine); /* both ranks use it */
     if (mine == NULL)
-        return ridge__nccl_fail_own(cx, comm->me, ridge_fail_nomem(cx));
+        return ridge_fail_nomem(cx);
     *mine = letter_of(comm, call);
     ridge_status status = ridge__cuda_check(
         cx, open_side(comm, call, mine->is_send ? &mine->sender : &mine->receiver),
@@ -178,7 +178,7 @@ ridge_status ridge__nccl_letter_start(ridge_ctx *cx, ridge__nccl_comm *comm,
         status = post(cx, comm, call, mine, out);
     if (status != RIDGE_OK || *out != mine)
         letter_free(mine);
-    return status == RIDGE_OK ? status : ridge__nccl_fail_own(cx, comm->me, status);
+    return status;
 }
 
 cudaError_t ridge__nccl_letter_query(ridge__nccl_world *world,

@@ -15,25 +15,6 @@ enum {
 
 /* ---- stopping -------------------------------------------------------------------- */
 
-void ridge__world_stop(ridge__thread_world *world, int rank, ridge_status status,
-                       const char *cause)
-{
-    pthread_mutex_lock(&world->mutex);
-    if (!atomic_load(&world->is_stopped)) {
-        world->failed = rank;
-        world->status = status;
-        atomic_store(&world->is_stopped, true);
-    }
-    if (world->failed == rank && cause[0] != '\0') {
-        world->status = status;
-        snprintf(world->cause, sizeof world->cause, "%s", cause);
-    }
-    pthread_cond_signal(&world->change);
-    pthread_mutex_unlock(&world->mutex);
-    for (int r = 0; r < world->size; r++)
-        ridge__rank_wake(&world->ranks[r]);
-}
-
 /** One user fewer; the last one frees it all. */
 static void leave(ridge__thread_world *world)
 {
@@ -144,6 +125,7 @@ static ridge__thread_world *new_world(ridge_ctx *own, const ridge_ranks *how)
     if (world == NULL || ranks == NULL)
         return NULL;
     world->cx = own;
+    world->ops = &ridge__thread_ops;
     world->size = how->ranks;
     world->timeout_s = how->timeout_s;
     world->spins = how->ranks <= ridge_processor_count() ? SPINS : SPINS_SHARED;

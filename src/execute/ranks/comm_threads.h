@@ -132,6 +132,7 @@ struct ridge__thread_comm {
 enum { RIDGE__CAUSE_MAX = 1024 };
 
 struct ridge__thread_world {
+    const ridge__comm_ops *ops; /* of all its groups */
     int size;
     double timeout_s;
     int spins; /* looks before a rank that waits lets others run */

@@ -72,7 +72,7 @@ static ridge__thread_comm *new_comm(ridge__thread_rank *me, ridge__thread_group 
     int rank = 0;
     while (group->members[rank] != me->index)
         rank++;
-    comm->base = (ridge_comm){.ops = &ridge__thread_ops,
+    comm->base = (ridge_comm){.ops = me->world->ops,
                               .engine = RIDGE_ENGINE_THREADS,
                               .rank = rank,
                               .size = group->size,

@@ -87,18 +87,6 @@ static void sleep_until_woken(ridge__thread_rank *me)
     pthread_mutex_unlock(&me->mutex);
 }
 
-void ridge__rank_wake(ridge__thread_rank *rank)
-{
-    if (!atomic_load(&rank->is_asleep))
-        return;
-    pthread_mutex_lock(&rank->mutex);
-    if (atomic_load(&rank->is_asleep)) {
-        atomic_store(&rank->is_asleep, false);
-        pthread_cond_signal(&rank->wake);
-    }
-    pthread_mutex_unlock(&rank->mutex);
-}
-
 /** Let others run. */
 static void yield(ridge__thread_rank *me)
 {

@@ -1,4 +1,4 @@
-/* Tokenizers: what they hold, opening one by its path, ids back to text. */
+/* Tokenizers: what they hold, that of bytes, ids back to text. */
 #include "tokenizer.h"
 
 #include <string.h>
@@ -8,8 +8,6 @@ static const char *const KIND_TEXTS[] = {
     RIDGE_TOKENIZER_LIST(ONE_TEXT)
 #undef ONE_TEXT
 };
-
-enum { JSON_MOST_BYTES = 1 << 28, LLAMA2C_MOST_BYTES = 1 << 28 };
 
 const char *ridge_tokenizer_kind_text(ridge_tokenizer_kind kind)
 {
@@ -121,8 +119,8 @@ bool ridge__mark_starts_words(const ridge_str *texts, int64_t n, const char *mar
 
 /* ---- opening --------------------------------------------------------------------- */
 
-static ridge_status open_bytes(ridge_ctx *cx, int64_t vocab,
-                               const ridge_tokenizer **out)
+ridge_status ridge__tokenizer_open_bytes(ridge_ctx *cx, int64_t vocab,
+                                         const ridge_tokenizer **out)
 {
     ridge_tokenizer *t;
     if (vocab > 0 && vocab < 256) {
@@ -144,43 +142,6 @@ static ridge_status open_bytes(ridge_ctx *cx, int64_t vocab,
     }
     *out = t;
     return RIDGE_OK;
-}
-
-static bool is_json(ridge_str text)
-{
-    const ridge_str trimmed = ridge_str_trim(text);
-    const bool has_mark = trimmed.n > 3 && memcmp(trimmed.p, "\xEF\xBB\xBF", 3) == 0;
-    return trimmed.n > 0 && (trimmed.p[0] == '{' || has_mark);
-}
-
-ridge_status ridge_tokenizer_open(ridge_ctx *cx, const char *path, int64_t vocab,
-                                  const ridge_tokenizer **out)
-{
-    ridge_str text;
-    if (ridge_str_is(ridge_str_of(path), "bytes"))
-        return open_bytes(cx, vocab, out);
-    const char *file = path;
-    if (ridge_path_is_dir(path)) {
-        file = ridge_sprintf(ridge_ctx_arena(cx), "%s/tokenizer.json", path);
-        if (file == NULL)
-            return ridge_fail_nomem(cx);
-        if (!ridge_path_exists(file)) {
-            return ridge_fail(cx, RIDGE_E_NOTFOUND,
-                              "%s: the folder holds no tokenizer.json: name a "
-                              "tokenizer, or \"bytes\"",
-                              path);
-        }
-    }
-    if (!ridge_path_exists(file)) {
-        return ridge_fail(cx, RIDGE_E_NOTFOUND,
-                          "%s: no such file: name a tokenizer.json, a tokenizer.bin of "
-                          "llama2.c, or \"bytes\"",
-                          file);
-    }
-    RIDGE_TRY(ridge_file_read(cx, file, JSON_MOST_BYTES, &text));
-    if (is_json(text))
-        return ridge__tokenizer_open_json(cx, text, file, vocab, out);
-    return ridge_tokenizer_parse_llama2c(cx, text, file, vocab, out);
 }
 
 /* ---- decoding -------------------------------------------------------------------- */

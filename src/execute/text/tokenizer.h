@@ -51,6 +51,10 @@ RIDGE_NODISCARD ridge_status ridge__tokenizer_open_json(ridge_ctx *cx, ridge_str
                                                         const char *file, int64_t vocab,
                                                         const ridge_tokenizer **out);
 
+/** That of the 256 bytes. @errors E_ARG the model has fewer tokens; E_NOMEM */
+RIDGE_NODISCARD ridge_status ridge__tokenizer_open_bytes(ridge_ctx *cx, int64_t vocab,
+                                                         const ridge_tokenizer **out);
+
 /** More tokens than the model has? @errors E_PARSE */
 RIDGE_NODISCARD ridge_status ridge__tokenizer_fit(ridge_ctx *cx,
                                                   const ridge_tokenizer *t,

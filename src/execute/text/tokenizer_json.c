@@ -21,77 +21,6 @@
 
 #include <string.h>
 
-/* ---- U+0000 ---------------------------------------------------------------------- */
-
-/* JSON's reader takes no U+0000 in strings, but a vocabulary of bytes has one: another
- * character that the text does not use stands for it. */
-
-static bool is_escaped_nul(ridge_str text, size_t at)
-{
-    return text.n - at >= 6 && memcmp(text.p + at, "\\u0000", 6) == 0;
-}
-
-static const char *unused_character(ridge_ctx *cx, ridge_str text)
-{
-    for (uint32_t c = 0xF8FF; c >= 0xE000; c--) { /* private use */
-        char z[5] = {0};
-        const size_t n = ridge__utf8_write(c, z);
-        size_t at = 0;
-        while (at + n <= text.n && memcmp(text.p + at, z, n) != 0)
-            at++;
-        if (at + n > text.n)
-            return ridge_str_dup(ridge_ctx_arena(cx), (ridge_str){z, n});
-    }
-    return NULL;
-}
-
-/* @param nul  out: what stands for it; NULL: there is none */
-static ridge_status replace_nul(ridge_ctx *cx, ridge_str *text, const char **nul)
-{
-    ridge_buf b;
-    size_t kept = 0;
-    *nul = NULL;
-    ridge_buf_init(&b, ridge_ctx_arena(cx));
-    for (size_t at = 0; at < text->n; at++) {
-        if (text->p[at] != '\\')
-            continue;
-        if (!is_escaped_nul(*text, at)) {
-            at++; /* what is escaped */
-            continue;
-        }
-        if (*nul == NULL)
-            *nul = unused_character(cx, *text);
-        if (*nul == NULL)
-            return ridge_fail_nomem(cx);
-        ridge_buf_add(&b, (ridge_str){text->p + kept, at - kept});
-        ridge_buf_puts(&b, *nul);
-        kept = at + 6;
-        at += 5;
-    }
-    if (*nul == NULL)
-        return RIDGE_OK;
-    ridge_buf_add(&b, (ridge_str){text->p + kept, text->n - kept});
-    *text = (ridge_str){ridge_buf_text(&b), b.n};
-    return b.is_short ? ridge_fail_nomem(cx) : RIDGE_OK;
-}
-
-ridge_str ridge__tokenizer_string(const ridge__tokenizer_file *f, const char *text)
-{
-    if (f->nul == NULL || strstr(text, f->nul) == NULL)
-        return ridge_str_of(text);
-    char *out = ridge_new(ridge_ctx_arena(f->cx), char, strlen(text) + 1);
-    if (out == NULL)
-        return (ridge_str){NULL, 0};
-    size_t n = 0;
-    const size_t mark = strlen(f->nul);
-    while (*text != '\0') {
-        const bool is_nul = strncmp(text, f->nul, mark) == 0;
-        out[n++] = is_nul ? '\0' : *text;
-        text += is_nul ? mark : 1;
-    }
-    return (ridge_str){out, n};
-}
-
 /* ---- text of tokens -------------------------------------------------------------- */
 
 /* ByteLevel spells each byte as a character: printable ones as themselves, the others
@@ -292,7 +221,7 @@ static ridge_status parse_json(ridge_ctx *cx, ridge_str text, const char *file,
 {
     ridge__tokenizer_file f = {.cx = cx};
     RIDGE_TRY(ridge__tokenizer_new(cx, RIDGE_TOKENIZER_BPE, file, &f.t));
-    RIDGE_TRY(replace_nul(cx, &text, &f.nul));
+    RIDGE_TRY(ridge__replace_nul(cx, &text, &f.nul));
     RIDGE_TRY(ridge_json_parse(cx, text, file, &f.root));
     RIDGE_TRY(read_all(&f, vocab));
     *out = f.t;

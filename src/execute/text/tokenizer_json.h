@@ -13,6 +13,10 @@ typedef struct ridge__tokenizer_file {
     ridge__token_table ids; /* by these names */
 } ridge__tokenizer_file;
 
+/** Another character in place of U+0000. @param text  the document, replaced if need be
+ * @param nul  out: what stands for it; NULL: there is none. @errors E_NOMEM */
+RIDGE_NODISCARD ridge_status ridge__replace_nul(ridge_ctx *cx, ridge_str *text,
+                                                const char **nul);
 /** A string of the document with U+0000 where it belongs. NULL p: no memory. */
 ridge_str ridge__tokenizer_string(const ridge__tokenizer_file *f, const char *text);
 

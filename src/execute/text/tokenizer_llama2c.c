@@ -179,7 +179,7 @@ static ridge_status read_all(llama2c_reader *r, int64_t vocab)
     ridge_tokenizer *t = r->t;
     RIDGE_TRY(count_tokens(r, &t->n));
     RIDGE_TRY(ridge__tokenizer_fit(r->cx, t, vocab));
-    RIDGE_TRY(ridge_tokenizer_open(r->cx, "bytes", 0, &bytes));
+    RIDGE_TRY(ridge__tokenizer_open_bytes(r->cx, 0, &bytes));
     r->scores = ridge_new(ridge_ctx_scratch(r->cx), float, (size_t)t->n);
     r->names = ridge_new(arena, ridge_str, (size_t)t->n);
     t->texts = ridge_new(arena, ridge_str, (size_t)t->n);

@@ -48,19 +48,6 @@ static bool is_tied(const ridge__runner *r)
     return ridge__layout_stages(r->layout) > 1 && ridge__runner_is_tied(r);
 }
 
-ridge_status ridge__runner_copy_value(ridge__runner *r, const ridge__value *from,
-                                      const ridge__value *to, bool is_added)
-{
-    const ridge__copy copy = {.n_dims = 1,
-                              .sizes = {to->elements},
-                              .x_strides = {1},
-                              .y_strides = {1},
-                              .x = {from->p, from->dtype},
-                              .y = {to->p, to->dtype},
-                              .is_added = is_added};
-    return r->device->ops->copy(r->device, &copy);
-}
-
 static ridge_status send(ridge__runner *r, const parcel *p)
 {
     ridge_pending pending;

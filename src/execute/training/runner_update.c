@@ -47,24 +47,6 @@ ridge_status ridge__share_sum(ridge__runner *r, double in, double *out)
 /* ---- gradients ---------------------------------------------------------------------
  */
 
-ridge_status ridge__chunk_each_update(ridge__runner *r, ridge__chunk *chunk,
-                                      ridge__update_visit *visit, void *payload)
-{
-    ridge__machine *m = chunk->m;
-    const ridge__list *list = &m->unrolled.lists[RIDGE__LIST_UPDATE];
-    for (int k = 0; k < list->n; k++) {
-        const ridge__instruction *at = &list->at[k];
-        const ridge_operation *op = &m->program->ops[at->op];
-        if (op->code != RIDGE_OPCODE_UPDATE)
-            continue;
-        const ridge__updated u = {
-            chunk, op->inputs[0], op->inputs[1],
-            ridge__machine_value(m, &r->steps[chunk - r->chunks], at->in[1])};
-        RIDGE_TRY(visit(r, &u, payload));
-    }
-    return RIDGE_OK;
-}
-
 static ridge_status add_square(ridge__runner *r, const ridge__updated *u, void *payload)
 {
     double *sum = payload, square;

@@ -4,17 +4,13 @@
  * caller it does not change. Files of --data and of the user are read at once, so that
  * what is wrong in them is said. What a file may say, its reader knows.
  */
-#include "catalog.h"
+#include "catalog_parts.h"
 
 #include <string.h>
 
 #include "chip_read.h"
-#include "chip_spelling.h"
-#include "device_read.h"
 #include "engine_read.h"
 #include "failure_read.h"
-#include "price_read.h"
-#include "shelf.h"
 #include "site_read.h"
 #include "stack_read.h"
 #include "system_read.h"
@@ -29,23 +25,6 @@ static const data_kind site_files = {"sites", "name"};
 static const data_kind failure_files = {"failures", "name"};
 static const data_kind engine_files = {"engines", "name"};
 static const data_kind device_files = {"devices", "name"};
-
-struct ridge_catalog {
-    ridge_ctx *own; /* holds all below; used under the lock */
-    ridge_lock *lock;
-    shelf chips;
-    shelf systems;
-    shelf sites;
-    shelf failures;
-    shelf stacks;
-    shelf engines;
-    data_set price_set;
-    price_list prices;
-    bool has_prices; /* the list was read */
-    data_set device_set;
-    device_list devices;
-    bool has_devices; /* the same */
-};
 
 /* ---- reading --------------------------------------------------------------------- */
 
@@ -247,19 +226,6 @@ ridge_status ridge_catalog_open_data(ridge_ctx *cx, const ridge_embedded_set *da
 
 /* ---- asking ---------------------------------------------------------------------- */
 
-/* A thing by position. The readers come here too, holding the lock already. */
-static ridge_status get(ridge_ctx *cx, const ridge_catalog *catalog, const shelf *from,
-                        size_t item, void **out)
-{
-    ridge_catalog *c = (ridge_catalog *)(uintptr_t)catalog; /* see the file's head */
-    ridge_lock_take(c->lock);
-    ridge_status st = ridge__shelf_get(c->own, c, from, item, out);
-    if (st != RIDGE_OK && cx != NULL && cx != c->own)
-        st = ridge_fail(cx, st, "%s", ridge_ctx_message(c->own));
-    ridge_lock_give(c->lock);
-    return st;
-}
-
 ridge_status ridge__catalog_devices(ridge_ctx *cx, const ridge_catalog *catalog,
                                     const device_list **out)
 {
@@ -271,228 +237,4 @@ ridge_status ridge__catalog_devices(ridge_ctx *cx, const ridge_catalog *catalog,
     ridge_lock_give(c->lock);
     *out = &c->devices;
     return st;
-}
-
-/* A thing by name: NULL when there is none of that name. */
-static ridge_status lookup(ridge_ctx *cx, const ridge_catalog *catalog,
-                           const shelf *from, const char *name, void **out)
-{
-    const name_entry *e = ridge__index_find(&from->names, name);
-    *out = NULL;
-    return e == NULL ? RIDGE_OK : get(cx, catalog, from, e->item, out);
-}
-
-/* By position; NULL beyond the last, or out of memory. */
-static void *item_at(const ridge_catalog *catalog, const shelf *from, size_t index)
-{
-    void *item = NULL;
-    if (index >= from->set.n || get(NULL, catalog, from, index, &item) != RIDGE_OK)
-        return NULL;
-    return item;
-}
-
-size_t ridge_catalog_chip_count(const ridge_catalog *catalog)
-{
-    return catalog->chips.set.n;
-}
-
-const ridge_chip *ridge_catalog_chip(const ridge_catalog *catalog, size_t index)
-{
-    return item_at(catalog, &catalog->chips, index);
-}
-
-size_t ridge_catalog_system_count(const ridge_catalog *catalog)
-{
-    return catalog->systems.set.n;
-}
-
-const ridge_system *ridge_catalog_system(const ridge_catalog *catalog, size_t index)
-{
-    return item_at(catalog, &catalog->systems, index);
-}
-
-size_t ridge_catalog_site_count(const ridge_catalog *catalog)
-{
-    return catalog->sites.set.n;
-}
-
-const ridge_site *ridge_catalog_site(const ridge_catalog *catalog, size_t index)
-{
-    return item_at(catalog, &catalog->sites, index);
-}
-
-size_t ridge_catalog_failure_count(const ridge_catalog *catalog)
-{
-    return catalog->failures.set.n;
-}
-
-const ridge_failure_record *ridge_catalog_failure(const ridge_catalog *catalog,
-                                                  size_t index)
-{
-    return item_at(catalog, &catalog->failures, index);
-}
-
-size_t ridge_catalog_stack_count(const ridge_catalog *catalog)
-{
-    return catalog->stacks.set.n;
-}
-
-const ridge_stack *ridge_catalog_stack(const ridge_catalog *catalog, size_t index)
-{
-    return item_at(catalog, &catalog->stacks, index);
-}
-
-size_t ridge_catalog_engine_count(const ridge_catalog *catalog)
-{
-    return catalog->engines.set.n;
-}
-
-const ridge_engine *ridge_catalog_engine(const ridge_catalog *catalog, size_t index)
-{
-    return item_at(catalog, &catalog->engines, index);
-}
-
-const name_index *ridge__chip_names(const ridge_catalog *catalog)
-{
-    return &catalog->chips.names;
-}
-
-ridge_status ridge__chip_lookup(ridge_ctx *cx, const ridge_catalog *catalog,
-                                const char *name, const ridge_chip **out)
-{
-    void *chip = NULL;
-    RIDGE_TRY(lookup(cx, catalog, &catalog->chips, name, &chip));
-    *out = chip;
-    return RIDGE_OK;
-}
-
-ridge_status ridge__system_lookup(ridge_ctx *cx, const ridge_catalog *catalog,
-                                  const char *name, const ridge_system **out)
-{
-    void *system = NULL;
-    RIDGE_TRY(lookup(cx, catalog, &catalog->systems, name, &system));
-    *out = system;
-    return RIDGE_OK;
-}
-
-ridge_status ridge_chip_find(ridge_ctx *cx, const ridge_catalog *catalog,
-                             const char *name, const ridge_chip **out)
-{
-    const ridge_chip *chip = NULL;
-    RIDGE_TRY(ridge__chip_lookup(cx, catalog, name, &chip));
-    if (chip == NULL)
-        RIDGE_TRY(ridge__chip_of_spelling(cx, catalog, name, &chip));
-    if (chip == NULL) {
-        return ridge_fail(cx, RIDGE_E_NOTFOUND, "unknown chip '%.40s': %s", name,
-                          ridge__index_suggest(cx, &catalog->chips.names, NULL, name,
-                                               "`ridge chips` lists those that are "
-                                               "known"));
-    }
-    *out = chip;
-    return RIDGE_OK;
-}
-
-ridge_status ridge_system_find(ridge_ctx *cx, const ridge_catalog *catalog,
-                               const char *name, const ridge_system **out)
-{
-    const ridge_system *system = NULL;
-    const ridge_chip *chip = NULL;
-    RIDGE_TRY(ridge__system_lookup(cx, catalog, name, &system));
-    if (system == NULL) {
-        RIDGE_TRY(ridge__chip_lookup(cx, catalog, name, &chip));
-        if (chip == NULL)
-            RIDGE_TRY(ridge__chip_of_spelling(cx, catalog, name, &chip));
-        if (chip != NULL)
-            RIDGE_TRY(ridge__system_lookup(cx, catalog, chip->default_system, &system));
-    }
-    if (system == NULL) {
-        return ridge_fail(cx, RIDGE_E_NOTFOUND, "unknown chip or system '%.40s': %s",
-                          name,
-                          ridge__index_suggest(cx, &catalog->chips.names,
-                                               &catalog->systems.names, name,
-                                               "`ridge chips` lists those that are "
-                                               "known"));
-    }
-    *out = system;
-    return RIDGE_OK;
-}
-
-/* A thing of a shelf whose names stand in no other. */
-static ridge_status find(ridge_ctx *cx, const ridge_catalog *catalog, const shelf *from,
-                         const char *what, const char *name, void **out)
-{
-    RIDGE_TRY(lookup(cx, catalog, from, name, out));
-    if (*out != NULL)
-        return RIDGE_OK;
-    ridge_buf all;
-    ridge_buf_init(&all, ridge_ctx_scratch(cx));
-    for (size_t i = 0; i < from->set.n; i++)
-        ridge_buf_printf(&all, "%s%s", i == 0 ? "known are " : ", ",
-                         from->set.files[i]->name);
-    return ridge_fail(
-        cx, RIDGE_E_NOTFOUND, "unknown %s '%.40s': %s", what, name,
-        ridge__index_suggest(cx, &from->names, NULL, name, ridge_buf_text(&all)));
-}
-
-ridge_status ridge_site_find(ridge_ctx *cx, const ridge_catalog *catalog,
-                             const char *name, const ridge_site **out)
-{
-    void *site = NULL;
-    RIDGE_TRY(find(cx, catalog, &catalog->sites, "site", name, &site));
-    *out = site;
-    return RIDGE_OK;
-}
-
-ridge_status ridge_failure_find(ridge_ctx *cx, const ridge_catalog *catalog,
-                                const char *name, const ridge_failure_record **out)
-{
-    void *record = NULL;
-    RIDGE_TRY(
-        find(cx, catalog, &catalog->failures, "record of failures", name, &record));
-    *out = record;
-    return RIDGE_OK;
-}
-
-static bool is_of_chip(const ridge_failure_record *record, const ridge_chip *chip)
-{
-    for (size_t i = 0; record->chips[i] != NULL; i++) {
-        if (ridge__name_compare(record->chips[i], chip->name) == 0)
-            return true;
-    }
-    return false;
-}
-
-ridge_status ridge_failure_of_chip(ridge_ctx *cx, const ridge_catalog *catalog,
-                                   const ridge_chip *chip,
-                                   const ridge_failure_record **out)
-{
-    const ridge_failure_record *best = NULL;
-    for (size_t i = 0; i < catalog->failures.set.n; i++) {
-        void *item = NULL;
-        RIDGE_TRY(get(cx, catalog, &catalog->failures, i, &item));
-        const ridge_failure_record *record = item;
-        if (is_of_chip(record, chip) &&
-            (best == NULL || strcmp(record->date, best->date) > 0))
-            best = record;
-    }
-    *out = best;
-    return RIDGE_OK;
-}
-
-ridge_status ridge_stack_find(ridge_ctx *cx, const ridge_catalog *catalog,
-                              const char *name, const ridge_stack **out)
-{
-    void *stack = NULL;
-    RIDGE_TRY(find(cx, catalog, &catalog->stacks, "software stack", name, &stack));
-    *out = stack;
-    return RIDGE_OK;
-}
-
-ridge_status ridge_engine_find(ridge_ctx *cx, const ridge_catalog *catalog,
-                               const char *name, const ridge_engine **out)
-{
-    void *engine = NULL;
-    RIDGE_TRY(find(cx, catalog, &catalog->engines, "serving engine", name, &engine));
-    *out = engine;
-    return RIDGE_OK;
 }

@@ -19,17 +19,6 @@ typedef struct slice_request {
     int64_t shape[REQUEST_RANK_MAX];
 } slice_request;
 
-/**
- * The most compact torus of that many TensorCores, those of all its chips.
- * @param text  what asks for it, for messages
- * @param shape  out: room for REQUEST_RANK_MAX
- * @errors E_ARG: there is none, with those nearest
- */
-RIDGE_NODISCARD ridge_status ridge__torus_of_cores(ridge_ctx *cx,
-                                                   const ridge_system *system,
-                                                   const char *text, int64_t cores,
-                                                   int64_t *shape, int *rank);
-
 /** @errors E_ARG: an illegal shape, with the rule and the nearest legal ones; E_NOMEM
  */
 RIDGE_NODISCARD ridge_status ridge__slice_build(ridge_ctx *cx, const slice_request *q,

@@ -22,6 +22,7 @@
 
 #include "catalog.h"
 #include "slice_build.h"
+#include "torus_rules.h"
 
 enum { POOL_MAX = 64, TEXT_LENGTH_MAX = 4096 };
 

@@ -271,3 +271,31 @@ int ridge__shape_nearest(const ridge_system *system, int64_t chips, bool is_exac
         offer_from(&r, system, x, is_exact);
     return r.n;
 }
+
+ridge_status ridge__torus_of_cores(ridge_ctx *cx, const ridge_system *system,
+                                   const char *text, int64_t cores, int64_t *shape,
+                                   int *rank)
+{
+    enum { NEAR = 3 };
+    const int64_t each = system->chip->cores;
+    const int64_t chips = cores / each;
+    torus_shape found[NEAR];
+    if (cores == each) { /* one chip, which has no shape */
+        *rank = 0;
+        return RIDGE_OK;
+    }
+    if (chips < 1 || cores % each != 0 ||
+        ridge__shape_nearest(system, chips, true, 1, found) == 0) {
+        const int n =
+            ridge__shape_nearest(system, chips < 1 ? 1 : chips, false, NEAR, found);
+        return ridge_fail(cx, RIDGE_E_ARG,
+                          "'%.60s': no slice of %s has %lld TensorCores (%lld a chip): "
+                          "the nearest are %s chips",
+                          text, system->name, (long long)cores, (long long)each,
+                          ridge__shape_list_text(cx, system, found, n));
+    }
+    *rank = system->torus_dims;
+    for (int i = 0; i < *rank; i++)
+        shape[i] = found[0].length[i];
+    return RIDGE_OK;
+}

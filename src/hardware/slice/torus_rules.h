@@ -41,4 +41,16 @@ int ridge__shape_nearest(const ridge_system *system, int64_t chips, bool is_exac
 const char *ridge__shape_list_text(ridge_ctx *cx, const ridge_system *system,
                                    const torus_shape *shapes, int n);
 
+/**
+ * The most compact torus of that many TensorCores, those of all its chips.
+ * @param text  what asks for it, for messages
+ * @param shape  out: room for each of the system's dims
+ * @param rank  out: numbers of the shape; 0: one chip, which has none
+ * @errors E_ARG: there is none, with those nearest
+ */
+RIDGE_NODISCARD ridge_status ridge__torus_of_cores(ridge_ctx *cx,
+                                                   const ridge_system *system,
+                                                   const char *text, int64_t cores,
+                                                   int64_t *shape, int *rank);
+
 #endif

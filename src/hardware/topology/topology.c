@@ -10,18 +10,6 @@
 
 enum { FILE_BYTES_MOST = 64 << 20 };
 
-static const char *const path_texts[] = {
-    [RIDGE_PATH_SELF] = "X",    [RIDGE_PATH_NVLINK] = "NV", [RIDGE_PATH_XGMI] = "XGMI",
-    [RIDGE_PATH_PIX] = "PIX",   [RIDGE_PATH_PXB] = "PXB",   [RIDGE_PATH_PHB] = "PHB",
-    [RIDGE_PATH_NODE] = "NODE", [RIDGE_PATH_SYS] = "SYS",   [RIDGE_PATH_UNKNOWN] = "?",
-};
-_Static_assert(RIDGE_COUNT_OF(path_texts) == RIDGE_PATH_KIND_COUNT, "one row a kind");
-
-const char *ridge_path_kind_text(ridge_path_kind kind)
-{
-    return (size_t)kind < RIDGE_COUNT_OF(path_texts) ? path_texts[kind] : "?";
-}
-
 bool ridge_topology_is_path(const char *text)
 {
     static const char *const ends[] = {".xml", ".yaml", ".yml",
@@ -33,29 +21,6 @@ bool ridge_topology_is_path(const char *text)
             return true;
     }
     return ridge_path_exists(text) && !ridge_path_is_dir(text);
-}
-
-static int compare_counts(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-int64_t ridge__usual_count(int64_t *counts, size_t n)
-{
-    size_t best = 0;
-    int64_t usual = 0;
-    if (n > 0)
-        qsort(counts, n, sizeof *counts, compare_counts);
-    for (size_t i = 0, from = 0; i < n; i++) {
-        if (counts[i] != counts[from])
-            from = i;
-        if (i - from + 1 >= best) {
-            best = i - from + 1;
-            usual = counts[i];
-        }
-    }
-    return usual;
 }
 
 /* ---- formats --------------------------------------------------------------------- */

@@ -131,25 +131,6 @@ ridge_status ridge_library_open(ridge_ctx *cx, const char *dir,
     return RIDGE_OK;
 }
 
-size_t ridge_library_count(const ridge_library *library)
-{
-    return library->n;
-}
-
-const char *ridge_library_name(const ridge_library *library, size_t index)
-{
-    return index < library->n ? library->entries[index].name : NULL;
-}
-
-const ridge__entry *ridge__library_find(const ridge_library *library, ridge_str name)
-{
-    for (size_t i = 0; i < library->n; i++) {
-        if (ridge__model_name_equal(ridge_str_of(library->entries[i].name), name))
-            return &library->entries[i];
-    }
-    return NULL;
-}
-
 /* Spellings to try, best first: as given, without the organisation, without suffixes.
  */
 static int spellings(ridge_str name, ridge_str out[SPELLING_MOST])

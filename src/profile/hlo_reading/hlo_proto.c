@@ -10,22 +10,6 @@
 
 enum { NAME_MOST = 32 };
 
-static void *take(void *arena, size_t n)
-{
-    return ridge_arena_new(arena, n, 1);
-}
-
-static void leave(void *arena, void *pointer)
-{
-    (void)arena;
-    (void)pointer; /* the arena is freed as a whole */
-}
-
-ProtobufCAllocator hlo_proto_allocator(ridge_arena *arena)
-{
-    return (ProtobufCAllocator){.alloc = take, .free = leave, .allocator_data = arena};
-}
-
 /** A module being read. */
 typedef struct proto_reader {
     ridge_ctx *cx;

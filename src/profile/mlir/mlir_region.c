@@ -59,57 +59,6 @@ ridge_status mlir_region_queue(mlir_function *f, const mlir_region *region, int 
 /* ---- reading ----------------------------------------------------------------------
  */
 
-static int add_parameter(mlir_function *f, int number, const ridge_hlo_shape *shape,
-                         ridge_str name)
-{
-    const char *literal = ridge_sprintf(f->b->arena, "%d", number);
-    const ridge_hlo_instruction i = {.code = RIDGE_HLO_OP_PARAMETER,
-                                     .code_text = ridge_str_of("parameter"),
-                                     .literal = ridge_str_of(literal ? literal : "0"),
-                                     .shape = *shape};
-    return literal ? mlir_value_add(f, name, &i) : -1;
-}
-
-/* "stablehlo.add" of two scalars. */
-static ridge_status close_applied(mlir_function *f, const mlir_region *region)
-{
-    int *operands = ridge_new(f->b->arena, int, 2);
-    ridge_hlo_instruction i = {.code_text = region->applied,
-                               .n_operands = 2,
-                               .operands = operands,
-                               .shape = region->state.parts[0]};
-    if (operands == NULL)
-        return ridge_fail_nomem(f->b->cx);
-    operands[0] = 0;
-    operands[1] = 1;
-    hlo_opcode_find(i.code_text, &i.code, &i.phase);
-    const int root = hlo_builder_add(f->b, &i);
-    return root >= 0 && hlo_builder_close(f->b, root) ? RIDGE_OK
-                                                      : ridge_fail_nomem(f->b->cx);
-}
-
-ridge_status mlir_region_read(mlir_function *f, const mlir_region *region)
-{
-    text_cursor c = text_cursor_within(f->c, region->text);
-    const bool is_function = region->kind == MLIR_REGION_FUNCTION;
-    if (hlo_builder_open(f->b, region->name, false, text_cursor_line(&c)) < 0)
-        return ridge_fail_nomem(f->b->cx);
-    const ridge_str none = ridge_str_of("");
-    const int state = is_function ? 0 : add_parameter(f, 0, &region->state, none);
-    for (int k = 0; state >= 0 && k < region->state.n; k++) {
-        const int part =
-            is_function
-                ? add_parameter(f, k, &region->state.parts[k], region->arguments[k])
-                : mlir_part_add(f, region->arguments[k], state, &region->state, k);
-        if (part < 0)
-            return ridge_fail_nomem(f->b->cx);
-    }
-    if (state < 0)
-        return ridge_fail_nomem(f->b->cx);
-    return region->applied.n > 0 ? close_applied(f, region)
-                                 : mlir_body_read(f, &c, region);
-}
-
 /* ---- functions of scalars ---------------------------------------------------------
  */
 

@@ -164,6 +164,8 @@ static ridge_status find_shardings(spmd *m, const ridge_mesh *given)
     for (int round = 0; round < SPLITS_MOST; round++) {
         RIDGE_TRY(spmd_shardings_read(m));
         if (m->split_axis < 0)
+            RIDGE_TRY(spmd_manual_read(m));
+        if (m->split_axis < 0)
             RIDGE_TRY(spmd_propagate(m));
         if (m->split_axis < 0)
             return RIDGE_OK;

@@ -26,12 +26,6 @@ ridge_status profile_builder_init(ridge_ctx *cx, const ridge_profile_request *re
     return RIDGE_OK;
 }
 
-const char *builder_text(profile_builder *b, const char *text)
-{
-    const uint32_t n = name_table_put(&b->texts, ridge_str_of(text));
-    return n == NAME_NONE ? "" : name_table_get(&b->texts, n).p;
-}
-
 /* A new item of a list of pointers; NULL: memory. */
 static void *item_add(profile_builder *b, record_list *list, size_t bytes)
 {

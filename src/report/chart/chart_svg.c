@@ -9,24 +9,8 @@
 #include <math.h>
 
 enum { WIDTH_LEAST = 240, HEIGHT_LEAST = 160, SIZE_MOST = 10000 };
-enum { HOVER_POINTS_MOST = 48 };        /* denser series have a line alone */
-static const double CHARACTER_PX = 6.6; /* mean advance at the 12 px of labels */
+enum { HOVER_POINTS_MOST = 48 }; /* denser series have a line alone */
 static const double LEGEND_LINE_PX = 20;
-
-double ridge__svg_x_px(const ridge_svg_chart *c, double place)
-{
-    return c->left + place * (c->right - c->left);
-}
-
-double ridge__svg_y_px(const ridge_svg_chart *c, double place)
-{
-    return c->bottom - place * (c->bottom - c->top);
-}
-
-double ridge__svg_text_px(const char *text)
-{
-    return CHARACTER_PX * (double)ridge_text_width(text);
-}
 
 static void write_style(ridge_buf *out)
 {
@@ -49,32 +33,6 @@ static void write_style(ridge_buf *out)
                    ".ridge-chart .ground{fill:var(--ground)}</style>\n");
 }
 
-void ridge__svg_text(const ridge_svg_chart *c, ridge_svg_point at,
-                     const char *attributes, const char *text)
-{
-    ridge_buf_printf(c->out, "<text x=\"%.1f\" y=\"%.1f\" %s>", at.x, at.y, attributes);
-    ridge__html_element(c->out, "", text, "</text>\n");
-}
-
-static void write_line(const ridge_svg_chart *c, const char *kind, ridge_svg_point from,
-                       ridge_svg_point to)
-{
-    ridge_buf_printf(
-        c->out,
-        "<line class=\"%s\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n", kind,
-        from.x, from.y, to.x, to.y);
-}
-
-void ridge__svg_upright(const ridge_svg_chart *c, const char *kind, double x)
-{
-    write_line(c, kind, (ridge_svg_point){x, c->top}, (ridge_svg_point){x, c->bottom});
-}
-
-void ridge__svg_level(const ridge_svg_chart *c, const char *kind, double y)
-{
-    write_line(c, kind, (ridge_svg_point){c->left, y}, (ridge_svg_point){c->right, y});
-}
-
 static void write_x_axis(const ridge_svg_chart *c)
 {
     double free_from = 0;
@@ -86,7 +44,7 @@ static void write_x_axis(const ridge_svg_chart *c)
             continue;
         ridge__svg_text(c, (ridge_svg_point){x, c->bottom + 18},
                         "text-anchor=\"middle\"", c->x.ticks[i].text.s);
-        free_from = x + half + CHARACTER_PX;
+        free_from = x + half + ridge__svg_text_px(" ");
     }
     ridge__svg_level(c, "axis", c->bottom);
     ridge__svg_text(c, (ridge_svg_point){(c->left + c->right) / 2, c->bottom + 38},
@@ -104,12 +62,6 @@ static void write_y_axis(const ridge_svg_chart *c)
     ridge__svg_upright(c, "axis", c->left);
     ridge__svg_text(c, (ridge_svg_point){12, c->top - 10}, "",
                     ridge__chart_label(c->chart->y_label));
-}
-
-bool ridge__svg_can_draw(const ridge_svg_chart *c, const ridge_series *series, size_t i)
-{
-    return ridge__chart_axis_takes(c->x.is_log, series->x[i]) &&
-           ridge__chart_axis_takes(c->y.is_log, series->y[i]);
 }
 
 static void write_path(const ridge_svg_chart *c, int s)

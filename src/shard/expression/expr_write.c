@@ -86,3 +86,23 @@ void ridge_expr_fault_write(const ridge_expr_fault *fault, ridge_buf *out)
     ridge_buf_pad(out, ' ', at - from);
     ridge_buf_puts(out, "^\n");
 }
+
+static const char *dim_name(const ridge_expr *expr, const ridge_expr_tensor *t, int at)
+{
+    return expr->dims[t->dims[at]].name;
+}
+
+void ridge_reshard_write(const ridge_expr *expr, const ridge_reshard *step,
+                         ridge_buf *out)
+{
+    const ridge_expr_tensor *t = ridge_expr_operand(expr, step->operand);
+    ridge_buf_printf(out, "%s_", ridge_step_kind_text(step->kind));
+    ridge__axes_write(&expr->mesh, step->axes, step->n_axes, out);
+    ridge_buf_printf(out, " %s", t->name);
+    if (step->kind == RIDGE_STEP_ALL_TO_ALL) {
+        ridge_buf_printf(out, " from %s to %s", dim_name(expr, t, step->dim_from),
+                         dim_name(expr, t, step->dim_to));
+    } else if (step->dim_to >= 0) {
+        ridge_buf_printf(out, " over %s", dim_name(expr, t, step->dim_to));
+    }
+}

@@ -4,7 +4,7 @@
 
 #include "serving_state.h"
 
-/* ---- lanes: lane_commit.c -------------------------------------------------------- */
+/* ---- lanes: lane_commit.c, lane_join.c, sequence_end.c --------------------------- */
 
 /** What a lane planned has come to pass: its sequences are further, some end.
  * @errors E_NOMEM */
@@ -25,13 +25,16 @@ void ridge__lane_drop(serving_play *p, play_lane *lane, int32_t sequence);
  *  Its batch, if it is in one, must have let it go. */
 void ridge__sequence_complete(serving_play *p, int32_t sequence);
 
-/* ---- the agenda: serving_agenda.c ------------------------------------------------ */
+/* ---- the agenda: serving_agenda.c, lane_catch_up.c, event_queue.c ---------------- */
 
 /** A lane's state or time has changed. @errors E_NOMEM */
 RIDGE_NODISCARD ridge_status ridge__lane_file(serving_play *p, play_lane *lane);
 /** Something came to a replica: idle lanes begin, and the one that decodes looks up at
  *  the next step. @errors E_NOMEM */
 RIDGE_NODISCARD ridge_status ridge__unit_wake(serving_play *p, int unit);
+
+/** Whether a jump of several steps is under way that can end at any of them. */
+bool ridge__lane_may_cut(const play_lane *lane);
 
 /** Bring a replica's cache up to the last step that ended by now, for those who look
  * into it in the midst of a jump. @errors E_NOMEM */
@@ -41,8 +44,8 @@ RIDGE_NODISCARD ridge_status ridge__unit_catch_up(serving_play *p, int unit);
 RIDGE_NODISCARD ridge_status ridge__event_add(serving_play *p, play_event event);
 /** INFINITY: none. */
 double ridge__event_next_s(const serving_play *p);
-/** Take the next one and let it happen. @errors E_NOMEM */
-RIDGE_NODISCARD ridge_status ridge__event_happen(serving_play *p);
+/** Take the next one; there is one. */
+play_event ridge__event_take(serving_play *p);
 
 /* ---- routes: request_router.c ---------------------------------------------------- */
 

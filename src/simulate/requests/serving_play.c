@@ -283,6 +283,21 @@ static ridge_status begin_lane(serving_play *p, play_lane *lane)
     return waits ? ridge__unit_wake(p, lane->unit) : RIDGE_OK;
 }
 
+/* Take the next event and let it happen. */
+static ridge_status let_event_happen(serving_play *p)
+{
+    const play_event event = ridge__event_take(p);
+    switch (event.kind) {
+    case EVENT_MOVED:
+        return ridge__move_end(p, &event);
+    case EVENT_FAILURE:
+        return ridge__failure_begin(p, &event);
+    case EVENT_REPAIR:
+        return ridge__failure_end(p, &event);
+    }
+    return RIDGE_OK;
+}
+
 /* One thing happens: of equal times, what ends comes first, then events, then arrivals,
  * and what begins last. @param out  false when nothing is left */
 static ridge_status happen(serving_play *p, bool *out)
@@ -301,7 +316,7 @@ static ridge_status happen(serving_play *p, bool *out)
     if (lane != NULL && lane->state == LANE_BUSY && lane_s <= next_s)
         return end_lane(p, lane);
     if (event_s <= next_s)
-        return ridge__event_happen(p);
+        return let_event_happen(p);
     if (arrival_s <= next_s)
         return arrive(p);
     return begin_lane(p, lane);
