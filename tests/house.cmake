@@ -2,11 +2,12 @@
 # and a test that each check can fail.
 function(ridge_check kind noun)
     add_test(NAME ${kind}.${noun} COMMAND ${Python3_EXECUTABLE} -B
-                                          ${CMAKE_SOURCE_DIR}/tools/check_${noun}.py)
+                                          ${CMAKE_SOURCE_DIR}/tools/check_${noun}.py ${ARGN})
     set_tests_properties(${kind}.${noun} PROPERTIES TIMEOUT 60 LABELS "${kind};quick"
                                                     SKIP_RETURN_CODE 77)
 endfunction()
 
+ridge_check(arch circles --build ${CMAKE_BINARY_DIR})
 ridge_check(arch layers)
 ridge_check(arch tree)
 ridge_check(lint banned)

@@ -8,6 +8,8 @@ import tempfile
 import unittest
 
 TOOLS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools")
+sys.path.insert(0, TOOLS)
+import check_circles  # noqa: E402
 
 SOUND = {
     "tools/layers.txt": "base:\nhardware: base\nmodel: base hardware\n<pthread.h>: base\n",
@@ -158,6 +160,13 @@ class Checks(unittest.TestCase):
         first, second = "- **a1** — A.\n", "- **b1** — B.\n"
         self.fails("sources", {"docs/sources.md": second + first}, "a1 comes before b1")
         self.fails("sources", {"docs/sources.md": first + first}, "a1 stands here twice")
+
+    def test_files_that_call_each_other_are_a_circle(self):
+        graph = {"a.c": {"b.c": "f"}, "b.c": {"c.c": "g"}, "c.c": {"b.c": "h", "d.c": "i"}}
+        self.assertEqual(check_circles.circles(graph), [["b.c", "c.c"]])
+        self.assertEqual(check_circles.source_of(
+            "build/x/src/cost/CMakeFiles/ridge_cost.dir/operation/bound.c.o"),
+            "src/cost/operation/bound.c")
 
     def test_what_is_left_out_fails(self):
         self.fails("tree", {"src/base/three.c": "/* */\n"}, "not built")

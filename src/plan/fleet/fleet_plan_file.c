@@ -19,13 +19,6 @@
 
 enum { POOL_SEQS_MOST = 1000000000, STAGES_MOST = 100000 };
 
-bool ridge_plan_is_fleet(ridge_node root)
-{
-    const char *kind;
-    return ridge_json_text(ridge_json_get(&root, "kind"), &kind) &&
-           strcmp(kind, "fleet") == 0;
-}
-
 /* ---- writing ----------------------------------------------------------------------
  */
 

@@ -2,9 +2,16 @@
  * draw for it, and what their hosts draw beside. */
 #include "service_energy.h"
 
-#include "service_finish.h"
-
 #include <math.h>
+
+/* Iterations of each kind for one that decodes, in the mean. */
+double service_prefill_weight(const ridge_service_price *p)
+{
+    const double m = p->mixed;
+    if (p->choice.n_pools > 1 || m <= 0)
+        return 0;
+    return p->prefill_load.decode_sequences > 0 ? m : m / (1 - m);
+}
 
 /* Of chips of one pool, over all time; the second two while iterations run. */
 typedef struct pool_load {

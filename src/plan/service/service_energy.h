@@ -13,4 +13,8 @@ ridge_service_energy service_energy_of(const ridge_service_request *request,
 double service_energy_floor(const ridge_service_request *request,
                             double tokens_per_s_per_chip);
 
+/** Iterations that carry chunks for one that decodes, or for one of either kind where
+ *  they decode as well; 0: none. */
+double service_prefill_weight(const ridge_service_price *price);
+
 #endif

@@ -259,15 +259,6 @@ ridge_status service_finish_kept(ridge_ctx *cx, const service_source *source,
 
 /* ---- parts ----------------------------------------------------------------------- */
 
-/* Iterations of each kind for one that decodes, in the mean. */
-double service_prefill_weight(const ridge_service_price *p)
-{
-    const double m = p->mixed;
-    if (p->choice.n_pools > 1 || m <= 0)
-        return 0;
-    return p->prefill_load.decode_sequences > 0 ? m : m / (1 - m);
-}
-
 double ridge_service_tpot_part(const ridge_service_price *p, int part)
 {
     const double weight = service_prefill_weight(p);

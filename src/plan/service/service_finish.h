@@ -21,8 +21,4 @@ RIDGE_NODISCARD ridge_status service_finish_kept(ridge_ctx *cx,
                                                  const ridge_service_choice *choice,
                                                  ridge_service_price *out);
 
-/** Iterations that carry chunks for one that decodes, or for one of either kind where
- *  they decode as well; 0: none. */
-double service_prefill_weight(const ridge_service_price *price);
-
 #endif

@@ -1,37 +1,6 @@
 /* A layout brought to a desk: what its prices have in common. */
 #include "serving_bench.h"
 
-static bool has_latents(const ridge_model *model)
-{
-    for (int i = 0; i < model->n_layers; i++) {
-        if (model->layers[i].mixer.kind == RIDGE_MIXER_MLA)
-            return true;
-    }
-    return false;
-}
-
-int64_t serving_kv_heads(const ridge_model *model)
-{
-    int64_t least = 0;
-    if (has_latents(model))
-        return 1;
-    for (int i = 0; i < model->n_layers; i++) {
-        const ridge_mixer *m = &model->layers[i].mixer;
-        if (m->kind == RIDGE_MIXER_ATTENTION && (least == 0 || m->kv_heads < least))
-            least = m->kv_heads;
-    }
-    return least;
-}
-
-int64_t serving_shared_ways(const ridge_model *model,
-                            const ridge_serving_layout *layout)
-{
-    const int64_t heads = serving_kv_heads(model);
-    return heads > 0 && layout->tp > heads && layout->tp % heads == 0
-               ? layout->tp / heads
-               : 1;
-}
-
 double serving_verified_rows(const ridge_draft *draft)
 {
     return draft->kind == RIDGE_DRAFT_NONE ? 1 : 1 + (double)draft->nodes;
@@ -97,7 +66,7 @@ ridge_status serving_bench_open(ridge_serving_desk *desk,
                           "degrees that divide its axes, or another placement",
                           (long long)layout->tp, (long long)layout->attention_dp,
                           (long long)layout->pp, desk->about.slice->text);
-    b.groups.shared = has_latents(desk->model) ? b.groups.tp : b.groups.copies;
+    b.groups.shared = serving_has_latents(desk->model) ? b.groups.tp : b.groups.copies;
     const double ways = (double)serving_shared_ways(desk->model, layout);
     if (layout->kv_cut == RIDGE_KV_CUT_BATCH)
         b.batch_ways = ways;

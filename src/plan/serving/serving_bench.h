@@ -52,6 +52,8 @@ bool serving_slice_cut(const ridge_slice *slice, int64_t chips, ridge_slice *out
 bool serving_groups_place(const ridge_slice *slice, const ridge_serving_layout *layout,
                           int64_t kv_ways, serving_groups *out);
 
+/** Whether some layer caches latents (MLA). */
+bool serving_has_latents(const ridge_model *model);
 /** Fewest KV heads of any layer that attends; 1 where latents serve all heads; 0: none
  *  attends. */
 int64_t serving_kv_heads(const ridge_model *model);

@@ -144,3 +144,9 @@ ridge_time serving_dispatch_time(const serving_bench *b, const ridge_ffn *ffn,
         best = least(best, once_a_node(b, ffn, &f));
     return best;
 }
+
+double serving_expert_input(const serving_bench *b, const ridge_ffn *ffn)
+{
+    return (double)(ffn->latent_width > 0 ? ffn->latent_width
+                                          : b->desk->model->d_model);
+}

@@ -9,12 +9,6 @@
 /* Kernels of a call: two products, three of sorting, three streams. */
 enum { EXPERT_KERNELS = 8 };
 
-double serving_expert_input(const serving_bench *b, const ridge_ffn *ffn)
-{
-    return (double)(ffn->latent_width > 0 ? ffn->latent_width
-                                          : b->desk->model->d_model);
-}
-
 static double local_width(const serving_bench *b, const ridge_ffn *ffn)
 {
     const ridge_model *m = b->desk->model;
