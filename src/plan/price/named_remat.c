@@ -70,11 +70,11 @@ static rung next_rung(const ladder *l, const rung *at)
         const ridge_remat_ops one = (ridge_remat_ops)1 << i;
         if ((l->all & one) == 0 || (at->ops & one) != 0)
             continue;
-        const rung tried[] = {measure(l, at->ops | one),
-                              measure(l, at->ops | one | l->makers[i])};
-        for (size_t k = 0; k < RIDGE_COUNT_OF(tried); k++) {
-            if (is_better(at, &tried[k], &best))
-                best = tried[k];
+        const ridge_remat_ops tried[] = {at->ops | one, at->ops | one | l->makers[i]};
+        for (int k = 0; k < (tried[1] == tried[0] ? 1 : 2); k++) {
+            const rung r = measure(l, tried[k]);
+            if (is_better(at, &r, &best))
+                best = r;
         }
     }
     return best;

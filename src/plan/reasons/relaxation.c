@@ -122,9 +122,32 @@ static void add_slices(relaxer *r)
 
 /* ---- answers --------------------------------------------------------------------- */
 
+static void learn(relaxed_variant *v, const ridge_train_price *price)
+{
+    v->line.has_best = true;
+    v->line.best = *price;
+    v->request.known_step_s = price->step_time_s;
+}
+
+/* Meshes with the best layout's tp and cp first: few, and what is best among them is
+ * seldom far from the best of all. */
+static ridge_status search_near(ridge_ctx *cx, relaxed_variant *v,
+                                const ridge_train_price *best)
+{
+    ridge_train_request near = v->request;
+    ridge_train_result result;
+    near.knobs.tp = best->layout.tp;
+    near.knobs.cp = best->layout.cp;
+    RIDGE_TRY(ridge_train_search(cx, &near, &result));
+    if (result.n_layouts > 0)
+        learn(v, &result.layouts[0]);
+    return RIDGE_OK;
+}
+
 /* The best layout, where the variant has it too, is there from the start: only faster
  * ones are looked for. */
-static ridge_status search_variant(ridge_ctx *cx, relaxed_variant *v)
+static ridge_status search_variant(ridge_ctx *cx, const ridge_train_price *best,
+                                   relaxed_variant *v)
 {
     ridge_relaxation *line = &v->line;
     ridge_train_result result;
@@ -137,11 +160,11 @@ static ridge_status search_variant(ridge_ctx *cx, relaxed_variant *v)
         line->has_best = line->best.fit == RIDGE_FIT_OK;
         v->request.known_step_s = line->has_best ? line->best.step_time_s : 0;
     }
+    if (best != NULL)
+        RIDGE_TRY(search_near(cx, v, best));
     RIDGE_TRY(ridge_train_search(cx, &v->request, &result));
-    if (result.n_layouts > 0) {
-        line->has_best = true;
-        line->best = result.layouts[0];
-    }
+    if (result.n_layouts > 0)
+        learn(v, &result.layouts[0]);
     return RIDGE_OK;
 }
 
@@ -179,7 +202,7 @@ static void run(void *payload, int64_t item, int worker)
         v->status = RIDGE_E_NOMEM;
         return;
     }
-    v->status = search_variant(cx, v);
+    v->status = search_variant(cx, r->best, v);
     learn_fitting(r, v);
     if (v->status == RIDGE_E_ARG) /* the change contradicts another knob */
         v->status = RIDGE_OK;

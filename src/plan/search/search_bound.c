@@ -69,12 +69,6 @@ double search_least_s(const search_desk *d, const candidate *c, const ridge_layo
     return pipeline_least_s(l, stages, stages->passes, (double)c->microbatches, 0);
 }
 
-bool search_is_slow(const search_desk *d, const candidate *c, const ridge_layout *l,
-                    double bytes)
-{
-    return search_is_beaten(d, l, search_least_s(d, c, l), bytes);
-}
-
 /* ---- with the network ------------------------------------------------------------ */
 
 /* The least over placements of what does not hang on stages, in the desk's scratch.

@@ -21,14 +21,10 @@ double search_least_s(const search_desk *d, const candidate *c, const ridge_layo
 bool search_is_beaten(const search_desk *d, const ridge_layout *l, double least_s,
                       double bytes);
 
-/** Whether a layout is not among the best wherever it lies: what its layers and those
- *  exchanges take that do not hang on the placement.
- *  @param bytes  that it holds at least, for the front of time and memory */
-bool search_is_slow(const search_desk *d, const candidate *c, const ridge_layout *l,
-                    double bytes);
-
-/** The same with the least of each exchange over its mesh's placements, which are found
- *  and not none. @return also true when memory ran out */
+/** Whether a layout is not among the best wherever it lies: with the least of each
+ *  exchange over its mesh's placements, which are found and not none.
+ *  @param bytes  as of search_is_beaten
+ *  @return also true when memory ran out */
 bool search_is_placed_slow(search_desk *d, const candidate *c, const train_terms *terms,
                            const ridge_layout *l, double bytes);
 

@@ -42,12 +42,12 @@ struct search_desk {
     int *place_index;
     train_groups *place_groups;
     train_load load;
+    int64_t memory_choices; /* of a layout */
     bool is_quick;
     double bound_s;
     const layout_ranking *known; /* layouts that there are */
     bool is_any_known;           /* before the task */
-    double *least_s; /* [pipelines] of the present microbatch; below 0: not yet known */
-    bool is_short;   /* memory ran out */
+    bool is_short;               /* memory ran out */
 };
 
 /* What a placement of a mesh gives, each found when first wanted. */

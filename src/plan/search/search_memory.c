@@ -75,7 +75,9 @@ static bool measure(finder *f, int64_t remat_layers, memory_choice *out)
     if (ridge_memory_total_bytes(&out->memory) > f->tc->usable_bytes)
         return false;
     out->host_bytes = train_host_bytes(f->tc, f->terms, l, f->microbatches);
-    return train_host_holds(f->tc, out->host_bytes);
+    const bool is_held = train_host_holds(f->tc, out->host_bytes);
+    f->out->is_host_short = f->out->is_host_short || !is_held;
+    return is_held;
 }
 
 static void keep(finder *f, const memory_choice *c)
@@ -241,7 +243,7 @@ void memory_choices_find(const train_case *tc, const train_terms *terms,
                 .out = out};
     out->n = 0;
     out->covered = out->refused = 0;
-    out->has_nearest = false;
+    out->has_nearest = out->is_host_short = false;
     const int64_t all = memory_choice_count(tc, how->knobs);
     const int64_t offloads = offload_count(tc, how->knobs);
     for (unsigned o = 0; o <= RIDGE_OFFLOAD_ALL; o++) {

@@ -28,6 +28,7 @@ typedef struct memory_choices {
     int n;
     memory_choice choices[MEMORY_CHOICE_MOST];
     int64_t covered, refused;
+    bool is_host_short;        /* the hosts hold less than one would keep there */
     bool has_nearest;          /* something did not fit */
     ridge_train_price nearest; /* the least over of what did not */
 } memory_choices;

@@ -15,6 +15,7 @@
 #include "layer_program.h"
 #include "pipeline_choice.h"
 #include "search_memory.h"
+#include "search_notes.h"
 #include "step_program.h"
 #include "usual_choice.h"
 
@@ -54,9 +55,10 @@ static void price_placements(search_desk *d, const candidate *c, train_terms *te
     }
 }
 
-/* One remat policy on as few layers as fit, and one set of what is offloaded. */
-static void price_memory(search_desk *d, const candidate *c, train_terms *terms,
-                         const memory_choice *choice, ridge_layout *l)
+/* One remat policy on as few layers as fit, and one set of what is offloaded.
+ * @return its least time */
+static double price_memory(search_desk *d, const candidate *c, train_terms *terms,
+                           const memory_choice *choice, ridge_layout *l)
 {
     ridge_train_price price = {.microbatches = c->microbatches,
                                .memory = choice->memory,
@@ -67,45 +69,63 @@ static void price_memory(search_desk *d, const candidate *c, train_terms *terms,
     l->remat_layers = choice->remat_layers;
     l->offload = choice->offload;
     price.peak_memory_bytes = ridge_memory_total_bytes(&price.memory);
-    if (search_is_slow(d, c, l, price.peak_memory_bytes))
-        return;
+    const double least_s = search_least_s(d, c, l);
+    if (search_is_beaten(d, l, least_s, price.peak_memory_bytes))
+        return least_s;
     if (c->places->n < 0 && !search_find_places(d, l, c->places)) {
         d->is_short = true;
-        return;
+        return least_s;
     }
     if (c->places->n == 0) {
         d->answer->tally.refused[RIDGE_FIT_PLACEMENT]++;
-        return;
+        return least_s;
     }
     if (c->places->n > 1 &&
         search_is_placed_slow(d, c, terms, l, price.peak_memory_bytes)) {
         d->answer->tally.covered += c->places->n - 1;
-        return;
+        return least_s;
     }
     price_placements(d, c, terms, l, &price);
-}
-
-/* Whether a pipeline is too slow whatever it keeps, wherever it lies: no ZeRO stage
- * changes that. */
-static bool is_pipeline_slow(search_desk *d, const candidate *c, const ridge_layout *l)
-{
-    double *least_s = &d->least_s[c->pipeline];
-    if (*least_s < 0)
-        *least_s = search_least_s(d, c, l);
-    return search_is_beaten(d, l, *least_s, 0);
+    return least_s;
 }
 
 /* Few ways to fit are found sooner than what the network takes, and what they compute
  * again tells most layouts slow: but not of a front, which has slow ones too. */
 static bool has_many_choices(const search_desk *d)
 {
-    return d->answer->front.most > 0 ||
-           memory_choice_count(&d->tc, d->knobs) > RIDGE_REMAT_COUNT;
+    return d->answer->front.most > 0 || d->memory_choices > RIDGE_REMAT_COUNT;
 }
 
-static void price_layout(search_desk *d, const candidate *c, ridge_layout *l)
+/* A mesh and its microbatches, which are those of all meshes with as many replicas and
+ * shards together. */
+typedef struct mesh_work {
+    const pipelines *all;
+    divisors microbatches;
+    search_notes notes;
+    zero_range zeros;
+    train_ways ways[ZERO_STAGES];
+    int at; /* the present microbatch */
+    mesh_room room;
+    mesh_places *places; /* [2]: without and with shards */
+} mesh_work;
+
+static double noted_room_s(const mesh_work *w, const pipeline_note *note,
+                           int zero_stage)
+{
+    return search_noted_room_s(note, &w->ways[zero_stage], zero_stage);
+}
+
+static void note_room(const mesh_work *w, pipeline_note *note, int zero_stage,
+                      double least_s)
+{
+    search_note_room(note, &w->ways[zero_stage], zero_stage, least_s);
+}
+
+static void price_layout(search_desk *d, const mesh_work *w, const candidate *c,
+                         pipeline_note *note, ridge_layout *l)
 {
     memory_choices choices;
+    double least_s = (double)INFINITY;
     train_terms terms = {.stages = c->stages,
                          .load = &d->load,
                          .layers = c->times->layers,
@@ -114,7 +134,7 @@ static void price_layout(search_desk *d, const candidate *c, ridge_layout *l)
                                !search_is_any_known(d)};
     if (has_many_choices(d) && c->places->n > 0 &&
         search_is_placed_slow(d, c, &terms, l, 0)) {
-        d->answer->tally.covered += memory_choice_count(&d->tc, d->knobs);
+        d->answer->tally.covered += d->memory_choices;
         return;
     }
     memory_choices_find(&d->tc, &terms, l, &how, &choices);
@@ -123,7 +143,9 @@ static void price_layout(search_desk *d, const candidate *c, ridge_layout *l)
     if (choices.has_nearest)
         layout_ranking_nearest(&d->answer->tally, &choices.nearest);
     for (int i = 0; i < choices.n && !d->is_short; i++)
-        price_memory(d, c, &terms, &choices.choices[i], l);
+        least_s = fmin(least_s, price_memory(d, c, &terms, &choices.choices[i], l));
+    if (!choices.is_host_short)
+        note_room(w, note, l->zero_stage, least_s);
 }
 
 /* ---- the loops ------------------------------------------------------------------- */
@@ -149,16 +171,6 @@ static bool is_group_whole(const search_desk *d, const ridge_layout *l,
     return l->vpp == 1 || d->knobs->vpp > 0 || microbatches % l->pp == 0;
 }
 
-/* A mesh and its microbatches. */
-typedef struct mesh_work {
-    const pipelines *all;
-    zero_range zeros;
-    divisors microbatches;
-    int at; /* the present one of them */
-    mesh_room room;
-    mesh_places *places; /* [2]: without and with shards */
-} mesh_work;
-
 static void refuse_for_memory(search_desk *d, int64_t variants)
 {
     d->answer->tally.covered += variants;
@@ -173,6 +185,39 @@ static void start_pipeline(const pipeline_choice *choice, ridge_layout *l)
     l->remat_ops = 0;
     l->remat_layers = 0;
     l->offload = RIDGE_OFFLOAD_NONE;
+}
+
+static bool has_room(search_desk *d, const mesh_work *w, int pipeline,
+                     const ridge_layout *l)
+{
+    pipeline_note *note = search_note_of(&w->notes, w->at, pipeline);
+    if (search_is_any_known(d) && isinf(noted_room_s(w, note, l->zero_stage)))
+        return false;
+    if (w->at < search_room_of(d, &w->room, pipeline, l))
+        return true;
+    note_room(w, note, l->zero_stage, (double)INFINITY);
+    return false;
+}
+
+/* Of the present microbatch. */
+static void search_pipeline(search_desk *d, const mesh_work *w, const candidate *c,
+                            ridge_layout *l)
+{
+    const int64_t choices = d->memory_choices;
+    pipeline_note *note = search_note_of(&w->notes, w->at, c->pipeline);
+    if (search_is_beaten(d, l, search_noted_least_s(d, c, l, note), 0)) {
+        d->answer->tally.covered += choices;
+        return;
+    }
+    const double noted_s =
+        search_is_any_known(d) ? noted_room_s(w, note, l->zero_stage) : 0;
+    if (isfinite(noted_s) && search_is_beaten(d, l, noted_s, 0)) {
+        d->answer->tally.covered += choices;
+    } else if (!has_room(d, w, c->pipeline, l)) {
+        refuse_for_memory(d, choices);
+    } else {
+        price_layout(d, w, c, note, l);
+    }
 }
 
 static void search_pipelines(search_desk *d, const mesh_work *w, candidate *c,
@@ -195,13 +240,7 @@ static void search_pipelines(search_desk *d, const mesh_work *w, candidate *c,
             d->is_short = true;
             return;
         }
-        if (is_pipeline_slow(d, c, l)) {
-            d->answer->tally.covered += memory_choice_count(&d->tc, d->knobs);
-        } else if (w->at >= search_room_of(d, &w->room, i, l)) {
-            refuse_for_memory(d, memory_choice_count(&d->tc, d->knobs));
-        } else {
-            price_layout(d, c, l);
-        }
+        search_pipeline(d, w, c, l);
     }
 }
 
@@ -242,7 +281,7 @@ static bool is_any_roomy(search_desk *d, const mesh_work *w, const ridge_layout 
     for (int zero = w->zeros.last; zero >= w->zeros.first && !is_roomy; zero--) {
         tried.zero_stage = zero;
         for (int i = 0; i < w->all->choices.n && !is_roomy; i++)
-            is_roomy = w->at < search_room_of(d, &w->room, i, &tried);
+            is_roomy = has_room(d, w, i, &tried);
     }
     return is_roomy;
 }
@@ -257,8 +296,7 @@ static bool is_too_large(search_desk *d, const mesh_work *w, const ridge_layout 
 static void search_microbatch(search_desk *d, const mesh_work *w, ridge_layout *l)
 {
     const int64_t variants = (w->zeros.last - w->zeros.first + 1) *
-                             (int64_t)w->all->choices.n *
-                             memory_choice_count(&d->tc, d->knobs);
+                             (int64_t)w->all->choices.n * d->memory_choices;
     if (search_known_times(d, l) == NULL && is_too_large(d, w, l)) {
         refuse_for_memory(d, variants);
         return;
@@ -271,8 +309,6 @@ static void search_microbatch(search_desk *d, const mesh_work *w, ridge_layout *
         d->answer->tally.covered += variants;
         return;
     }
-    for (int i = 0; i < w->all->choices.n; i++)
-        d->least_s[i] = -1;
     for (int zero = w->zeros.last; zero >= w->zeros.first && !d->is_short; zero--) {
         l->zero_stage = zero;
         c.places = &w->places[zero > 0];
@@ -282,42 +318,65 @@ static void search_microbatch(search_desk *d, const mesh_work *w, ridge_layout *
     }
 }
 
-static void search_microbatches(search_desk *d, const pipelines *all, zero_range zeros,
-                                ridge_layout *l)
+static void search_microbatches(search_desk *d, mesh_work *w, ridge_layout *l)
 {
     mesh_places places[2] = {0}; /* found where needed */
-    mesh_work w = {.all = all, .zeros = zeros, .places = places};
+    w->places = places;
     places[0].n = places[1].n = -1;
-    d->least_s = ridge_new(ridge_ctx_scratch(d->cx), double, (size_t)all->choices.n);
-    if (d->least_s == NULL || !microbatches_of(d, l, &w.microbatches) ||
-        !search_open_room(d, all, &w.microbatches, &w.room)) {
+    if (!search_open_room(d, w->all, &w->microbatches, &w->room)) {
         d->is_short = true;
         return;
     }
-    for (w.at = 0; w.at < w.microbatches.n && !d->is_short; w.at++) {
-        l->microbatch_seqs = w.microbatches.values[w.at];
-        search_microbatch(d, &w, l);
+    for (int zero = 0; zero < ZERO_STAGES; zero++) {
+        l->zero_stage = zero;
+        w->ways[zero] = train_layout_ways(l);
+    }
+    for (w->at = 0; w->at < w->microbatches.n && !d->is_short; w->at++) {
+        l->microbatch_seqs = w->microbatches.values[w->at];
+        search_microbatch(d, w, l);
     }
 }
 
-static void search_data(search_desk *d, const pipelines *all, ridge_layout *l)
+static void search_data(search_desk *d, mesh_work *w, ridge_layout *l)
 {
     l->microbatch_seqs = d->knobs->microbatch_seqs > 0 ? d->knobs->microbatch_seqs : 1;
     l->zero_stage = l->fsdp > 1 ? 1 : 0;
-    pipeline_choice_take(&all->choices.choices[0], l);
+    pipeline_choice_take(&w->all->choices.choices[0], l);
     ridge_fit fit = train_layout_check(&d->tc, l);
     if (fit != RIDGE_FIT_OK && fit != RIDGE_FIT_SCHEDULE) {
         refuse(d, fit);
         return;
     }
-    zero_range zeros = zeros_of(d, l);
-    if (zeros.first > zeros.last) {
+    w->zeros = zeros_of(d, l);
+    if (w->zeros.first > w->zeros.last) {
         refuse(d, RIDGE_FIT_SHARDS);
         return;
     }
     ridge_mark mark = ridge_arena_mark(ridge_ctx_scratch(d->cx));
-    search_microbatches(d, all, zeros, l);
+    search_microbatches(d, w, l);
     ridge_arena_rewind(ridge_ctx_scratch(d->cx), mark);
+}
+
+/* Every way to divide so many ranks into replicas and shards, most shards first. */
+static void search_shards(search_desk *d, const pipelines *pipes, ridge_layout *l,
+                          int64_t data, const divisors *all)
+{
+    mesh_work w = {.all = pipes};
+    l->fsdp = data;
+    l->dp = 1;
+    if (!microbatches_of(d, l, &w.microbatches) ||
+        !search_notes_open(d, w.microbatches.n, pipes->choices.n, &w.notes)) {
+        d->is_short = true;
+        return;
+    }
+    for (int i = all->n - 1; i >= 0 && !d->is_short; i--) {
+        l->fsdp = all->values[i];
+        if (data % l->fsdp != 0 || !is_free_or(d->knobs->fsdp, l->fsdp))
+            continue;
+        l->dp = data / l->fsdp;
+        if (is_free_or(d->knobs->dp, l->dp))
+            search_data(d, &w, l);
+    }
 }
 
 static void search_stages(search_desk *d, ridge_layout *l, int64_t ranks,
@@ -340,15 +399,9 @@ static void search_stages(search_desk *d, ridge_layout *l, int64_t ranks,
             refuse(d, RIDGE_FIT_LAYERS);
             continue;
         }
-        int64_t data = ranks / l->pp;
-        for (int j = all->n - 1; j >= 0 && !d->is_short; j--) {
-            l->fsdp = all->values[j];
-            if (data % l->fsdp != 0 || !is_free_or(d->knobs->fsdp, l->fsdp))
-                continue;
-            l->dp = data / l->fsdp;
-            if (is_free_or(d->knobs->dp, l->dp))
-                search_data(d, &pipes, l);
-        }
+        const ridge_mark mark = ridge_arena_mark(ridge_ctx_scratch(d->cx));
+        search_shards(d, &pipes, l, ranks / l->pp, all);
+        ridge_arena_rewind(ridge_ctx_scratch(d->cx), mark);
     }
 }
 
@@ -432,6 +485,7 @@ void search_desk_run(search_desk *d, const search_task *task, layer_book *book,
         out->status = ridge_fail_nomem(d->cx);
         return;
     }
+    d->memory_choices = memory_choice_count(&d->tc, d->knobs);
     start_layout(d, task, &l);
     search_read_book(d, book);
     search_stages(d, &l, d->tc.slice->chips / task->tp / task->cp, &chips);
