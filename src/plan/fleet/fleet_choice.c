@@ -39,18 +39,17 @@ static double *compute_of(const fleet_desk *d, int pool)
     return &d->compute_s[pool * (d->fc->request->model->n_layers + 1)];
 }
 
-/* The quickest that a pool may do at its placement, or at any. */
+/* The quickest that a pool may do at its placement, or at any: the first policy does
+ * least again, and what others add hides no more than itself. */
 static void quicken(const fleet_desk *d, const fleet_work *work, int pool, pace_of what,
                     fleet_pace *pace)
 {
     const int first = what == PACE_OF_PLACE ? d->places[pool] : 0;
     const int last = what == PACE_OF_PLACE ? first : d->pools[pool].at.n - 1;
     for (int place = first; place <= last; place++) {
-        for (int r = 0; r < d->n_remats; r++) {
-            const fleet_part *p = fleet_desk_part(d, pool, place, r);
-            pace->speed = fmax(pace->speed, fleet_pace_speed(work, p->layer_s));
-            pace->head_s = fmin(pace->head_s, p->head_s);
-        }
+        const fleet_part *p = fleet_desk_part(d, pool, place, 0);
+        pace->speed = fmax(pace->speed, fleet_pace_speed(work, p->layer_s));
+        pace->head_s = fmin(pace->head_s, p->head_s);
     }
 }
 
@@ -290,10 +289,13 @@ bool fleet_desk_may_be_quick(fleet_desk *d, const layer_time *const *layers)
     return is_any_quick(d, PACE_OF_COMPUTE);
 }
 
-/* Every combination, unless none can be quick enough. */
+bool fleet_desk_laid_may_be_quick(const fleet_desk *d)
+{
+    return is_any_quick(d, PACE_OF_MESH);
+}
+
 void fleet_desk_combine(fleet_desk *d)
 {
     d->mesh++;
-    if (is_any_quick(d, PACE_OF_MESH))
-        try_places(d, 0);
+    try_places(d, 0);
 }

@@ -2,6 +2,7 @@
 #ifndef RIDGE_PLAN_FLEET_DESK_H
 #define RIDGE_PLAN_FLEET_DESK_H
 
+#include "exchange_memo.h"
 #include "fleet_price.h"
 #include "fleet_task.h"
 #include "layout_placements.h"
@@ -21,11 +22,11 @@ typedef struct pool_options {
     /* Placements of the mesh by ZeRO stage, and whether they are found. */
     layout_placements laid[ZERO_STAGES];
     bool is_laid[ZERO_STAGES];
-    int64_t stages;                 /* of the mesh */
-    int placements;                 /* of the mesh, of which those that differ are */
-    layout_placements at;           /* these */
-    layer_exchange *exchanges;      /* [placements][kinds + 1] */
-    shard_time *shards;             /* [placements][kinds] */
+    int64_t stages;       /* of the mesh */
+    int placements;       /* of the mesh, of which those that differ are */
+    layout_placements at; /* these */
+    exchange_memo *exchanges;
+    shard_time *shards;             /* [ZERO_STAGES][placements][kinds] of laid */
     double *layer_s;                /* [OPTIONS_MOST][kinds] */
     fleet_part parts[OPTIONS_MOST]; /* [placements][RIDGE_REMAT_COUNT] */
 } pool_options;
@@ -63,8 +64,12 @@ void fleet_desk_cover(fleet_desk *desk);
  *  @param layers  [pools] times of its layers */
 bool fleet_desk_may_be_quick(fleet_desk *desk, const layer_time *const *layers);
 
+/** Whether it may with what it exchanges at its best placement: parts of the first
+ *  policy in question are there. */
+bool fleet_desk_laid_may_be_quick(const fleet_desk *desk);
+
 /** Every combination of placements, orders and policies of the present mesh, ZeRO stage
- *  and microbatch, unless none can be quick enough. */
+ *  and microbatch. */
 void fleet_desk_combine(fleet_desk *desk);
 
 #endif

@@ -9,6 +9,7 @@
 #include "divisors.h"
 #include "layer_program.h"
 #include "pipeline_choice.h"
+#include "train_terms.h"
 #include "usual_choice.h"
 
 #include <string.h>
@@ -63,25 +64,47 @@ static void find_remats(fleet_desk *d)
     }
 }
 
-/* What the pool does at the placement behind those it has, by every policy. */
-static void fill_place(fleet_desk *d, int pool, const layer_time *layers,
-                       ridge_fleet_part *part)
+static shard_time *shards_at(const fleet_desk *d, int pool, int zero_stage, int place)
+{
+    const size_t row = (size_t)zero_stage * LAYOUT_PLACEMENT_MOST + (size_t)place;
+    return &d->pools[pool].shards[row * (size_t)d->fc->pools[pool].n_kinds];
+}
+
+static void fill_part(fleet_desk *d, int pool, int place, int remat,
+                      const fleet_terms *terms)
 {
     pool_options *o = &d->pools[pool];
-    train_case *tc = &d->fc->pools[pool];
-    const size_t kinds = (size_t)tc->n_kinds;
-    const size_t i = (size_t)o->at.n;
-    const fleet_terms terms = {layers, &o->load, &o->at.groups[i],
-                               &o->exchanges[i * (kinds + 1)], &o->shards[i * kinds]};
-    train_layer_exchanges(tc, terms.groups, layers, &o->exchanges[i * (kinds + 1)]);
-    train_shard_times(tc, terms.groups, &o->load, &o->shards[i * kinds]);
-    part->placement = o->at.index[i];
-    for (int r = 0; r < d->n_remats; r++) {
-        part->remat = d->remats[r];
-        const size_t slot = i * RIDGE_REMAT_COUNT + (size_t)part->remat;
-        fleet_part_fill(d->fc, &d->common, part, &terms, &o->layer_s[slot * kinds],
-                        &o->parts[slot]);
+    ridge_fleet_part part = part_of(d, pool);
+    part.placement = o->laid[d->common.zero_stage].index[place];
+    part.remat = d->remats[remat];
+    const size_t slot = (size_t)place * RIDGE_REMAT_COUNT + (size_t)part.remat;
+    fleet_part_fill(d->fc, &d->common, &part, terms,
+                    &o->layer_s[slot * (size_t)d->fc->pools[pool].n_kinds],
+                    &o->parts[slot]);
+}
+
+/* What the pool does at every placement, by the policy that takes least time.
+ * @return false when memory ran out */
+static bool fill_cheapest(fleet_desk *d, int pool, const layer_time *layers)
+{
+    pool_options *o = &d->pools[pool];
+    const train_case *tc = &d->fc->pools[pool];
+    ridge_arena *arena = ridge_ctx_arena(d->cx);
+    const layout_placements *laid = &o->laid[d->common.zero_stage];
+    o->at = *laid;
+    for (int i = 0; i < laid->n; i++) {
+        const train_groups *g = &laid->groups[i];
+        const layer_exchange *x =
+            exchange_memo_find(o->exchanges, arena, tc, g, layers);
+        if (x == NULL)
+            x = exchange_memo_make(arena, tc, g, layers);
+        if (x == NULL)
+            return false;
+        const fleet_terms terms = {layers, &o->load, g, x,
+                                   shards_at(d, pool, d->common.zero_stage, i)};
+        fill_part(d, pool, i, 0, &terms);
     }
+    return true;
 }
 
 static bool is_same_sync(const fleet_part *a, const fleet_part *b, double params)
@@ -92,27 +115,38 @@ static bool is_same_sync(const fleet_part *a, const fleet_part *b, double params
            x.gather.expected_s == y.gather.expected_s;
 }
 
-/* Axes of a torus are often alike: whether the last placement takes other times than
- * those before it. Reductions are held at two sizes. */
-static bool is_new_place(const fleet_desk *d, int pool)
+/* Axes of a torus are often alike: whether a placement takes the times of another.
+ * Reductions are held at two sizes. */
+static bool is_same_place(const fleet_desk *d, int pool, int one, int other)
 {
-    const pool_options *o = &d->pools[pool];
-    bool is_new = true;
-    for (int i = 0; i < o->at.n && is_new; i++) {
-        bool is_same = true;
-        for (int r = 0; r < d->n_remats && is_same; r++) {
-            const fleet_part *a = fleet_desk_part(d, pool, i, r);
-            const fleet_part *b = fleet_desk_part(d, pool, o->at.n, r);
-            is_same =
-                a->head_s == b->head_s && a->send.expected_s == b->send.expected_s;
-            for (int k = 0; k < a->tc->n_kinds; k++)
-                is_same = is_same && a->layer_s[k] == b->layer_s[k];
+    for (int r = 0; r < d->n_remats; r++) {
+        const fleet_part *a = fleet_desk_part(d, pool, one, r);
+        const fleet_part *b = fleet_desk_part(d, pool, other, r);
+        if (a->head_s != b->head_s || a->send.expected_s != b->send.expected_s)
+            return false;
+        for (int k = 0; k < a->tc->n_kinds; k++) {
+            if (a->layer_s[k] != b->layer_s[k])
+                return false;
         }
-        const fleet_part *a = fleet_desk_part(d, pool, i, 0);
-        const fleet_part *b = fleet_desk_part(d, pool, o->at.n, 0);
-        is_new = !is_same || !is_same_sync(a, b, 1e8) || !is_same_sync(a, b, 1e10);
     }
-    return is_new;
+    const fleet_part *a = fleet_desk_part(d, pool, one, 0);
+    const fleet_part *b = fleet_desk_part(d, pool, other, 0);
+    return is_same_sync(a, b, 1e8) && is_same_sync(a, b, 1e10);
+}
+
+/* Put a placement behind those that are kept, unless it takes the times of one. */
+static void keep_place(fleet_desk *d, int pool, int place)
+{
+    layout_placements *kept = &d->pools[pool].at;
+    for (int i = 0; i < kept->n; i++) {
+        if (is_same_place(d, pool, i, place))
+            return;
+    }
+    for (int r = 0; r < d->n_remats && kept->n < place; r++)
+        *fleet_desk_part(d, pool, kept->n, r) = *fleet_desk_part(d, pool, place, r);
+    kept->index[kept->n] = kept->index[place];
+    kept->groups[kept->n] = kept->groups[place];
+    kept->n++;
 }
 
 /* Where the pool's part may lie: it does not depend on the microbatch. @return whether
@@ -120,29 +154,38 @@ static bool is_new_place(const fleet_desk *d, int pool)
 static bool find_places(fleet_desk *d, int pool)
 {
     pool_options *o = &d->pools[pool];
+    const train_case *tc = &d->fc->pools[pool];
     const ridge_fleet_part part = part_of(d, pool);
     const ridge_layout local = fleet_layout_local(d->fc, &d->common, &part);
-    layout_placements *laid = &o->laid[local.zero_stage];
-    if (!o->is_laid[local.zero_stage])
-        layout_placements_find(d->fc->pools[pool].slice, &local,
+    const int zero = local.zero_stage;
+    layout_placements *laid = &o->laid[zero];
+    if (!o->is_laid[zero]) {
+        layout_placements_find(tc->slice, &local,
                                d->is_quick ? 1 : LAYOUT_PLACEMENT_MOST, laid);
-    o->is_laid[local.zero_stage] = true;
+        for (int i = 0; i < laid->n; i++)
+            train_shard_times(tc, &laid->groups[i], &o->load,
+                              shards_at(d, pool, zero, i));
+    }
+    o->is_laid[zero] = true;
     o->placements = laid->n;
     o->stages = part.stages;
     return laid->n > 0;
 }
 
-static void fill_options(fleet_desk *d, int pool, const layer_time *layers)
+/* The other policies, at placements that differ. */
+static void fill_others(fleet_desk *d, int pool)
 {
     pool_options *o = &d->pools[pool];
-    ridge_fleet_part part = part_of(d, pool);
-    const layout_placements *laid = &o->laid[d->common.zero_stage];
+    const int laid = o->at.n;
     o->at.n = 0;
-    for (int i = 0; i < laid->n; i++) {
-        o->at.groups[o->at.n] = laid->groups[i];
-        o->at.index[o->at.n] = laid->index[i];
-        fill_place(d, pool, layers, &part);
-        o->at.n += is_new_place(d, pool) ? 1 : 0;
+    for (int i = 0; i < laid; i++) {
+        const fleet_part *cheapest = fleet_desk_part(d, pool, i, 0);
+        const fleet_terms terms = {cheapest->terms.layers, cheapest->terms.load,
+                                   &cheapest->groups, cheapest->terms.exchanges,
+                                   cheapest->terms.shards};
+        for (int r = 1; r < d->n_remats; r++)
+            fill_part(d, pool, i, r, &terms);
+        keep_place(d, pool, i);
     }
 }
 
@@ -175,8 +218,14 @@ static ridge_status search_microbatch(fleet_desk *d)
     fleet_desk_cover(d);
     if (!fleet_desk_may_be_quick(d, layers))
         return RIDGE_OK;
+    for (int i = 0; i < d->fc->n; i++) {
+        if (!fill_cheapest(d, i, layers[i]))
+            return ridge_fail_nomem(d->cx);
+    }
+    if (!fleet_desk_laid_may_be_quick(d))
+        return RIDGE_OK;
     for (int i = 0; i < d->fc->n; i++)
-        fill_options(d, i, layers[i]);
+        fill_others(d, i);
     fleet_desk_combine(d);
     return RIDGE_OK;
 }
@@ -253,8 +302,8 @@ static ridge_status open_pool(fleet_desk *d, int pool)
     ridge_arena *arena = ridge_ctx_arena(d->cx);
     const size_t kinds = (size_t)d->fc->pools[pool].n_kinds;
     const size_t places = LAYOUT_PLACEMENT_MOST;
-    o->exchanges = ridge_new(arena, layer_exchange, places * (kinds + 1));
-    o->shards = ridge_new(arena, shard_time, places * kinds);
+    o->exchanges = exchange_memo_open(arena);
+    o->shards = ridge_new(arena, shard_time, ZERO_STAGES * places * kinds);
     o->layer_s = ridge_new(arena, double, OPTIONS_MOST *kinds);
     const bool is_made =
         o->exchanges != NULL && o->shards != NULL && o->layer_s != NULL;
@@ -309,6 +358,7 @@ static bool load_pool(fleet_desk *d, int pool, const fleet_task *task)
     pool_options *o = &d->pools[pool];
     train_case *tc = &d->fc->pools[pool];
     o->n_shapes = 0;
+    exchange_memo_forget(o->exchanges);
     return train_case_forget(tc) &&
            train_load_build(tc, task->tp, task->ep, task->has_sp, &o->load);
 }

@@ -2,6 +2,7 @@
 #ifndef RIDGE_PLAN_SEARCH_DESK_H
 #define RIDGE_PLAN_SEARCH_DESK_H
 
+#include "exchange_memo.h"
 #include "layout_placements.h"
 #include "search_task.h"
 
@@ -18,16 +19,6 @@ struct memo_entry {
     bool has_exchanges; /* least_s has what the layers' exchanges expose */
 };
 
-/* Exchanges of a shape's layers over tp, cp and ep. tp and cp lie innermost: they
- * depend on the order of the network's axes, but not on what lies outside. ep may go
- * around the stages, where those lie inside. */
-typedef struct exchange_entry {
-    const layer_time *layers;
-    int order;
-    ridge_group ep;
-    layer_exchange *exchanges; /* [kinds + 1] */
-} exchange_entry;
-
 struct search_desk {
     ridge_ctx *cx;
     ridge_ctx *keeper; /* where what outlives a task stays */
@@ -36,9 +27,9 @@ struct search_desk {
     const ridge_knobs *knobs;
     /* of the present task */
     search_answer *answer;
-    memo_entry *memo;          /* [MEMO_SLOTS] open addressing over microbatches */
-    exchange_entry *exchanges; /* [MEMO_SLOTS] over shapes and orders */
-    int places_most;           /* room of: */
+    memo_entry *memo; /* [MEMO_SLOTS] open addressing over microbatches */
+    exchange_memo *exchanges;
+    int places_most; /* room of: */
     int *place_index;
     train_groups *place_groups;
     train_load load;

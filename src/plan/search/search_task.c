@@ -420,7 +420,7 @@ ridge_status search_desk_open(ridge_ctx *cx, ridge_ctx *keeper,
     RIDGE_TRY(train_programs_open(&d->tc));
     d->knobs = &request->knobs;
     d->memo = ridge_new(arena, memo_entry, MEMO_SLOTS);
-    d->exchanges = ridge_new(arena, exchange_entry, MEMO_SLOTS);
+    d->exchanges = exchange_memo_open(arena);
     d->places_most = d->knobs->placement == RIDGE_KNOB_ANY ? RIDGE_PLACEMENT_MOST
                                                            : PLACEMENT_USUAL_MOST;
     d->place_index = ridge_new(arena, int, (size_t)d->places_most);
@@ -438,7 +438,7 @@ static bool clear(search_desk *d)
 {
     ridge_arena_rewind(ridge_ctx_arena(d->cx), d->mark);
     memset(d->memo, 0, MEMO_SLOTS * sizeof *d->memo);
-    memset(d->exchanges, 0, MEMO_SLOTS * sizeof *d->exchanges);
+    exchange_memo_forget(d->exchanges);
     d->is_short = false;
     return train_case_forget(&d->tc);
 }

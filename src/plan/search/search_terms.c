@@ -64,60 +64,24 @@ memo_entry *search_layer_times(search_desk *d, const ridge_layout *l)
     return e->layers == NULL ? NULL : e;
 }
 
-/* NULL when memory ran out. */
-static layer_exchange *make_exchanges(search_desk *d, const train_groups *g,
-                                      const layer_time *layers, ridge_arena *arena)
-{
-    layer_exchange *made = ridge_new(arena, layer_exchange, (size_t)d->tc.n_kinds + 1);
-    if (made != NULL)
-        train_layer_exchanges(&d->tc, g, layers, made);
-    return made;
-}
-
 /* Of one placement alone, as of an unusual one, in which they may lie anywhere. */
 static const layer_exchange *own_exchanges(search_desk *d, const train_groups *g,
                                            const layer_time *layers, placed *p)
 {
     if (p->of != layers)
-        p->exchanges = make_exchanges(d, g, layers, ridge_ctx_scratch(d->cx));
+        p->exchanges = exchange_memo_make(ridge_ctx_scratch(d->cx), &d->tc, g, layers);
     p->of = layers;
     return p->exchanges;
-}
-
-static bool is_same_group(const ridge_group *a, const ridge_group *b)
-{
-    if (a->n_spans != b->n_spans || a->ranks != b->ranks)
-        return false;
-    for (int i = 0; i < a->n_spans; i++) {
-        const ridge_span *s = &a->spans[i];
-        const ridge_span *t = &b->spans[i];
-        if (s->axis != t->axis || s->size != t->size || s->stride != t->stride)
-            return false;
-    }
-    return true;
 }
 
 /* Of a usual placement: shared by all that lie alike; where too many are known
  * already, its own. */
 static const layer_exchange *layer_exchanges(search_desk *d, const train_groups *g,
-                                             const layer_time *layers, int placement,
-                                             placed *p)
+                                             const layer_time *layers, placed *p)
 {
-    int order = placement / 2; /* see group_placement.h */
-    size_t hash = ((size_t)(uintptr_t)layers >> 4) * 31 + (size_t)order;
-    for (size_t i = 0; i < MEMO_SLOTS; i++) {
-        exchange_entry *e = &d->exchanges[(hash + i) % MEMO_SLOTS];
-        if (e->layers == layers && e->order == order && is_same_group(&e->ep, &g->ep))
-            return e->exchanges;
-        if (e->layers != NULL)
-            continue;
-        layer_exchange *made = make_exchanges(d, g, layers, ridge_ctx_arena(d->cx));
-        if (made == NULL)
-            return NULL;
-        *e = (exchange_entry){layers, order, g->ep, made};
-        return made;
-    }
-    return own_exchanges(d, g, layers, p);
+    const layer_exchange *shared =
+        exchange_memo_find(d->exchanges, ridge_ctx_arena(d->cx), &d->tc, g, layers);
+    return shared != NULL ? shared : own_exchanges(d, g, layers, p);
 }
 
 /* The group of so many ranks that lies innermost; as it is where it cannot. */
@@ -141,7 +105,7 @@ static const layer_exchange *least_exchanges(search_desk *d, const train_groups 
         lay_innermost(d->tc.slice, &least.cp);
     }
     lay_innermost(d->tc.slice, &least.ep);
-    return make_exchanges(d, &least, layers, ridge_ctx_arena(d->cx));
+    return exchange_memo_make(ridge_ctx_arena(d->cx), &d->tc, &least, layers);
 }
 
 static void take_least(search_desk *d, const double *least_s, memo_entry *e)
@@ -285,7 +249,7 @@ bool search_place_layers(search_desk *d, const candidate *c, int i,
     }
     x->send = p->send;
     x->exchanges = train_placement_is_usual(d->tc.slice, index)
-                       ? layer_exchanges(d, g, x->layers, index, p)
+                       ? layer_exchanges(d, g, x->layers, p)
                        : own_exchanges(d, g, x->layers, p);
     x->shards = find_shards(d, g, p);
     x->is_tp_apart = !train_groups_share(&g->tp, &g->shards);
