@@ -297,7 +297,7 @@ static ridge_status find_practice(ridge_ctx *cx, common *c, const ridge_chip *ch
     if (c->practice->engine != NULL)
         RIDGE_TRY(ridge_engine_find(cx, c->catalog, c->practice->engine, &c->engine));
     else
-        RIDGE_TRY(served_engine_find(cx, c->catalog, c->run, &c->engine));
+        RIDGE_TRY(served_engine_find(cx, c->catalog, c->run, c->gaps, &c->engine));
     out->engine_name = c->engine->name;
     return RIDGE_OK;
 }

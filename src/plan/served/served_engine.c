@@ -1,7 +1,8 @@
 /*
  * The engine that a measured row names, in words like "vllm 0.19.0", "vLLM (Nov 2024)",
  * "TensorRT-LLM v0.5", "TensorRT-LLM 0.14 / Triton": the engine of the catalogue whose
- * rules are of that version, else the family's own.
+ * rules are of that version, else the family's own; one that the catalogue does not know
+ * has rules and constants between those of others, which is said to be assumed.
  */
 #include "served_run.h"
 
@@ -130,8 +131,17 @@ static ridge_status find_from(ridge_ctx *cx, const ridge_catalog *catalog,
     return RIDGE_OK;
 }
 
+/* What is given to an engine that nothing is known of. */
+static ridge_status find_other(ridge_ctx *cx, const ridge_catalog *catalog,
+                               served_gaps *gaps, const ridge_engine **out)
+{
+    served_assume(gaps, "rules of an engine that is not known");
+    return ridge_engine_find(cx, catalog, "other", out);
+}
+
 ridge_status served_engine_find(ridge_ctx *cx, const ridge_catalog *catalog,
-                                const served_run *run, const ridge_engine **out)
+                                const served_run *run, served_gaps *gaps,
+                                const ridge_engine **out)
 {
     ridge_str name = ridge_str_trim(ridge_str_of(run->framework));
     if (name.n == 0)
@@ -144,6 +154,5 @@ ridge_status served_engine_find(ridge_ctx *cx, const ridge_catalog *catalog,
             return RIDGE_OK;
         ridge_str_cut(&rest, ' ');
     }
-    return ridge_fail(cx, RIDGE_E_NOTFOUND, "the catalogue has no engine '%s'",
-                      run->framework);
+    return find_other(cx, catalog, gaps, out);
 }

@@ -144,10 +144,12 @@ const char *served_formats_variant(const served_run *run);
  */
 bool served_formats_is_variant(const served_run *run, const ridge_model *variant);
 
-/** The engine that a row names. @errors E_NOTFOUND; E_ARG: it names none */
+/** The engine that a row names; "other" and a gap where the catalogue does not know it.
+ * @errors E_ARG: it names none */
 RIDGE_NODISCARD ridge_status served_engine_find(ridge_ctx *cx,
                                                 const ridge_catalog *catalog,
                                                 const served_run *run,
+                                                served_gaps *gaps,
                                                 const ridge_engine **out);
 
 /**
