@@ -9,9 +9,6 @@ static void what_changes_the_time_is_never_silent(void **state)
     static const struct {
         const char *command, *note;
     } cases[] = {
-        {"vllm serve " LLAMA " -O0", "O0: nothing compiled"},
-        {"vllm serve " LLAMA " --compilation-config '{\"cudagraph_mode\":\"NONE\"}'",
-         "cudagraph_mode NONE: kernels launched one by one"},
         {"vllm serve " LLAMA " --compilation-config '{\"level\":0}'", "level 0"},
         {"vllm serve " LLAMA " --enable-lora --max-loras 4 --max-lora-rank 32",
          "enable-lora"},
@@ -22,9 +19,6 @@ static void what_changes_the_time_is_never_silent(void **state)
          "num-gpu-blocks-override"},
         {"python -m sglang.launch_server --model " LLAMA " --max-total-tokens 9000",
          "max-total-tokens 9000"},
-        {"python -m sglang.launch_server --model " LLAMA
-         " --num-continuous-decode-steps 4",
-         "num-continuous-decode-steps 4"},
         {"trtllm-serve " LLAMA " --cp_size 2", "cp_size 2"},
     };
     for (size_t i = 0; i < RIDGE_COUNT_OF(cases); i++) {
@@ -71,11 +65,71 @@ static void sizes_of_graphs_are_read(void **state)
     }
 }
 
+static const ridge_engine *engine_of(ridge_ctx *cx, const char *command)
+{
+    ridge_serving_launch *l = ridge_new(ridge_ctx_arena(cx), ridge_serving_launch, 1);
+    assert_non_null(l);
+    assert_ok(cx, server_fixture_parse(cx, "h100:1x8", "a.sh", command, l));
+    assert_int_equal(l->differing.n, 0);
+    assert_int_equal(l->unknown.n, 0);
+    return l->deployment.engine;
+}
+
+static void eager_is_eager_however_it_is_said(void **state)
+{
+    static const char *const commands[] = {
+        "vllm serve " LLAMA " -O0", "vllm serve " LLAMA " --enforce-eager",
+        "vllm serve " LLAMA " --compilation-config '{\"cudagraph_mode\":\"NONE\"}'",
+        "vllm serve " LLAMA " --compilation-config.cudagraph_mode=NONE"};
+    for (size_t i = 0; i < RIDGE_COUNT_OF(commands); i++)
+        assert_int_equal((int)engine_of(*state, commands[i])->graph_sequences, 0);
+}
+
+/* vLLM's first engine planned several iterations at once, and was chosen by a variable.
+ */
+static void first_engines_are_known_by_what_they_alone_do(void **state)
+{
+    const ridge_engine *e =
+        engine_of(*state, "vllm serve " LLAMA " --num-scheduler-steps=8");
+    assert_string_equal(e->name, "vllm-v0");
+    assert_int_equal(e->planned_steps, 8);
+    e = engine_of(*state, "vllm serve " LLAMA " --num-scheduler-steps 1");
+    assert_int_equal(e->planned_steps, 0);
+    assert_string_equal(e->name, "vllm-v1");
+    static const char *const commands[] = {
+        "VLLM_USE_V1=0 vllm serve " LLAMA, "export VLLM_USE_V1=0\nvllm serve " LLAMA,
+        "docker run -e VLLM_USE_V1=0 vllm/vllm-openai --model " LLAMA};
+    for (size_t i = 0; i < RIDGE_COUNT_OF(commands); i++)
+        assert_string_equal(engine_of(*state, commands[i])->name, "vllm-v0");
+}
+
+static void schedulers_are_read(void **state)
+{
+    const char *sglang = "python -m sglang.launch_server --model " LLAMA
+                         " --num-continuous-decode-steps 4 --prefill-max-requests 2 "
+                         "--schedule-conservativeness 0.5";
+    const ridge_engine *e = engine_of(*state, sglang);
+    assert_int_equal(e->planned_steps, 4);
+    assert_int_equal(e->prompts, 2);
+    assert_near(e->reserve_share, 0.35, 1e-12);
+    e = engine_of(*state, "python -m sglang.launch_server --model " LLAMA
+                          " --enable-mixed-chunk");
+    assert_int_equal(e->batching, RIDGE_BATCHING_MIXED);
+    e = engine_of(*state, "vllm serve " LLAMA " --long-prefill-token-threshold 512");
+    assert_int_equal(e->chunk_tokens, 512);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_changes_the_time_is_never_silent,
                                         fixture_open, fixture_close),
+        cmocka_unit_test_setup_teardown(eager_is_eager_however_it_is_said, fixture_open,
+                                        fixture_close),
+        cmocka_unit_test_setup_teardown(first_engines_are_known_by_what_they_alone_do,
+                                        fixture_open, fixture_close),
+        cmocka_unit_test_setup_teardown(schedulers_are_read, fixture_open,
+                                        fixture_close),
         cmocka_unit_test_setup_teardown(what_changes_no_time_is_no_noise, fixture_open,
                                         fixture_close),
         cmocka_unit_test_setup_teardown(sizes_of_graphs_are_read, fixture_open,

@@ -132,11 +132,23 @@ static ridge_status find_from(ridge_ctx *cx, const ridge_catalog *catalog,
 }
 
 /* What is given to an engine that nothing is known of. */
-static ridge_status find_other(ridge_ctx *cx, const ridge_catalog *catalog,
-                               served_gaps *gaps, const ridge_engine **out)
+static const char OTHER[] = "other";
+
+/* @param out  NULL: the catalogue has none of its words */
+static ridge_status find_words(ridge_ctx *cx, const ridge_catalog *catalog,
+                               const served_run *run, ridge_str name,
+                               const ridge_engine **out)
 {
-    served_assume(gaps, "rules of an engine that is not known");
-    return ridge_engine_find(cx, catalog, "other", out);
+    *out = NULL;
+    if (find_word(cx, catalog, run->framework, out))
+        return RIDGE_OK;
+    for (ridge_str rest = name; rest.n > 0;) { /* "Dynamo + SGLang" */
+        RIDGE_TRY(find_from(cx, catalog, run->framework, rest, out));
+        if (*out != NULL)
+            return RIDGE_OK;
+        ridge_str_cut(&rest, ' ');
+    }
+    return RIDGE_OK;
 }
 
 ridge_status served_engine_find(ridge_ctx *cx, const ridge_catalog *catalog,
@@ -146,13 +158,10 @@ ridge_status served_engine_find(ridge_ctx *cx, const ridge_catalog *catalog,
     ridge_str name = ridge_str_trim(ridge_str_of(run->framework));
     if (name.n == 0)
         return ridge_fail(cx, RIDGE_E_ARG, "the engine is not named");
-    if (find_word(cx, catalog, run->framework, out))
-        return RIDGE_OK;
-    for (ridge_str rest = name; rest.n > 0;) { /* "Dynamo + SGLang" */
-        RIDGE_TRY(find_from(cx, catalog, run->framework, rest, out));
-        if (*out != NULL)
-            return RIDGE_OK;
-        ridge_str_cut(&rest, ' ');
-    }
-    return find_other(cx, catalog, gaps, out);
+    RIDGE_TRY(find_words(cx, catalog, run, name, out));
+    if (*out == NULL)
+        RIDGE_TRY(ridge_engine_find(cx, catalog, OTHER, out));
+    if (strcmp((*out)->name, OTHER) == 0)
+        served_assume(gaps, "rules of an engine that is not known");
+    return RIDGE_OK;
 }

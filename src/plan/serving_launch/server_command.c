@@ -78,6 +78,8 @@ static ridge_status open_server(server_reader *r, int program, int line)
                           .format = programs[program].format,
                           .settings = {.cx = r->cx, .file = r->words.file},
                           .line = line};
+    const launch_setting *v1 = launch_settings_find(&r->words.variables, "VLLM_USE_V1");
+    s->is_first_engine = v1 != NULL && v1->value != NULL && strcmp(v1->value, "0") == 0;
     if (replicas != NULL && replicas->value != NULL &&
         (!ridge_parse_i64(ridge_str_of(replicas->value), &s->replicas) ||
          s->replicas < 1 || s->replicas > 1000000)) {

@@ -17,6 +17,7 @@ typedef struct server_command {
     launch_settings settings; /* objects of JSON as "name.key" beside them */
     ridge_service_role role;  /* as far as the syntax alone says */
     int64_t replicas;         /* 0: not stated */
+    bool is_first_engine;     /* VLLM_USE_V1=0 */
     int line;
 } server_command;
 

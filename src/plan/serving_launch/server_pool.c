@@ -132,6 +132,16 @@ static bool is_stated(const server_command *server, const char *name)
     return false;
 }
 
+/* vLLM's first engine alone plans several iterations at once; a variable chose it. */
+static bool is_first_engine(const server_command *server)
+{
+    if (server->is_first_engine)
+        return true;
+    const launch_setting *s =
+        launch_settings_find(&server->settings, "num-scheduler-steps");
+    return s != NULL && s->value != NULL && strcmp(s->value, "1") != 0;
+}
+
 /* The engine of the catalogue that runs with these switches. */
 static const char *engine_name(const server_command *server)
 {
@@ -140,6 +150,8 @@ static const char *engine_name(const server_command *server)
     if (server->launcher == RIDGE_SERVING_LAUNCHER_VLLM &&
         is_stated(server, "async-scheduling"))
         return "vllm-async";
+    if (server->launcher == RIDGE_SERVING_LAUNCHER_VLLM && is_first_engine(server))
+        return "vllm-v0";
     if (server->launcher == RIDGE_SERVING_LAUNCHER_TRTLLM && eviction != NULL &&
         eviction->value != NULL && strcmp(eviction->value, "MAX_UTILIZATION") == 0)
         return "trtllm-max-utilization";

@@ -37,6 +37,9 @@ RIDGE_NODISCARD ridge_status server_read_count(server_reader *r, launch_field fi
                                                int64_t otherwise, int64_t *out);
 /** Formats, CONTEXT, CACHE_BLOCK, prefix cache, chunks, graphs. @errors E_PARSE */
 RIDGE_NODISCARD ridge_status server_read_common(server_reader *r);
+/** What is stated of the scheduler: iterations planned at once, chunks, prompts of an
+ *  iteration, room kept free, ranks that wait for each other. @errors E_PARSE */
+RIDGE_NODISCARD ridge_status server_read_schedule(server_reader *r);
 /** MEMORY_SHARE as the engine counts it. @errors E_PARSE */
 RIDGE_NODISCARD ridge_status server_read_share(server_reader *r);
 /** The model that drafts, by name. @errors E_NOTFOUND */

@@ -36,12 +36,21 @@ static const launch_option *find_option(const launch_option *options, const char
 
 bool server_option_is_flag(const launch_option *options, const char *name)
 {
-    static const launch_field flags[] = {
-        LAUNCH_EXPERT_PARALLEL, LAUNCH_PREFIX_CACHE,     LAUNCH_NO_PREFIX_CACHE,
-        LAUNCH_CHUNKED,         LAUNCH_NO_CHUNKED,       LAUNCH_NO_GRAPHS,
-        LAUNCH_QUANT_LOADED,    LAUNCH_HAS_ATTENTION_DP, LAUNCH_SCAN,
-        LAUNCH_OVERLAP,         LAUNCH_NO_OVERLAP,       LAUNCH_TWO_BATCHES,
-        LAUNCH_HAS_REPLICAS};
+    static const launch_field flags[] = {LAUNCH_EXPERT_PARALLEL,
+                                         LAUNCH_PREFIX_CACHE,
+                                         LAUNCH_NO_PREFIX_CACHE,
+                                         LAUNCH_CHUNKED,
+                                         LAUNCH_NO_CHUNKED,
+                                         LAUNCH_NO_GRAPHS,
+                                         LAUNCH_QUANT_LOADED,
+                                         LAUNCH_HAS_ATTENTION_DP,
+                                         LAUNCH_SCAN,
+                                         LAUNCH_OVERLAP,
+                                         LAUNCH_NO_OVERLAP,
+                                         LAUNCH_TWO_BATCHES,
+                                         LAUNCH_HAS_REPLICAS,
+                                         LAUNCH_MIXED,
+                                         LAUNCH_BALANCE};
     const launch_option *o = find_option(options, name);
     if (o == NULL)
         return strncmp(name, "enable-", 7) == 0 || strncmp(name, "disable-", 8) == 0 ||

@@ -139,6 +139,7 @@ static ridge_status read_role(server_reader *r)
 ridge_status server_sglang_read(server_reader *r)
 {
     RIDGE_TRY(server_read_common(r));
+    RIDGE_TRY(server_read_schedule(r));
     RIDGE_TRY(read_degrees(r));
     RIDGE_TRY(server_read_share(r));
     RIDGE_TRY(read_limits(r));

@@ -104,6 +104,7 @@ ridge_status server_trtllm_read(server_reader *r)
 {
     int64_t sequences = 0;
     RIDGE_TRY(server_read_common(r));
+    RIDGE_TRY(server_read_schedule(r));
     RIDGE_TRY(read_degrees(r));
     RIDGE_TRY(server_read_share(r));
     RIDGE_TRY(server_read_count(r, LAUNCH_SEQUENCES, r->engine->sequences, &sequences));

@@ -43,6 +43,7 @@
     {"enable-chunked-prefill", LAUNCH_CHUNKED, NULL, NULL},                              \
     {"no-enable-chunked-prefill", LAUNCH_NO_CHUNKED, NULL, NULL},                        \
     {"enforce-eager", LAUNCH_NO_GRAPHS, NULL, NULL},                                     \
+    {"O0", LAUNCH_NO_GRAPHS, NULL, NULL},                                                \
     {"max-cudagraph-capture-size", LAUNCH_GRAPH_SEQS, NULL, NULL},                       \
     {"compilation-config.max_cudagraph_capture_size", LAUNCH_GRAPH_SEQS, NULL, NULL},    \
     {"speculative-config", LAUNCH_DRAFT_JSON, NULL, NULL},                               \
@@ -63,10 +64,9 @@
     UNPRICED("speculative-config.speculative_token_tree", NULL, "a tree of drafts; priced as a chain"), \
     UNPRICED("speculative-config.disable_by_batch_size", NULL, "speculation that stops when many sequences run; priced as always on"), \
     UNPRICED("speculative-config.draft_tensor_parallel_size", NULL, "the draft on chips of its own count; priced on as many as its heads allow"), \
-    UNPRICED("compilation-config.cudagraph_mode", "FULL|PIECEWISE|FULL_AND_PIECEWISE|FULL_DECODE_ONLY", "kernels launched one by one; priced with graphs: say --enforce-eager"), \
+    {"compilation-config.cudagraph_mode", LAUNCH_GRAPH_MODE, NULL, NULL},                \
     UNPRICED("compilation-config.mode", "3|VLLM_COMPILE", "less is compiled; priced as compiled"), \
     UNPRICED("compilation-config.level", "3|PIECEWISE", "less is compiled; priced as compiled"), \
-    UNPRICED("O0", "false", "nothing compiled or captured; priced with graphs: say --enforce-eager"), \
     UNPRICED("prefill-context-parallel-size", "1", "prompts cut by tokens; not priced"), \
     UNPRICED("cpu-offload-gb", "0", "weights on the host; priced in HBM"),               \
     UNPRICED("kv-offloading-size", NULL, "pages of the cache on the host; not priced"),  \
@@ -76,11 +76,11 @@
     UNPRICED("kv-cache-memory-bytes", NULL, "a stated size of the cache; priced as what fits"), \
     UNPRICED("enable-lora", "false", "adapters add work to each product; not priced"),   \
     UNPRICED("all2all-backend", "naive|allgather_reducescatter|pplx|deepep_low_latency|deepep_high_throughput|flashinfer_all2allv", "an exchange of experts that Ridge does not know; priced as an all-to-all"), \
-    UNPRICED("long-prefill-token-threshold", "0", "long prompts in smaller chunks; not priced"), \
+    {"long-prefill-token-threshold", LAUNCH_CHUNK, NULL, NULL},                          \
     UNPRICED("max-num-partial-prefills", "1", "chunks of several prompts at once; not priced"), \
     UNPRICED("max-long-partial-prefills", "1", "chunks of several prompts at once; not priced"), \
     UNPRICED("scheduling-policy", "fcfs", "an order of its own; simulate it with a policy"), \
-    UNPRICED("num-scheduler-steps", "1", "several steps at once; not priced"),           \
+    {"num-scheduler-steps", LAUNCH_PLANNED, NULL, NULL},                                 \
     UNPRICED("rope-scaling", NULL, "positions of its own; time as without"),             \
     UNPRICED("hf-overrides", NULL, "a model that differs from its configuration; priced as configured"), \
     UNPRICED("disable-custom-all-reduce", "false", "all-reduces by NCCL alone; priced as the usual ones"), \
