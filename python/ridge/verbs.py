@@ -973,8 +973,8 @@ def simulate(
     :param seed: of all that is drawn; the same seed gives the same result (1)
     :param timeline: write the step, or the service, as a trace for Perfetto
     :param on: serving: chips of a deployment given by knobs: h100:1x8
-    :param engine: serving: whose rules hold: vllm-v1, sglang, trtllm, jetstream, vllm-tpu,
-        static
+    :param engine: serving: whose rules hold: vllm-v1, sglang, trtllm, jetstream, vllm-tpu, tgi,
+        lmdeploy, static, other
     :param requests: serving: requests of Azure, BurstGPT, vidur, Mooncake, ..., packed or not
     :param rate: serving: requests a second that are drawn, or a file's lengths at it
     :param arrivals: serving: poisson (default), gamma:SHAPE, constant, bursts:ON:OFF, at-once

@@ -184,12 +184,26 @@ static ridge_status read_knob(cli_run *run, const char *word)
     return push_knob(run, run->knobs, &run->n_knobs, copy, value.p);
 }
 
+static bool has_ending(const char *word, const char *ending)
+{
+    const size_t n = strlen(word);
+    const size_t m = strlen(ending);
+    return n > m && strcmp(word + n - m, ending) == 0;
+}
+
 static ridge_status read_argument(cli_run *run, const char *word)
 {
     if (run->n_args < run->verb->max_args && run->n_args < CLI_ARG_MAX) {
         run->args[run->n_args++] = word;
         return RIDGE_OK;
     }
+    if ((has_ending(word, ".csv") || has_ending(word, ".jsonl") ||
+         has_ending(word, ".gz")) &&
+        find_option(run->verb->options, ridge_str_of("requests")))
+        return ridge_fail(run->cx, RIDGE_E_ARG,
+                          "unexpected argument '%s': a file of requests goes behind "
+                          "--requests",
+                          word);
     if (strchr(word, ':') != NULL &&
         find_option(run->verb->options, ridge_str_of("on")))
         return ridge_fail(run->cx, RIDGE_E_ARG,

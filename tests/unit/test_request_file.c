@@ -64,6 +64,10 @@ static void formats_are_told_by_their_content(void **state)
         {"\xef\xbb\xbf"
          "arrival_s,prompt_tokens,output_tokens\n0,4,5\n\n2,7,8",
          "plain", 2, 7, 8},
+        {"Time,Prompt Tokens,Completion-Tokens\n1,4,5\n1.5,7,8\n", "plain", 0.5, 7, 8},
+        {"id,output_len,timestamp_ms,input_len\na,4,100,5\nb,8,350,7\n", "plain", 0.25,
+         7, 8},
+        {"isl,osl\n4,5\n7,8\n", "plain", 0, 7, 8},
         {"{\"timestamp\": 5, \"input_length\": 6, \"output_length\": 6}\n"
          "{\"timestamp\": 45, \"input_length\": 7, \"output_length\": 8}\n",
          "mooncake", 0.04, 7, 8},

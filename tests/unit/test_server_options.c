@@ -103,6 +103,58 @@ static void first_engines_are_known_by_what_they_alone_do(void **state)
         assert_string_equal(engine_of(*state, commands[i])->name, "vllm-v0");
 }
 
+static double longest_of(ridge_ctx *cx, const char *command)
+{
+    ridge_serving_launch *l = ridge_new(ridge_ctx_arena(cx), ridge_serving_launch, 1);
+    assert_non_null(l);
+    assert_ok(cx, server_fixture_parse(cx, "h100:1x8", "a.sh", command, l));
+    assert_int_equal(l->differing.n, 0);
+    return l->deployment.longest_tokens;
+}
+
+static void counts_and_overrides_are_read_as_vllm_reads_them(void **state)
+{
+    static const struct {
+        const char *options;
+        double longest;
+    } cases[] = {
+        {"--max-model-len 4k", 4000},
+        {"--max-model-len=4K", 4096},
+        {"--max_model_len 2.5k", 2500},
+        {"--hf-overrides '{\"max_position_embeddings\": 2048}'", 2048},
+        {"--hf-overrides.max_position_embeddings=1024", 1024},
+        {"--hf-overrides '{\"rope_scaling\": {\"type\": \"yarn\"}}' --max-model-len 9",
+         9},
+        {"--max-model-len 512;", 512},
+    };
+    for (size_t i = 0; i < RIDGE_COUNT_OF(cases); i++) {
+        char command[256];
+        snprintf(command, sizeof command, "M=" LLAMA "; vllm serve $M %s",
+                 cases[i].options);
+        assert_near(longest_of(*state, command), cases[i].longest, 0);
+    }
+    const ridge_engine *e =
+        engine_of(*state, "vllm serve " LLAMA " --max-num-batched-tokens 16K "
+                          "-cc.cudagraph_mode=NONE");
+    assert_int_equal(e->graph_sequences, 0);
+}
+
+/* Whatever the spelling, a model that is not the one priced is told. */
+static void overrides_are_never_silent(void **state)
+{
+    static const char *const commands[] = {
+        "vllm serve " LLAMA " --hf-overrides.num_hidden_layers=16",
+        "vllm serve " LLAMA " --hf_overrides.num_hidden_layers 16",
+        "vllm serve " LLAMA " --hf-overrides '{\"text_config\": {\"num_experts\": 8}}'",
+        "vllm serve " LLAMA " --hf-overrides '{nothing'"};
+    for (size_t i = 0; i < RIDGE_COUNT_OF(commands); i++) {
+        ridge_serving_launch l;
+        assert_ok(*state,
+                  server_fixture_parse(*state, "h100:1x8", "a.sh", commands[i], &l));
+        assert_true(server_fixture_has(&l.differing, "differs from its configuration"));
+    }
+}
+
 static void schedulers_are_read(void **state)
 {
     const char *sglang = "python -m sglang.launch_server --model " LLAMA
@@ -128,6 +180,11 @@ int main(void)
                                         fixture_close),
         cmocka_unit_test_setup_teardown(first_engines_are_known_by_what_they_alone_do,
                                         fixture_open, fixture_close),
+        cmocka_unit_test_setup_teardown(
+            counts_and_overrides_are_read_as_vllm_reads_them, fixture_open,
+            fixture_close),
+        cmocka_unit_test_setup_teardown(overrides_are_never_silent, fixture_open,
+                                        fixture_close),
         cmocka_unit_test_setup_teardown(schedulers_are_read, fixture_open,
                                         fixture_close),
         cmocka_unit_test_setup_teardown(what_changes_no_time_is_no_noise, fixture_open,

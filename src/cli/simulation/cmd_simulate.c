@@ -60,13 +60,33 @@ static ridge_status find_player(cli_run *run, const ridge_node *root,
                            kind);
 }
 
+/* A file, or why there is none: a model's name alone is no plan. */
+static ridge_status read_file(cli_run *run, ridge_node *root)
+{
+    const ridge_model *model;
+    const char *name = run->args[0];
+    const ridge_status st = ridge_json_read(run->cx, name, root);
+    if (st != RIDGE_E_IO)
+        return st;
+    const char *why = ridge_str_dup(ridge_ctx_arena(run->cx),
+                                    ridge_str_of(ridge_ctx_message(run->cx)));
+    if (why == NULL)
+        return ridge_fail_nomem(run->cx);
+    if (cli_model(run, name, &model) == RIDGE_OK)
+        return ridge_fail(run->cx, RIDGE_E_ARG,
+                          "%s is a model, not a plan: say on what it is served: --on "
+                          "h100:1x8",
+                          name);
+    return ridge_fail(run->cx, st, "%s", why);
+}
+
 static ridge_status read_plan(cli_run *run, ridge_node *root, const plan_player **out)
 {
     if (run->n_knobs > 0)
         return ridge_fail(run->cx, RIDGE_E_ARG,
                           "%s=: knobs describe a deployment of a model: add --on SLICE",
                           run->knobs[0].key);
-    RIDGE_TRY(ridge_json_read(run->cx, run->args[0], root));
+    RIDGE_TRY(read_file(run, root));
     RIDGE_TRY(find_player(run, root, out));
     return check_options(run, (*out)->others, (*out)->kind);
 }
@@ -110,7 +130,8 @@ static const cli_option options[] = {
     {"timeline", "FILE", "write the step, or the service, as a trace for Perfetto"},
     {"on", "SLICE", "serving: chips of a deployment given by knobs: h100:1x8"},
     {"engine", "NAME",
-     "serving: whose rules hold: vllm-v1, sglang, trtllm, jetstream, vllm-tpu, static"},
+     "serving: whose rules hold: vllm-v1, sglang, trtllm, jetstream, vllm-tpu, tgi, "
+     "lmdeploy, static, other"},
     {"requests", "FILE",
      "serving: requests of Azure, BurstGPT, vidur, Mooncake, ..., packed or not"},
     {"rate", "R",

@@ -1,8 +1,8 @@
 /*
  * The engine that a measured row names, in words like "vllm 0.19.0", "vLLM (Nov 2024)",
  * "TensorRT-LLM v0.5", "TensorRT-LLM 0.14 / Triton": the engine of the catalogue whose
- * rules are of that version, else the family's own; one that the catalogue does not know
- * has rules and constants between those of others, which is said to be assumed.
+ * rules are of that version, else the family's own; one that the catalogue does not
+ * know has rules and constants between those of others, which is said to be assumed.
  */
 #include "served_run.h"
 

@@ -274,6 +274,16 @@ static ridge_status take_server_word(server_reader *r, char *word, int line)
     return add_word(r, word, line);
 }
 
+/* A command ends at a semicolon that stands right behind its last word. */
+static bool drop_semicolon(char *word)
+{
+    const size_t n = strlen(word);
+    const bool has = n > 1 && word[n - 1] == ';' && word[n - 2] != '\\';
+    if (has)
+        word[n - 1] = '\0';
+    return has;
+}
+
 static ridge_status take_word(server_reader *r, char *raw, int line)
 {
     const bool is_bracketed = raw[0] == '[' || strcmp(raw, "-") == 0;
@@ -310,7 +320,11 @@ static ridge_status take_expanded(server_reader *r, const char *word, int line)
     n = n < sizeof room ? n : sizeof room - 1;
     memcpy(room, value, n);
     room[n] = '\0';
-    return take_word(r, room, line);
+    const bool is_last = drop_semicolon(room);
+    RIDGE_TRY(take_word(r, room, line));
+    if (is_last && r->now != NULL)
+        close_server(r);
+    return RIDGE_OK;
 }
 
 /* An image's name starts nothing where a command follows. */

@@ -31,7 +31,7 @@ static const char *const idle_names[] = {
     "enable-symm-mem", "enable-trace", "extra-llm-api-options", "fail-fast-*", "fully-sharded-loras",
     "file-storage-path", "fp8-gemm-backend", "generate-slice", "generation-config",
     "gpuPlatformSettings.*", "gpus-per-node", "grammar-backend",
-    "guided-decoding-backend", "hardware", "head-dim", "headless", "hf-config-path", "hf-overrides.*",
+    "guided-decoding-backend", "hardware", "head-dim", "headless", "hf-config-path", "hf-overrides*",
     "hf-token", "host", "hostname", "huggingface.*", "interleave-moe-layer-step",
     "jax-profiler-port", "job.*", "kv-cache-config.*", "kv-events-config*",
     "kv-transfer-config.*", "language-model-only", "limit-mm-per-prompt*",

@@ -9,7 +9,11 @@ static const int64_t MOST = 100000000;
 ridge_status server_read_count(server_reader *r, launch_field field, int64_t otherwise,
                                int64_t *out)
 {
+    const launch_setting *s = r->sheet.given[field];
     *out = otherwise;
+    if (r->dialect == SERVER_DIALECT_VLLM && s != NULL && s->value != NULL &&
+        server_human_count(s->value, out) && *out <= MOST)
+        return RIDGE_OK;
     if (launch_sheet_has(&r->sheet, field))
         return launch_sheet_i64(&r->sheet, field, 1, MOST, out);
     launch_notes_add(r->cx, &r->launch->assumed, "%s %" PRId64 ", of %s",
@@ -122,17 +126,17 @@ static ridge_status read_graphs(server_reader *r)
 static ridge_status read_context(server_reader *r)
 {
     int64_t longest = r->model->max_positions;
+    server_read_overrides(r, &longest);
     const bool has_default = r->dialect == SERVER_DIALECT_MAXTEXT;
     const launch_setting *s = r->sheet.given[LAUNCH_CONTEXT];
     const bool is_auto = s != NULL && s->value != NULL &&
                          (strcmp(s->value, "auto") == 0 || strcmp(s->value, "-1") == 0);
     if (launch_sheet_has(&r->sheet, LAUNCH_CONTEXT) && !is_auto) {
-        ridge_str text = ridge_str_of(s->value);
-        double count = 0; /* 32k and 1M as vLLM takes them */
-        if (!ridge_parse_count(text, &count) || count < 1 || count > (double)MOST)
+        int64_t count = 0;
+        if (server_human_count(s->value, &count) && count <= MOST)
+            longest = count;
+        else
             RIDGE_TRY(launch_sheet_i64(&r->sheet, LAUNCH_CONTEXT, 1, MOST, &longest));
-        if (count >= 1 && count <= (double)MOST)
-            longest = (int64_t)count;
     } else if (has_default) {
         RIDGE_TRY(launch_sheet_i64(&r->sheet, LAUNCH_CONTEXT, 1, MOST, &longest));
     } else if (longest > 0) {

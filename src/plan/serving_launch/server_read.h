@@ -48,6 +48,11 @@ RIDGE_NODISCARD ridge_status server_read_draft_model(server_reader *r);
 RIDGE_NODISCARD ridge_status server_read_split(server_reader *r);
 /** REPLICAS, of a pool whose degrees are read. @errors E_ARG, E_PARSE */
 RIDGE_NODISCARD ridge_status server_read_copies(server_reader *r);
+/** Members of the model's configuration that a command overrides: @p longest where they
+ *  say how long sequences are; others are noted. */
+void server_read_overrides(server_reader *r, int64_t *longest);
+/** A count as vLLM reads it: 32k is 32,000, 32K is 32,768. @return false: it is none */
+bool server_human_count(const char *text, int64_t *out);
 /** "file:line: name value: effect" among what is not priced. */
 void server_read_note(server_reader *r, launch_field field, const char *effect);
 

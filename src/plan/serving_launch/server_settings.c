@@ -110,10 +110,32 @@ static ridge_status open_json(launch_settings *s, const launch_setting *one)
     return add_members(s, one->name, root, one->line, 0);
 }
 
+/* vLLM's short names of options that are JSON, whole or of one member. */
+static ridge_status lengthen(launch_settings *s, launch_setting *one)
+{
+    static const struct {
+        const char *brief, *name;
+    } names[] = {{"cc", "compilation-config"}, {"sc", "speculative-config"}};
+    for (size_t i = 0; i < RIDGE_COUNT_OF(names); i++) {
+        const size_t n = strlen(names[i].brief);
+        if (strncmp(one->name, names[i].brief, n) != 0 ||
+            (one->name[n] != '\0' && one->name[n] != '.'))
+            continue;
+        one->name = ridge_sprintf(ridge_ctx_arena(s->cx), "%s%.200s", names[i].name,
+                                  one->name + n);
+        if (one->name == NULL)
+            return ridge_fail_nomem(s->cx);
+    }
+    return RIDGE_OK;
+}
+
 ridge_status server_settings_open(launch_settings *s, const launch_option *options)
 {
     const int n = s->n;
+    const bool is_vllm = find_option(options, "compilation-config.mode") != NULL;
     for (int i = 0; i < n; i++) {
+        if (is_vllm)
+            RIDGE_TRY(lengthen(s, &s->all[i]));
         const launch_setting one = s->all[i];
         if (one.value != NULL && one.value[0] == '{')
             RIDGE_TRY(open_json(s, &one));

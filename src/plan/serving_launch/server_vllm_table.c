@@ -82,7 +82,6 @@
     UNPRICED("scheduling-policy", "fcfs", "an order of its own; simulate it with a policy"), \
     {"num-scheduler-steps", LAUNCH_PLANNED, NULL, NULL},                                 \
     UNPRICED("rope-scaling", NULL, "positions of its own; time as without"),             \
-    UNPRICED("hf-overrides", NULL, "a model that differs from its configuration; priced as configured"), \
     UNPRICED("disable-custom-all-reduce", "false", "all-reduces by NCCL alone; priced as the usual ones"), \
     UNPRICED("disable-cascade-attn", "false", "shared prefixes read for each sequence; priced so always"), \
     UNPRICED("disable-sliding-window", "false", "windows read in full; priced as windows"), \

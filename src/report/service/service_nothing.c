@@ -72,10 +72,19 @@ static void add_goals(ridge_ctx *cx, const ridge_service_view *v, ridge_sections
                                "deployment.");
 }
 
+static bool has_goals(const ridge_service_request *r)
+{
+    for (int i = 0; i < RIDGE_SERVICE_LATENCY_COUNT; i++) {
+        if (isfinite(r->goals.most_s[i]))
+            return true;
+    }
+    return false;
+}
+
 static void add_nearest(ridge_ctx *cx, const ridge_service_view *v, ridge_sections *s)
 {
     const ridge_service_result *r = v->result;
-    if (!r->has_nearest)
+    if (!r->has_nearest || !has_goals(v->request))
         return;
     const ridge_service_price *p = &r->nearest;
     ridge__section_note(

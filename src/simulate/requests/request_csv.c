@@ -7,12 +7,14 @@
  *     vidur      arrived_at, num_prefill_tokens, num_decode_tokens; arrived_at may lack
  *     Splitwise  arrival_timestamp, prompt_size, token_size
  *     ours       arrival_s, prompt_tokens, output_tokens
+ *     others     a name of each of the three that people give them, below
  *
- * A time is a number of seconds, or a date: 2023-11-16 18:17:03.9799600, with T for the
- * blank and a zone behind it if need be.
+ * A time is a number of seconds (of milliseconds in a column that says so), or a date:
+ * 2023-11-16 18:17:03.9799600, with T for the blank and a zone behind it if need be.
  */
 #include "request_record.h"
 
+#include <string.h>
 #include <strings.h>
 
 static const struct {
@@ -25,12 +27,42 @@ static const struct {
     {"plain", "arrival_s", "prompt_tokens", "output_tokens"},
 };
 
+/* What columns are called elsewhere, blanks, dashes and letter case aside. */
+static const char *const arrivals[] = {
+    "arrival_s", "arrival",     "arrival_time", "arrival_time_s",  "arrived_at",
+    "timestamp", "timestamp_s", "time",         "time_s",          "start_time",
+    "start_s",   "t",           "arrival_ms",   "arrival_time_ms", "timestamp_ms",
+    "time_ms",   NULL};
+static const char *const prompts[] = {"prompt_tokens",     "prompt",
+                                      "prompt_len",        "prompt_length",
+                                      "input_tokens",      "input",
+                                      "input_len",         "input_length",
+                                      "num_prompt_tokens", "context_tokens",
+                                      "request_tokens",    "isl",
+                                      "prefill_tokens",    NULL};
+static const char *const outputs[] = {
+    "output_tokens",     "output",           "output_len",      "output_length",
+    "completion_tokens", "generated_tokens", "response_tokens", "osl",
+    "num_output_tokens", "decode_tokens",    "answer_tokens",   NULL};
+
 static bool is_name(ridge_str s, const char *name)
 {
     size_t n = 0;
     while (name[n] != '\0')
         n++;
     return s.n == n && strncasecmp(s.p, name, n) == 0;
+}
+
+/* The same with blanks and dashes as underscores. */
+static bool is_alike(ridge_str s, const char *name)
+{
+    size_t n = 0;
+    for (; name[n] != '\0' && n < s.n; n++) {
+        const char c = s.p[n] == ' ' || s.p[n] == '-' ? '_' : s.p[n];
+        if (strncasecmp(&c, &name[n], 1) != 0)
+            return false;
+    }
+    return name[n] == '\0' && n == s.n;
 }
 
 static ridge_str next_cell(ridge_str *rest)
@@ -52,13 +84,46 @@ static int find_column(ridge_str header, const char *name, int *n)
     return found;
 }
 
+/* The column that the first of some names has. @param name  out: as listed */
+static int find_any(ridge_str header, const char *const *names, const char **name)
+{
+    for (; *names != NULL; names++) {
+        int n = 0;
+        for (ridge_str rest = header; rest.p != NULL && n < REQUEST_COLUMNS_MAX; n++) {
+            *name = *names;
+            if (is_alike(next_cell(&rest), *names))
+                return n;
+        }
+    }
+    return -1;
+}
+
+/* Names that none of the known files has. */
+static bool find_others(ridge_str header, request_columns *out)
+{
+    const char *name = "";
+    request_columns c = {.origin = "plain", .arrival_unit_s = 1};
+    c.prompt = find_any(header, prompts, &name);
+    c.output = find_any(header, outputs, &name);
+    c.arrival = find_any(header, arrivals, &name);
+    const size_t n = strlen(name);
+    if (c.arrival >= 0 && n > 3 && strcmp(name + n - 3, "_ms") == 0)
+        c.arrival_unit_s = 1e-3;
+    for (ridge_str rest = header; rest.p != NULL && c.n < REQUEST_COLUMNS_MAX; c.n++)
+        next_cell(&rest);
+    if (c.prompt < 0 || c.output < 0)
+        return false;
+    *out = c;
+    return true;
+}
+
 bool ridge__request_columns(ridge_str header, request_columns *out)
 {
     static const char mark[] = "\xef\xbb\xbf";
     if (header.n >= 3 && header.p[0] == mark[0] && header.p[1] == mark[1])
         header = (ridge_str){header.p + 3, header.n - 3};
     for (size_t i = 0; i < RIDGE_COUNT_OF(known); i++) {
-        request_columns c = {.origin = known[i].origin};
+        request_columns c = {.origin = known[i].origin, .arrival_unit_s = 1};
         c.prompt = find_column(header, known[i].prompt, &c.n);
         c.output = find_column(header, known[i].output, &c.n);
         c.arrival = find_column(header, known[i].arrival, &c.n);
@@ -67,7 +132,7 @@ bool ridge__request_columns(ridge_str header, request_columns *out)
             return true;
         }
     }
-    return false;
+    return find_others(header, out);
 }
 
 /* ---- dates ----------------------------------------------------------------------- */
@@ -176,8 +241,9 @@ ridge_status ridge__request_csv_read(ridge_ctx *cx, const request_lines *lines,
             RIDGE_TRY(read_count(cx, lines, "the prompt's", cell, &out->prompt));
         if (n == columns->output)
             RIDGE_TRY(read_count(cx, lines, "the output's", cell, &out->output));
-        if (n == columns->arrival && !ridge_parse_double(cell, &out->arrival_s) &&
-            !parse_date(cell, &out->arrival_s))
+        if (n == columns->arrival && ridge_parse_double(cell, &out->arrival_s))
+            out->arrival_s *= columns->arrival_unit_s;
+        else if (n == columns->arrival && !parse_date(cell, &out->arrival_s))
             return ridge__lines_fail(cx, lines, "'%.*s' is not a time",
                                      cell.n < 40 ? (int)cell.n : 40, cell.p);
     }

@@ -26,6 +26,7 @@ typedef struct request_columns {
     const char *origin; /* "Azure" */
     int n;
     int arrival, prompt, output;
+    double arrival_unit_s; /* of a time that is a number */
 } request_columns;
 
 /** Whether a first line names the columns of requests. @return false: it does not */
