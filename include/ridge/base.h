@@ -182,6 +182,8 @@ void ridge_buf_add(ridge_buf *b, ridge_str s);
 void ridge_buf_puts(ridge_buf *b, const char *z);
 void ridge_buf_pad(ridge_buf *b, char c, size_t n); /* c, n times */
 RIDGE_PRINTF(2, 3) void ridge_buf_printf(ridge_buf *b, const char *fmt, ...);
+/* Foreign text for a terminal: what it would obey or not show is spelt out (\x1b). */
+void ridge_buf_printable(ridge_buf *b, const char *text);
 /** @return the text so far, never NULL. Borrowed from the arena until the next append.
  */
 const char *ridge_buf_text(const ridge_buf *b);

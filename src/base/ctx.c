@@ -86,8 +86,7 @@ ridge_status ridge_fail(ridge_ctx *cx, ridge_status st, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    ridge__text_make_printable(text);
-    memcpy(cx->message, text, strlen(text) + 1);
+    ridge__text_printable(cx->message, sizeof cx->message, text);
     return st;
 }
 
@@ -109,8 +108,7 @@ void ridge_ctx_note(ridge_ctx *cx, const char *fmt, ...)
         old = room - 1;
     memcpy(note + used, cx->message, old);
     note[used + old] = '\0';
-    ridge__text_make_printable(note);
-    memcpy(cx->message, note, used + old + 1);
+    ridge__text_printable(cx->message, sizeof cx->message, note);
 }
 
 ridge_arena *ridge_ctx_arena(ridge_ctx *cx)

@@ -1,8 +1,6 @@
 /* Views of text, copies in an arena, and text that grows. */
 #include "ridge/base.h"
 
-#include "text.h"
-
 #include <stdarg.h>
 #include <string.h>
 
@@ -152,15 +150,4 @@ size_t ridge_text_width(const char *z)
             columns++;
     }
     return columns;
-}
-
-void ridge__text_make_printable(char *z)
-{
-    for (unsigned char *c = (unsigned char *)z; *c != '\0'; c++) {
-        bool is_c1 = *c == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0;
-        if (is_c1)
-            c[1] = '?';
-        if (is_c1 || *c < 0x20 || *c == 0x7f)
-            *c = '?';
-    }
 }

@@ -32,14 +32,11 @@ struct ridge_table {
 /* Cells may come from files: no control character reaches the terminal. */
 static const char *copy_text(ridge_table *t, const char *z)
 {
-    char *copy = ridge_new(t->arena, char, strlen(z) + 1);
-    if (copy == NULL) {
-        t->is_short = true;
-        return NULL;
-    }
-    memcpy(copy, z, strlen(z));
-    ridge__text_make_printable(copy);
-    return copy;
+    ridge_buf b;
+    ridge_buf_init(&b, t->arena);
+    ridge_buf_printable(&b, z);
+    t->is_short = t->is_short || b.is_short;
+    return b.is_short ? NULL : ridge_buf_text(&b);
 }
 
 ridge_table *ridge_table_new(ridge_arena *arena)

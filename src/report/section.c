@@ -47,10 +47,14 @@ void ridge__table_pair(ridge_table *table, const char *name, const char *value)
 
 enum { NOTE_COLUMNS = 98 };
 
-/** A paragraph, its lines broken between words; every line is indented. */
+/** A paragraph, its lines broken between words; every line is indented. It may quote
+ * names of files and of what they hold. */
 static void write_wrapped(const char *text, size_t indent, ridge_buf *out)
 {
-    ridge_str rest = ridge_str_of(text);
+    ridge_buf safe;
+    ridge_buf_init(&safe, out->arena);
+    ridge_buf_printable(&safe, text);
+    ridge_str rest = ridge_str_of(ridge_buf_text(&safe));
     size_t used = 0;
     while (rest.p) {
         ridge_str word = ridge_str_cut(&rest, ' ');
@@ -75,8 +79,9 @@ static void write_wrapped(const char *text, size_t indent, ridge_buf *out)
 
 static void write_bold(const char *text, bool with_colour, ridge_buf *out)
 {
-    ridge_buf_printf(out, "%s%s%s\n", with_colour ? "\033[1m" : "", text,
-                     with_colour ? "\033[0m" : "");
+    ridge_buf_puts(out, with_colour ? "\033[1m" : "");
+    ridge_buf_printable(out, text);
+    ridge_buf_puts(out, with_colour ? "\033[0m\n" : "\n");
 }
 
 void ridge__sections_write_text(const ridge_sections *sections, bool with_colour,

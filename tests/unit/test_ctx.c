@@ -45,15 +45,18 @@ static void control_characters_never_reach_the_message(void **state)
     ridge_ctx *cx = *state;
     assert_int_equal(ridge_fail(cx, RIDGE_E_ARG, "a%sb", "\n\033[31m\r\t\x7f"),
                      RIDGE_E_ARG);
-    assert_string_equal(ridge_ctx_message(cx), "a??[31m???b");
+    assert_string_equal(ridge_ctx_message(cx), "a\\n\\x1b[31m\\r\\t\\x7f"
+                                               "b");
     ridge_ctx_note(cx, "x\ny");
-    assert_string_equal(ridge_ctx_message(cx), "x?y: a??[31m???b");
+    assert_string_equal(ridge_ctx_message(cx), "x\\ny: a\\n\\x1b[31m\\r\\t\\x7f"
+                                               "b");
     /* U+009B starts a command too; letters beyond ASCII stay. */
     assert_int_equal(ridge_fail(cx, RIDGE_E_ARG,
                                 "\xc2\x9b"
                                 "31m \xc2\xb5s \xc3\x9b"),
                      RIDGE_E_ARG);
-    assert_string_equal(ridge_ctx_message(cx), "??31m \xc2\xb5s \xc3\x9b");
+    assert_string_equal(ridge_ctx_message(cx), "\\u009b"
+                                               "31m \xc2\xb5s \xc3\x9b");
 }
 
 static void a_message_may_quote_the_last_one(void **state)

@@ -130,6 +130,36 @@ static void a_short_buffer_says_so_and_stays_whole(void **state)
     ridge_ctx_close(cx);
 }
 
+/* What a terminal obeys, what hides or turns text, and what is no UTF-8 (a lone
+ * continuation, cut off, longer than need be, a surrogate, beyond the last code). */
+static void foreign_text_is_spelt_where_a_terminal_would_obey(void **state)
+{
+    static const struct {
+        const char *text, *spelt;
+    } rows[] = {
+        {"", ""},
+        {"plain \\ \xc2\xb5s \xf0\x9d\x91\x93", "plain \\ \xc2\xb5s \xf0\x9d\x91\x93"},
+        {"\n\r\t\x01\x7f", "\\n\\r\\t\\x01\\x7f"},
+        {"\xc2\x9bm", "\\u009bm"},
+        {"gpj.\xe2\x80\xaeh", "gpj.\\u202eh"},
+        {"\xef\xbb\xbf{", "\\ufeff{"},
+        {"\x9b \xff", "\\x9b \\xff"},
+        {"\xe2\x80", "\\xe2\\x80"},
+        {"\xc0\x8a", "\\xc0\\x8a"},
+        {"\xed\xa0\x80", "\\xed\\xa0\\x80"},
+        {"\xf5\x80\x80\x80", "\\xf5\\x80\\x80\\x80"},
+    };
+    for (size_t i = 0; i < RIDGE_COUNT_OF(rows); i++) {
+        ridge_buf b, again;
+        ridge_buf_init(&b, ridge_ctx_arena(*state));
+        ridge_buf_init(&again, ridge_ctx_arena(*state));
+        ridge_buf_printable(&b, rows[i].text);
+        assert_string_equal(ridge_buf_text(&b), rows[i].spelt);
+        ridge_buf_printable(&again, rows[i].spelt);
+        assert_string_equal(ridge_buf_text(&again), rows[i].spelt);
+    }
+}
+
 static void width_counts_characters(void **state)
 {
     (void)state;
@@ -152,6 +182,7 @@ int main(void)
         cmocka_unit_test(a_buffer_keeps_its_text_while_growing),
         cmocka_unit_test(a_buffer_may_append_its_own_text),
         cmocka_unit_test(a_short_buffer_says_so_and_stays_whole),
+        cmocka_unit_test(foreign_text_is_spelt_where_a_terminal_would_obey),
         cmocka_unit_test(width_counts_characters),
     };
     return cmocka_run_group_tests(tests, open_ctx, close_ctx);

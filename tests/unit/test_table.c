@@ -128,7 +128,7 @@ static void control_characters_do_not_reach_a_terminal(void **state)
                       "\xc2\x9b"
                       "1\t");
     assert_string_equal(written(state, t, 0, false),
-                        "a?           b\nx?[31m?y  ??1?\n");
+                        "a\\n                   b\nx\\x1b[31m\\ny  \\u009b1\\t\n");
 }
 
 static void no_table_holds_nothing(void **state)
