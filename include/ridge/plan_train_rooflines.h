@@ -78,10 +78,14 @@ const char *ridge_train_roofline_topic_title(ridge_train_roofline_topic topic);
       "backward: gathering weights and scattering gradients (FSDP), or reducing them (DP)") \
     X(LAYER, BACK_ROWS, "layer_backward_rows_s", "4 B D / (X W_Y)",                         \
       "backward: gathering and scattering gradients of its rows (TP)")                      \
+    X(LAYER, PASSED, "layer_pipeline_s", "2 B D (v m + p - 2) / (X Y' m W_Z L)",             \
+      "forward: what stages pass on, first to last, spread over all layers (PP)")           \
     X(LIMITS, SEQUENCES, "data_parallel_most", "B / sequence",                              \
       "ways that cut no sequence")                                                          \
     X(LIMITS, SPANNED, "spanned_tokens_per_chip", "C / W_node E / k / nodes",               \
       "tokens a chip from which DP between replicas of several nodes is compute bound")     \
+    X(LIMITS, PASSED, "pipeline_sends_s", "2 B D (v m + p - 2) / (X Y' m W_Z)",              \
+      "forward: messages between stages, one after the other, were nothing hidden")         \
     X(LIMITS, BUBBLE, "bubble_share", "(p - 1) / (v m + p - 1)",                            \
       "of a step, idle in a pipeline of p stages, v virtual ones, m microbatches")
 /* clang-format on */
@@ -120,6 +124,8 @@ typedef struct ridge_train_rooflines {
     ridge_dtype compute;
     double x_bytes_per_s; /* W_X and W_Y: what a chip has of the network for each */
     double y_bytes_per_s; /* both ways of a ring; 0: nothing moves */
+    double z_bytes_per_s; /* W_Z: what a chip has to the next stage, one way; 0: none */
+    double send_ways;     /* Y': chips that share a message; Y with SP, else 1 */
     bool applies[RIDGE_TRAIN_ROOFLINE_COUNT];
     double values[RIDGE_TRAIN_ROOFLINE_COUNT]; /* SI; INFINITY: nothing moves */
 } ridge_train_rooflines;

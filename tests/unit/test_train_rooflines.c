@@ -180,6 +180,34 @@ static void pipelines_have_a_bubble_and_span_nodes(void **state)
     assert_false(flat.applies[RIDGE_TRAIN_ROOFLINE_LIMITS_SPANNED]);
 }
 
+/* Messages of a microbatch: v m, and p - 2 more until the first gets to the last stage;
+ * over NICs between nodes, NVLink inside one, one way of a ring of a torus. */
+static void stages_pass_on_what_they_made(void **state)
+{
+    ridge_ctx *cx = *state;
+    const ridge_model *m = train_dense_model(cx);
+    ridge_layout layout = train_layout(2, 1, 8, 1, 4);
+    layout.has_sp = false;
+    const ridge_train_rooflines whole = find(cx, m, "h100:8x8", layout);
+    const double replica = 2 * B * D / 2; /* bytes of the rows of one replica */
+    assert_near(AT(&whole, LIMITS_PASSED), replica / 50e9 * (256 + 4 - 2) / 256, 1e-12);
+    assert_near(AT(&whole, LAYER_PASSED), AT(&whole, LIMITS_PASSED) / LAYERS, 1e-12);
+    layout.has_sp = true;
+    layout.microbatch_seqs = 4;
+    const ridge_train_rooflines parts = find(cx, m, "h100:8x8", layout);
+    assert_near(AT(&parts, LIMITS_PASSED), replica / 8 / 50e9 * (64 + 4 - 2) / 64,
+                1e-12);
+    const ridge_train_rooflines near =
+        find(cx, m, "h100:1x8", train_layout(2, 1, 1, 1, 4));
+    assert_near(near.z_bytes_per_s, 450e9, 1e-12);
+    const ridge_train_rooflines ring =
+        find(cx, m, "v5p:8x8x8", train_layout(16, 1, 8, 1, 4));
+    assert_near(ring.z_bytes_per_s, AXIS / 2, 1e-12);
+    const ridge_train_rooflines flat =
+        find(cx, m, "h100:8x8", train_layout(8, 1, 8, 1, 1));
+    assert_false(flat.applies[RIDGE_TRAIN_ROOFLINE_LAYER_PASSED]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -192,6 +220,7 @@ int main(void)
         cmocka_unit_test(a_gate_keeps_one_array_more),
         cmocka_unit_test(work_and_memory_count_parameters),
         cmocka_unit_test(pipelines_have_a_bubble_and_span_nodes),
+        cmocka_unit_test(stages_pass_on_what_they_made),
     };
     return cmocka_run_group_tests(tests, open_ctx, close_ctx);
 }

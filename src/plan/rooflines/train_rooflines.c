@@ -5,6 +5,8 @@
  */
 #include "ridge/plan_train_rooflines.h"
 
+#include "group_placement.h"
+
 #include <math.h>
 
 #define TOPIC_KEY(name, key, title)   key,
@@ -105,6 +107,22 @@ static double moving_d_ff(const ridge_ffn *f, const ridge_layout *l)
     return beside + (double)(f->expert_d_ff * f->experts) * tp / (double)l->ep;
 }
 
+/* A message between stages goes one way; where some pairs are nearer than others, the
+ * slowest axis that lies between any two decides. */
+static void set_stage_rate(study *s)
+{
+    ridge_train_rooflines *o = s->out;
+    train_groups groups;
+    if (s->layout->pp < 2 ||
+        !train_groups_place(s->slice, s->layout, s->layout->placement, &groups))
+        return;
+    o->z_bytes_per_s = INFINITY;
+    for (int i = 0; i < groups.pp.n_spans; i++) {
+        const ridge_axis *axis = &s->slice->axes[groups.pp.spans[i].axis];
+        o->z_bytes_per_s = fmin(o->z_bytes_per_s, axis->bytes_per_s);
+    }
+}
+
 static void set_shape(study *s)
 {
     ridge_train_rooflines *o = s->out;
@@ -118,6 +136,8 @@ static void set_shape(study *s)
     o->d_ff = ffn == NULL ? 0 : ridge_ffn_active_d_ff(ffn);
     o->weights_d_ff = ffn == NULL ? 0 : moving_d_ff(ffn, l);
     o->ep = (double)l->ep;
+    o->send_ways = l->has_sp ? o->y : 1;
+    set_stage_rate(s);
     if (is_torus(s->slice)) {
         set_torus_rates(s);
     } else if (s->slice->n_axes > 0 && s->slice->axes[0].kind != RIDGE_AXIS_DCN) {
@@ -224,18 +244,33 @@ static void set_layer(study *s)
         SET(s, LAYER_RATIO, fw.compute_s / network);
 }
 
+/*
+ * The first microbatch crosses all borders between stages but the last one, which the
+ * v m messages of the last sender end with.
+ * @source scaling-book-2025, chapter 12, pipelining; v of narayanan2021, section 2.2
+ */
+static void set_pipeline(study *s, double microbatches)
+{
+    const ridge_train_rooflines *o = s->out;
+    const double p = (double)s->layout->pp;
+    const double passes = (double)s->layout->vpp * microbatches;
+    const double message = 2 * o->tokens * o->d_model / (o->x * o->send_ways);
+    const double sends = message / microbatches * (passes + p - 2) / o->z_bytes_per_s;
+    SET(s, LIMITS_BUBBLE, (p - 1) / (passes + p - 1));
+    if (o->z_bytes_per_s <= 0)
+        return;
+    SET(s, LIMITS_PASSED, sends);
+    SET(s, LAYER_PASSED, sends / (double)s->request->model->layer_count);
+}
+
 static void set_limits(study *s)
 {
     const ridge_layout *l = s->layout;
     /* as many as a step has: the nearest whole number */
     const double seqs = fmax(1, round(s->out->tokens / s->request->seq_tokens));
     SET(s, LIMITS_SEQUENCES, seqs);
-    if (l->pp > 1) {
-        const double micro =
-            ceil(seqs / (double)(l->dp * l->fsdp * l->microbatch_seqs));
-        const double p = (double)l->pp;
-        SET(s, LIMITS_BUBBLE, (p - 1) / ((double)l->vpp * micro + p - 1));
-    }
+    if (l->pp > 1)
+        set_pipeline(s, ceil(seqs / (double)(l->dp * l->fsdp * l->microbatch_seqs)));
     if (s->thresholds.dp_outer_tokens_per_chip <= 0)
         return;
     const double node = (double)s->slice->axes[0].size;

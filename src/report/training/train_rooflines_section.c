@@ -36,14 +36,26 @@ static const char *layer_legend(ridge_ctx *cx, const ridge_train_rooflines *r)
     return ridge_sprintf(
         ridge_ctx_arena(cx),
         "D = %s, F = %s%s; X = %s ways (dp, fsdp, cp) and Y = %s (tp); W_X = %s and "
-        "W_Y "
-        "= %s of the network. In[B, D] x W_in[D, F] x W_out[F, D], bf16, without "
+        "W_Y = %s of the network. In[B, D] x W_in[D, F] x W_out[F, D], bf16, without "
         "attention; the step above has it all.",
         ridge_format_exact((int64_t)r->d_model).s,
         ridge_format_exact((int64_t)r->d_ff).s, experts == NULL ? "" : experts,
         ridge_format_exact((int64_t)r->x).s, ridge_format_exact((int64_t)r->y).s,
         ridge_format_si(r->x_bytes_per_s, "B/s").s,
         ridge_format_si(r->y_bytes_per_s, "B/s").s);
+}
+
+/* Nothing to say without a pipeline. */
+static const char *limits_legend(ridge_ctx *cx, const ridge_train_rooflines *r)
+{
+    if (r->z_bytes_per_s <= 0)
+        return NULL;
+    return ridge_sprintf(
+        ridge_ctx_arena(cx),
+        "Stages pass on rows of D, 2 bytes each, over W_Z = %s one way to the next; "
+        "Y' = %.0f chips of a stage share a message%s.",
+        ridge_format_si(r->z_bytes_per_s, "B/s").s, r->send_ways,
+        r->y > r->send_ways ? " (without sp each sends all of it)" : "");
 }
 
 static void add_topic(ridge_ctx *cx, const ridge_train_rooflines *r,
@@ -69,6 +81,11 @@ static void add_topic(ridge_ctx *cx, const ridge_train_rooflines *r,
         ridge__section_note(s, work_legend(cx, r));
     if (topic == RIDGE_TRAIN_ROOFLINE_TOPIC_LAYER)
         ridge__section_note(s, layer_legend(cx, r));
+    if (topic == RIDGE_TRAIN_ROOFLINE_TOPIC_LIMITS) {
+        const char *note = limits_legend(cx, r);
+        if (note != NULL)
+            ridge__section_note(s, note);
+    }
 }
 
 void ridge__train_rooflines_add(ridge_ctx *cx, const ridge_train_view *v,
@@ -92,6 +109,8 @@ void ridge__train_rooflines_to_json(ridge_ctx *cx, const ridge_train_rooflines *
     ridge_json_set_double(all, "peak_flops_per_s", r->peak_flops_per_s);
     ridge_json_set_double(all, "x_bytes_per_s", r->x_bytes_per_s);
     ridge_json_set_double(all, "y_bytes_per_s", r->y_bytes_per_s);
+    ridge_json_set_double(all, "z_bytes_per_s", r->z_bytes_per_s);
+    ridge_json_set_double(all, "send_ways", r->send_ways);
     for (int t = 0; t < RIDGE_TRAIN_ROOFLINE_TOPIC_COUNT; t++) {
         ridge_json *topic = ridge_json_set_object(
             cx, all, ridge_train_roofline_topic_key((ridge_train_roofline_topic)t));
