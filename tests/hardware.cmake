@@ -3,6 +3,7 @@
 set(hardware_fixture ${CMAKE_SOURCE_DIR}/tests/support/hardware_fixture.c)
 
 ridge_test(unit chip LAYER hardware)
+ridge_test(unit occupancy LAYER hardware)
 ridge_test(unit chip_read LAYER hardware)
 ridge_test(unit grid LAYER hardware)
 ridge_test(unit measured_read LAYER hardware SOURCES ${hardware_fixture})

@@ -48,6 +48,15 @@ RANGES = {
     "tile_n": (16, 1024),
     "lane_count": (1, 4096),
     "sublane_count": (1, 256),
+    "warp_threads": (16, 128),
+    "core_warps": (8, 256),
+    "core_blocks": (1, 256),
+    "core_barriers": (1, 256),
+    "core_shared_bytes": (1e4, 1e6),
+    "block_reserved_bytes": (1, 1e5),
+    "shared_granule_bytes": (16, 1e5),
+    "thread_registers": (32, 1024),
+    "thread_register_granule": (1, 64),
     "clock_hz": (1e8, 1e10),
     "boost_clock_hz": (1e8, 1e10),
     "power_watts": (10, 1e5),
@@ -76,14 +85,18 @@ POWER = ("node_watts", "training_watts_per_chip", "network_watts_per_chip")
 FAILURE_COUNTS = {"interruptions": (1, 1e6), "counted_chips": (1, 1e7), "days": (0.1, 1e4)}
 FAILURE_RATES = {"failures_per_node_day": (1e-7, 1), "chips_per_node": (1, 4096)}
 WHOLE = {"cores", "devices", "matmul_units", "matmul_rows", "matmul_cols", "tile_m", "tile_n",
-         "lane_count", "sublane_count"}
+         "lane_count", "sublane_count", "warp_threads", "core_warps", "core_blocks",
+         "core_barriers", "shared_granule_bytes", "thread_registers",
+         "thread_register_granule"}
 
 CHIP_NUMBERS = [
     "vector_flops_per_s", "hbm_bytes", "visible_bytes", "hbm_bytes_per_s",
     "fast_bytes",
     "fast_bytes_per_s", "l2_bytes", "l2_bytes_per_s", "register_bytes", "cores",
     "devices", "matmul_units", "matmul_rows", "matmul_cols", "tile_m", "tile_n", "lane_count",
-    "sublane_count", "clock_hz", "boost_clock_hz", "power_watts", "idle_power_share",
+    "sublane_count", "warp_threads", "core_warps", "core_blocks", "core_barriers",
+    "core_shared_bytes", "block_reserved_bytes", "shared_granule_bytes", "thread_registers",
+    "thread_register_granule", "clock_hz", "boost_clock_hz", "power_watts", "idle_power_share",
     "busy_power_share", "memory_power_share", "flops_power_share", "pcie_bytes_per_s",
     "host_link_bytes_per_s"]
 CHIP_WANTED = ["vector_flops_per_s", "hbm_bytes", "hbm_bytes_per_s"]

@@ -135,6 +135,16 @@ typedef struct ridge_chip {
     int lane_count;     /* vector lanes: 128 on TPU */
     int sublane_count;  /* 8 on TPU */
 
+    /* What a core of a GPU holds of kernels; see ridge_chip_occupancy. */
+    int warp_threads;            /* threads of a warp (wavefront) */
+    int core_warps, core_blocks; /* that may be resident; no blocks: any number */
+    int core_barriers;           /* blocks of more than one warp; 0: any number */
+    double core_shared_bytes;    /* shared memory that blocks may have together */
+    double block_reserved_bytes; /* of it that the system takes for each block */
+    int shared_granule_bytes;    /* in which a block gets shared memory */
+    int thread_registers;        /* of 4 bytes, at most */
+    int thread_register_granule; /* in which a thread gets registers */
+
     double clock_hz;       /* base */
     double boost_clock_hz; /* 0: none */
     double power_watts;    /* board or chip TDP */

@@ -87,6 +87,8 @@ typedef struct ridge_chips_view {
     bool has_details; /* peaks, memory, network, prices, sourced facts; side by side */
     const ridge_slice *const *slices; /* whole slices, told with their totals */
     size_t n_slices;
+    const struct ridge_occupancy
+        *occupancies; /* [n] of a kernel, told alone; or NULL */
 } ridge_chips_view;
 
 void ridge_chips_write_text(ridge_ctx *cx, const ridge_chips_view *view,

@@ -3,6 +3,7 @@
  */
 #include "chips_topology.h"
 
+#include "ridge/hardware_occupancy.h"
 #include "ridge/report.h"
 
 #include <string.h>
@@ -83,16 +84,61 @@ static ridge_status check_options(cli_run *run)
                       "as in ridge chips h100@topo.txt --write-system here.json");
 }
 
+/* What a core of each chip holds of the kernel. */
+static ridge_status find_occupancies(cli_run *run, ridge_chips_view *view)
+{
+    const char *text = cli_option_text(run, "kernel");
+    ridge_kernel kernel;
+    if (text == NULL)
+        return RIDGE_OK;
+    if (!view->has_details)
+        return ridge_fail(run->cx, RIDGE_E_ARG,
+                          "--kernel is of chips: name one, as in ridge chips h100 "
+                          "--kernel threads=256,registers=64");
+    if (ridge_kernel_parse(run->cx, text, &kernel) != RIDGE_OK) {
+        ridge_ctx_note(run->cx, "--kernel");
+        return RIDGE_E_ARG;
+    }
+    ridge_occupancy *all =
+        ridge_new(ridge_ctx_arena(run->cx), ridge_occupancy, view->n);
+    if (all == NULL)
+        return ridge_fail_nomem(run->cx);
+    for (size_t i = 0; i < view->n; i++)
+        RIDGE_TRY(ridge_chip_occupancy(run->cx, view->chips[i], &kernel, &all[i]));
+    view->occupancies = all;
+    return RIDGE_OK;
+}
+
+/* No block of the kernel fits a core of the first chip. */
+static int code_of(const ridge_chips_view *view)
+{
+    enum { ANSWER_IS_NO = 1 };
+    return view->occupancies != NULL && view->occupancies[0].blocks == 0 ? ANSWER_IS_NO
+                                                                         : 0;
+}
+
+static int emit(cli_run *run, const ridge_chips_view *view)
+{
+    ridge_buf text;
+    ridge_buf_init(&text, ridge_ctx_arena(run->cx));
+    if (run->is_json) {
+        ridge_json *object = cli_json_begin(run);
+        ridge_chips_write_json(run->cx, view, object);
+        return cli_emit_json(run, object);
+    }
+    ridge_chips_write_text(run->cx, view, run->has_colour, &text);
+    return cli_emit_text(run, &text);
+}
+
 static int run_chips(cli_run *run)
 {
     ridge_chips_view view = {.n = 0};
-    ridge_buf text;
-    ridge_buf_init(&text, ridge_ctx_arena(run->cx));
     if (cli_catalog(run, &view.catalog) != RIDGE_OK)
         return cli_fail(run);
     if (chips_topology_is_asked(run, view.catalog))
         return chips_topology_run(run, view.catalog);
-    if (check_options(run) != RIDGE_OK || find_chips(run, &view) != RIDGE_OK)
+    if (check_options(run) != RIDGE_OK || find_chips(run, &view) != RIDGE_OK ||
+        find_occupancies(run, &view) != RIDGE_OK)
         return cli_fail(run);
     if (run->html_path) {
         ridge_buf page;
@@ -102,16 +148,14 @@ static int run_chips(cli_run *run)
         if (code)
             return code;
     }
-    if (run->is_json) {
-        ridge_json *object = cli_json_begin(run);
-        ridge_chips_write_json(run->cx, &view, object);
-        return cli_emit_json(run, object);
-    }
-    ridge_chips_write_text(run->cx, &view, run->has_colour, &text);
-    return cli_emit_text(run, &text);
+    const int code = emit(run, &view);
+    return code ? code : code_of(&view);
 }
 
 static const cli_option options[] = {
+    {"kernel", "NEEDS",
+     "blocks and warps of a GPU kernel that a core holds: "
+     "threads=256,registers=64,shared=48KiB"},
     {"write-system", "FILE", "keep the system of a topology file, for --on FILE"},
     {NULL, NULL, NULL}};
 
@@ -128,6 +172,10 @@ const cli_verb cli_verb_chips = {
         "\n"
         "Peaks are dense. A ridge point is the FLOPs per byte above which the chip,\n"
         "not the memory or the network, is the limit.\n"
+        "\n"
+        "With --kernel: how many blocks and warps of a kernel are resident on an SM "
+        "or\n"
+        "CU, and what binds (exit code 1: not one block fits).\n"
         "\n"
         "A topology FILE (the output of nvidia-smi topo -m, rocm-smi --showtopo or\n"
         "ibnetdiscover; XML of NCCL, RCCL or lstopo; a cluster model of topograph; a\n"

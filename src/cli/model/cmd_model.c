@@ -54,11 +54,29 @@ static ridge_status make_view(cli_run *run, ridge_model_view *view,
     return check_checkpoint(run, view, room);
 }
 
+/* The chip alone: how many there were is in the chip-hours. */
+static ridge_status read_chip(cli_run *run, const ridge_chip **out)
+{
+    const char *text = cli_option_text(run, "on");
+    const ridge_catalog *catalog;
+    const ridge_slice *slice;
+    RIDGE_TRY(cli_catalog(run, &catalog));
+    if (ridge_chip_find(run->cx, catalog, text, out) == RIDGE_OK)
+        return RIDGE_OK;
+    const char *complaint =
+        ridge_sprintf(ridge_ctx_arena(run->cx), "%s", ridge_ctx_message(run->cx));
+    if (ridge_slice_parse(run->cx, catalog, text, &slice) != RIDGE_OK)
+        return ridge_fail(run->cx, RIDGE_E_NOTFOUND, "%s", complaint);
+    return ridge_fail(run->cx, RIDGE_E_ARG,
+                      "'%s' is a slice: a past run wants its chip alone, --on %s, for "
+                      "--chip-hours are those of all chips",
+                      text, slice->chip->name);
+}
+
 /* Tokens, chip-hours and the chip of a run: all of them or none. */
 static ridge_status read_run(cli_run *run, ridge_model_view *view, ridge_past_run *room)
 {
     static const char *const names[] = {"tokens", "chip-hours", "on"};
-    const ridge_catalog *catalog;
     int given = 0;
     for (size_t i = 0; i < RIDGE_COUNT_OF(names); i++)
         given += cli_option_text(run, names[i]) != NULL;
@@ -73,9 +91,7 @@ static ridge_status read_run(cli_run *run, ridge_model_view *view, ridge_past_ru
     if (!(room->tokens > 0) || !(room->chip_hours > 0))
         return ridge_fail(run->cx, RIDGE_E_ARG,
                           "--tokens and --chip-hours of a run must be above 0");
-    RIDGE_TRY(cli_catalog(run, &catalog));
-    RIDGE_TRY(
-        ridge_chip_find(run->cx, catalog, cli_option_text(run, "on"), &room->chip));
+    RIDGE_TRY(read_chip(run, &room->chip));
     view->run = room;
     return RIDGE_OK;
 }

@@ -45,6 +45,15 @@ static const double matmul_default = 0.75;
     X(tile_n,                WHOLE, 1,   1e5,  false) \
     X(lane_count,            WHOLE, 1,   1e6,  false) \
     X(sublane_count,         WHOLE, 1,   1e6,  false) \
+    X(warp_threads,          WHOLE, 1,   1024, false) \
+    X(core_warps,            WHOLE, 1,   1024, false) \
+    X(core_blocks,           WHOLE, 1,   1024, false) \
+    X(core_barriers,         WHOLE, 1,   1024, false) \
+    X(core_shared_bytes,     REAL,  1,   1e9,  false) \
+    X(block_reserved_bytes,  REAL,  1,   1e6,  false) \
+    X(shared_granule_bytes,  WHOLE, 1,   1e6,  false) \
+    X(thread_registers,      WHOLE, 1,   1e5,  false) \
+    X(thread_register_granule, WHOLE, 1, 1e3,  false) \
     X(clock_hz,              REAL,  1e6, 1e11, false) \
     X(boost_clock_hz,        REAL,  1e6, 1e11, false) \
     X(power_watts,           REAL,  0.1, 1e6,  false) \

@@ -3,6 +3,7 @@
  */
 #include "chip_network.h"
 #include "failure_report.h"
+#include "occupancy_section.h"
 #include "slice_section.h"
 
 static void set_peaks(ridge_ctx *cx, const ridge_chip *chip, ridge_json *object)
@@ -132,8 +133,12 @@ void ridge_chips_write_json(ridge_ctx *cx, const ridge_chips_view *view,
                             ridge_json *object)
 {
     ridge_json *chips = ridge_json_set_array(cx, object, "chips");
-    for (size_t i = 0; i < view->n; i++)
-        set_chip(cx, view, view->chips[i], ridge_json_push_object(cx, chips));
+    for (size_t i = 0; i < view->n; i++) {
+        ridge_json *chip = ridge_json_push_object(cx, chips);
+        set_chip(cx, view, view->chips[i], chip);
+        if (view->occupancies != NULL)
+            ridge__occupancy_set(cx, &view->occupancies[i], chip);
+    }
     if (view->n_slices > 0)
         ridge__slices_set(cx, view->slices, view->n_slices, object);
 }

@@ -4,6 +4,7 @@
  */
 #include "chip_network.h"
 #include "failure_report.h"
+#include "occupancy_section.h"
 #include "section.h"
 #include "slice_section.h"
 
@@ -370,6 +371,10 @@ static ridge_sections sections_of(ridge_ctx *cx, const ridge_chips_view *view)
     ridge_sections out = {.n = 0};
     if (!view->has_details) {
         add_list(cx, view, &out);
+        return out;
+    }
+    if (view->occupancies != NULL) {
+        ridge__occupancies_add(cx, view->chips, view->occupancies, view->n, &out);
         return out;
     }
     if (view->n_slices > 0)
