@@ -85,6 +85,29 @@ static void odd_texts_and_integers_are_taken(void **state)
     assert_string_equal(f->profile.ops[1].name, "gemm ??");
 }
 
+/* Tables of other tools are lists of objects too. */
+static void objects_without_a_phase_are_no_trace(void **state)
+{
+    trace_fixture *f = *state;
+    static const struct {
+        const char *text, *says;
+    } rows[] = {
+        {"[{\"cols\": [{\"id\": \"rank\"}], \"rows\": []}, {\"p\": {}}]", "XProf"},
+        {" {\"cols\": [{\"id\": \"rank\"}], \"rows\": []}", "XProf"},
+        {"{\"bySizeToMaxHeap\": [1, 2], \"maxHeap\": []}", "XProf"},
+        {"[{\"name\": \"a\", \"ts\": 1}]", "no trace events"},
+        {"{\"traceEvents\": [{\"name\": \"a\"}, {\"cols\": 1}]}", "no trace events"},
+    };
+    for (size_t i = 0; i < RIDGE_COUNT_OF(rows); i++) {
+        ridge_profile p;
+        const ridge_profile_request request = {
+            .path = own_file(f->cx, f->folder, "table.json", rows[i].text,
+                             strlen(rows[i].text))};
+        assert_failed(f->cx, ridge_profile_read(f->cx, &request, &p), RIDGE_E_PARSE,
+                      rows[i].says);
+    }
+}
+
 static void a_quote_that_is_not_escaped_costs_one_event(void **state)
 {
     trace_fixture *f = *state;
@@ -194,6 +217,7 @@ int main(void)
         cmocka_unit_test(what_stands_beside_the_events_is_read),
         cmocka_unit_test(a_trace_that_is_cut_off_is_read_as_far_as_it_goes),
         cmocka_unit_test(odd_texts_and_integers_are_taken),
+        cmocka_unit_test(objects_without_a_phase_are_no_trace),
         cmocka_unit_test(a_quote_that_is_not_escaped_costs_one_event),
         cmocka_unit_test(a_bracket_may_be_the_last_byte),
         cmocka_unit_test(events_with_malformed_times_are_counted),

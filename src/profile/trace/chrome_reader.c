@@ -14,6 +14,8 @@ typedef struct reading {
     bool is_cut;      /* the text ended before the document */
     bool was_damaged; /* something was skipped, so that brackets may not match */
     int64_t wasted;   /* bytes that were scanned for events that turned out damaged */
+    int64_t objects, phased; /* among the events, and those of them that are events */
+    bool is_table;           /* it begins as what XProf writes as tables */
 } reading;
 
 /* Damage within damage may be scanned again and again: up to so many bytes. */
@@ -133,6 +135,8 @@ static ridge_status one_event(reading *r, progress *out)
     *out = GO_ON;
     if (got == SCAN_OK) {
         e.offset = offset_of(r, r->w->p);
+        r->objects++;
+        r->phased += e.phase != 0;
         chrome_event_store(r->store, &e);
         byte_window_pass(r->w, s.p);
         return r->store->is_short ? ridge_fail_nomem(r->w->cx) : RIDGE_OK;
@@ -303,11 +307,38 @@ static ridge_status read_object(reading *r, bool *has_events)
     return RIDGE_OK;
 }
 
+/* Keys with which the documents begin that XProf computes from profiles: tables of
+ * Google charts, and its viewers' trees. They hold no events. */
+static bool is_table_key(ridge_str key)
+{
+    static const char *const keys[] = {"cols",       "rows",       "p",
+                                       "byCategory", "byProgram",  "bySizeToMaxHeap",
+                                       "hloModule",  "hloInfoMap", "podStatsSequence",
+                                       "heapSizes",  "deviceType"};
+    for (size_t i = 0; i < RIDGE_COUNT_OF(keys); i++) {
+        if (ridge_str_is(key, keys[i]))
+            return true;
+    }
+    return false;
+}
+
+/* At the document's bracket: whether the first object's first key is a table's. */
+static bool begins_as_table(const reading *r)
+{
+    json_scan s = scan_of(r);
+    scan_value key;
+    if (*s.p == '[' && (scan_mark(&s, '[') != SCAN_OK || scan_space(&s) != SCAN_OK))
+        return false;
+    return scan_mark(&s, '{') == SCAN_OK && scan_space(&s) == SCAN_OK && *s.p == '"' &&
+           scan_any(&s, &key) == SCAN_OK && is_table_key(key.raw);
+}
+
 static ridge_status read_document(reading *r, bool *has_events)
 {
     char c;
     progress go;
     RIDGE_TRY(peek(r, &c));
+    r->is_table = c != 0 && begins_as_table(r);
     if (c == '{')
         return read_object(r, has_events);
     if (c != '[')
@@ -317,17 +348,29 @@ static ridge_status read_document(reading *r, bool *has_events)
     return read_events(r, &go);
 }
 
+static ridge_status fail_without_events(const reading *r)
+{
+    if (r->is_table)
+        return ridge_fail(r->w->cx, RIDGE_E_PARSE,
+                          "%s: a table that XProf computed, without events in time: "
+                          "give the profile that it was made from (.xplane.pb, "
+                          "trace.json.gz)",
+                          r->path);
+    return ridge_fail(r->w->cx, RIDGE_E_PARSE,
+                      "%s: no trace events in it: give a Chrome trace "
+                      "({\"traceEvents\": [...]}), an XSpace (.xplane.pb) or an "
+                      "SQLite export of Nsight Systems",
+                      r->path);
+}
+
 ridge_status chrome_reader_read(byte_window *window, const char *path, trace_store *out)
 {
-    reading r = {window, out, path, false, false, 0};
+    reading r = {.w = window, .store = out, .path = path};
     bool has_events = false;
     RIDGE_TRY(read_document(&r, &has_events));
-    if (!has_events || (out->events == 0 && r.is_cut))
-        return ridge_fail(window->cx, RIDGE_E_PARSE,
-                          "%s: no trace events in it: give a Chrome trace "
-                          "({\"traceEvents\": [...]}), an XSpace (.xplane.pb) or an "
-                          "SQLite export of Nsight Systems",
-                          path);
+    const bool has_none = out->events == 0 && r.is_cut;
+    if (!has_events || has_none || (r.objects > 0 && r.phased == 0))
+        return fail_without_events(&r);
     if (r.is_cut)
         trace_store_lose(out, "the end: the file is cut off", window->passed);
     if (window->stream != NULL && ridge_stream_fault(window->stream) != NULL)
