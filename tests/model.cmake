@@ -1,6 +1,7 @@
 # Tests of src/model: the arithmetic of models and the catalogue.
 set(model_fixture ${CMAKE_SOURCE_DIR}/tests/support/model_fixture.c)
 
+ridge_test(unit routing LAYER model)
 ridge_test(unit flops LAYER model SOURCES ${model_fixture})
 ridge_test(unit scores_length LAYER model SOURCES ${model_fixture})
 ridge_test(unit convention LAYER model SOURCES ${model_fixture})

@@ -77,10 +77,11 @@ bool ridge_chip_has_occupancy(const ridge_chip *chip);
  *
  * A core's register file lies in four parts, a warp in one of them.
  *
+ * Scalar registers and clusters of blocks are left out.
+ *
  * @errors RIDGE_E_ARG: a block of more threads, registers or shared memory than the
  *         chip allows; the limits of the chip are not known
- * @source nvidia-occupancy-2025, llvm-amdgpu-2025, scaling-book-2025 chapter 12; scalar
- *         registers and clusters of blocks are left out
+ * @source nvidia-occupancy-2025, llvm-amdgpu-2025, scaling-book-2025 chapter 12
  */
 ridge_status ridge_chip_occupancy(ridge_ctx *cx, const ridge_chip *chip,
                                   const ridge_kernel *kernel, ridge_occupancy *out);

@@ -19,6 +19,7 @@ __all__ = ["chips", "model", "roofline", "collective", "shard", "size", "train",
 
 def chips(
     *chip_or_slice_or_file: Value,
+    kernel: Value = None,
     write_system: Value = None,
 ) -> results.Chips:
     """What hardware is known: peaks, ridge points, network, price.
@@ -31,6 +32,9 @@ def chips(
     Peaks are dense. A ridge point is the FLOPs per byte above which the chip,
     not the memory or the network, is the limit.
 
+    With --kernel: how many blocks and warps of a kernel are resident on an SM or
+    CU, and what binds (exit code 1: not one block fits).
+
     A topology FILE (the output of nvidia-smi topo -m, rocm-smi --showtopo or
     ibnetdiscover; XML of NCCL, RCCL or lstopo; a cluster model of topograph; a
     network of ASTRA-sim; messages that Mooncake measured) is told as it was
@@ -39,6 +43,8 @@ def chips(
     a system: h100@topo.txt, dgx-h100@ibnet.out, h100@topo.txt@ibnet.out. Every
     --on takes the same, with a shape: --on h100@topo.txt:4x8.
 
+    :param kernel: blocks and warps of a GPU kernel that a core holds:
+        threads=256,registers=64,shared=48KiB
     :param write_system: keep the system of a topology file, for --on FILE
 
     >>> import ridge
@@ -51,6 +57,7 @@ def chips(
     words: List[str] = ["chips"]
     words += [word(item) for item in chip_or_slice_or_file]
     words += option_words({
+        "kernel": kernel,
         "write_system": write_system,
     })
     return answer(results.Chips, words, held)
@@ -68,6 +75,10 @@ def model(
     tokens: Value = None,
     chip_hours: Value = None,
     on: Value = None,
+    routed: Value = None,
+    experts: Value = None,
+    ep: Value = None,
+    capacity: Value = None,
 ) -> results.Model:
     """Parameters, FLOPs, KV cache and memory of a model.
 
@@ -82,6 +93,10 @@ def model(
     --tokens, --chip-hours and --on CHIP of a run that is over give its MFU:
       ridge model deepseek-v3 --tokens 14.8T --chip-hours 2.664M --on h800
 
+    --routed TOKENS deals tokens to the experts of a mixture at random: rows of the
+    fullest expert and rank, ranks that a token reaches, what a capacity drops:
+      ridge model deepseek-v3 --routed 4096 --ep 64 --capacity 1.25
+
     --program prints the operations of a phase over tensors with named dims, the
     notation that `ridge shard --program` reads.
 
@@ -94,6 +109,10 @@ def model(
     :param tokens: of a run that is over: its MFU is told
     :param chip_hours: that the run took
     :param on: that it ran on
+    :param routed: dealt to the experts of a mixture by chance: the fullest, what goes where
+    :param experts: of the tokens' choice, without a MODEL or instead of its own
+    :param ep: that hold the experts (1)
+    :param capacity: factor: an expert takes C times the mean, what is dropped
 
     >>> import ridge
     >>> ridge.model("llama-3-70b").verb
@@ -116,6 +135,10 @@ def model(
         "tokens": tokens,
         "chip_hours": chip_hours,
         "on": on,
+        "routed": routed,
+        "experts": experts,
+        "ep": ep,
+        "capacity": capacity,
     })
     return answer(results.Model, words, held)
 

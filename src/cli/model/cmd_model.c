@@ -3,6 +3,7 @@
  */
 #include "cli.h"
 #include "model_program.h"
+#include "model_routing.h"
 
 #include "ridge/report.h"
 
@@ -122,13 +123,17 @@ static int run_model(cli_run *run)
     ridge_model_view view = {.model = NULL};
     ridge_checkpoint room = {.path = NULL};
     ridge_past_run past;
-    if (check_options(run) != RIDGE_OK || cli_library(run, &library) != RIDGE_OK)
+    bool is_routing;
+    if (check_options(run) != RIDGE_OK || cli_library(run, &library) != RIDGE_OK ||
+        cli_routing_is_asked(run, &is_routing) != RIDGE_OK)
         return cli_fail(run);
     if (run->n_args == 0)
-        return run_catalogue(run, library);
+        return is_routing ? cli_model_routing(run, NULL) : run_catalogue(run, library);
     if (make_view(run, &view, &room) != RIDGE_OK ||
         read_run(run, &view, &past) != RIDGE_OK)
         return cli_fail(run);
+    if (is_routing)
+        return cli_model_routing(run, view.model);
     if (cli_option_text(run, "program"))
         return cli_model_program(run, view.model, view.seq_tokens);
     int code = run->html_path ? write_page(run, &view) : 0;
@@ -155,6 +160,11 @@ static const cli_option options[] = {
     {"tokens", "N", "of a run that is over: its MFU is told"},
     {"chip-hours", "H", "that the run took"},
     {"on", "CHIP", "that it ran on"},
+    {"routed", "TOKENS",
+     "dealt to the experts of a mixture by chance: the fullest, what goes where"},
+    {"experts", "E/K", "of the tokens' choice, without a MODEL or instead of its own"},
+    {"ep", "RANKS", "that hold the experts (1)"},
+    {"capacity", "C", "factor: an expert takes C times the mean, what is dropped"},
     {NULL, NULL, NULL}};
 
 const cli_verb cli_verb_model = {
@@ -174,6 +184,11 @@ const cli_verb cli_verb_model = {
         "\n"
         "--tokens, --chip-hours and --on CHIP of a run that is over give its MFU:\n"
         "  ridge model deepseek-v3 --tokens 14.8T --chip-hours 2.664M --on h800\n"
+        "\n"
+        "--routed TOKENS deals tokens to the experts of a mixture at random: rows of "
+        "the\n"
+        "fullest expert and rank, ranks that a token reaches, what a capacity drops:\n"
+        "  ridge model deepseek-v3 --routed 4096 --ep 64 --capacity 1.25\n"
         "\n"
         "--program prints the operations of a phase over tensors with named dims, the\n"
         "notation that `ridge shard --program` reads.",

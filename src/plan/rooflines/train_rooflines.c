@@ -247,7 +247,7 @@ static void set_layer(study *s)
 /*
  * The first microbatch crosses all borders between stages but the last one, which the
  * v m messages of the last sender end with.
- * @source scaling-book-2025, chapter 12, pipelining; v of narayanan2021, section 2.2
+ * @source scaling-book-2025, chapter 12, pipelining; narayanan2021, section 2.2
  */
 static void set_pipeline(study *s, double microbatches)
 {
