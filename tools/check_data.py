@@ -80,9 +80,8 @@ POWER = ("node_watts", "training_watts_per_chip", "network_watts_per_chip")
 FAILURE_COUNTS = {"interruptions": (1, 1e6), "counted_chips": (1, 1e7), "days": (0.1, 1e4)}
 FAILURE_RATES = {"failures_per_node_day": (1e-7, 1), "chips_per_node": (1, 4096)}
 WHOLE = {"cores", "devices", "matmul_units", "matmul_rows", "matmul_cols", "tile_m", "tile_n",
-         "lane_count", "sublane_count", "warp_threads", "core_warps", "core_blocks",
-         "core_barriers", "shared_granule_bytes", "thread_registers",
-         "thread_register_granule"}
+         "lane_count", "sublane_count", "warp_threads", "core_warps", "core_blocks", "core_barriers",
+         "shared_granule_bytes", "thread_registers", "thread_register_granule"}
 
 CHIP_NUMBERS = [
     "vector_flops_per_s", "hbm_bytes", "visible_bytes", "hbm_bytes_per_s",

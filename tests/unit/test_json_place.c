@@ -98,7 +98,7 @@ static void hostile_keys_do_not_break_the_message(void **state)
     ridge_node root = parse(state, "{\"a\\n\\u001b[31m%s%n\": 1}");
     ridge_node member = ridge_json_member(&root, 0);
     assert_int_equal(ridge_json_fail(*state, member, "no"), RIDGE_E_PARSE);
-    assert_string_equal(ridge_ctx_message(*state), "f.json:1: a??[31m%s%n: no");
+    assert_string_equal(ridge_ctx_message(*state), "f.json:1: a\\n\\x1b[31m%s%n: no");
     ridge_buf b;
     ridge_buf_init(&b, ridge_ctx_arena(*state));
     ridge_buf_puts(&b, "{\"");

@@ -113,6 +113,25 @@ static void steps_that_the_host_runs_ahead_of_are_the_devices(void **state)
     assert_int_equal(f->profile.devices[0].steps[1].times.total_ns, 19000);
 }
 
+/* One of three launches is in the trace: it does not say what a step did. */
+static void steps_are_the_annotated_ones_where_few_launches_are_told(void **state)
+{
+    trace_fixture *f = *state;
+    ridge_buf b = events(f);
+    ridge_buf_puts(
+        &b, STEP("1", "0", "10") ",\n" STEP("2", "10", "10") ",\n" LAUNCH("11", "3"));
+    trace_kernel(&b, GEMM, 7, 2000, 1000, ", \"args\": {\"correlation\": 1}");
+    trace_kernel(&b, GEMM, 7, 12000, 3000, ", \"args\": {\"correlation\": 2}");
+    trace_kernel(&b, GEMM, 7, 18000, 4000, ", \"args\": {\"correlation\": 3}");
+    trace_profile_events(f, ridge_buf_text(&b));
+    assert_int_equal(f->profile.devices[0].n_steps, 2);
+    assert_int_equal(f->profile.devices[0].steps[0].times.total_ns, 10000);
+    assert_int_equal(
+        f->profile.devices[0].steps[0].times.part_ns[RIDGE_PROFILE_PART_MATMUL], 1000);
+    assert_int_equal(
+        f->profile.devices[0].steps[1].times.part_ns[RIDGE_PROFILE_PART_MATMUL], 5000);
+}
+
 static void steps_repeat_without_marks(void **state)
 {
     trace_fixture *f = *state;
@@ -222,6 +241,7 @@ int main(void)
         cmocka_unit_test(idle_before_a_late_launch_is_the_hosts),
         cmocka_unit_test(steps_that_the_device_keeps_are_the_hosts),
         cmocka_unit_test(steps_that_the_host_runs_ahead_of_are_the_devices),
+        cmocka_unit_test(steps_are_the_annotated_ones_where_few_launches_are_told),
         cmocka_unit_test(steps_repeat_without_marks),
         cmocka_unit_test(layers_are_not_steps),
         cmocka_unit_test(backward_operations_have_the_forwards_module),

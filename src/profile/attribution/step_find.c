@@ -44,17 +44,23 @@ static int64_t mark_at(const record_list *marks, int64_t at_ns)
     return m->end_ns > at_ns ? (int64_t)low - 1 : -1;
 }
 
+/* @param is_told  out: the trace has the launches of most operations; where it has not,
+ *                 what a step did is not known by them */
 static ridge_status work_find(trace_store *store, const device_tracks *device,
-                              const launch_index *launches, marked_work *work)
+                              const launch_index *launches, marked_work *work,
+                              bool *is_told)
 {
     device_walk walk;
     const trace_slice *s;
     int track;
     uint32_t thread;
+    int64_t n = 0, n_told = 0;
     RIDGE_TRY(device_walk_start(store, device, &walk));
     while ((s = device_walk_next(&walk, &track)) != NULL) {
         const trace_launch *l = launch_index_find(launches, s->link, &thread);
         const int64_t i = l == NULL ? -1 : mark_at(&store->marks, l->start_ns);
+        n++;
+        n_told += l != NULL;
         if (i < 0)
             continue;
         marked_work *w = &work[i];
@@ -64,6 +70,7 @@ static ridge_status work_find(trace_store *store, const device_tracks *device,
             w->last_ns = trace_slice_end(s);
         w->has_any = true;
     }
+    *is_told = 2 * n_told >= n;
     return RIDGE_OK;
 }
 
@@ -127,11 +134,11 @@ static ridge_status by_marks(trace_store *store, const device_tracks *device,
     out->steps = ridge_new(store->arena, found_step, n);
     if (work == NULL || out->steps == NULL)
         return ridge_fail_nomem(store->cx);
-    RIDGE_TRY(work_find(store, device, launches, work));
-    bool has_work = false;
+    bool is_told, has_work = false;
+    RIDGE_TRY(work_find(store, device, launches, work, &is_told));
     for (size_t i = 0; i < n; i++)
         has_work |= work[i].has_any;
-    if (has_work && !keeps_step(&store->marks, work))
+    if (has_work && is_told && !keeps_step(&store->marks, work))
         steps_of_work(store, work, out);
     else
         steps_of_marks(store, out);
