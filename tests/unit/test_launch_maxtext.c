@@ -150,6 +150,25 @@ static void what_is_wrong_names_its_line(void **state)
     }
 }
 
+/* Of brackets within brackets the YAML parser takes time by their square. */
+static void lists_nest_so_deep_and_no_deeper(void **state)
+{
+    enum { DEEP = 100000 };
+    ridge_ctx *cx = *state;
+    ridge_launch l;
+    ridge_buf b;
+    ridge_buf_init(&b, ridge_ctx_arena(cx));
+    ridge_buf_puts(&b, "model_name: llama2-7b\nname: ");
+    ridge_buf_pad(&b, '[', DEEP);
+    assert_int_equal(
+        launch_fixture_parse(cx, "v5e:4x4", "a.yml", ridge_buf_text(&b), &l),
+        RIDGE_E_PARSE);
+    fixture_assert_message(cx, "a.yml:2: nested too deeply");
+    assert_ok(cx, launch_fixture_parse(cx, "v5e:4x4", "a.yml",
+                                       "model_name: llama2-7b\nname: [[[1, [2]], 3]]\n",
+                                       &l));
+}
+
 static void what_maxtext_lacks_is_refused(void **state)
 {
     ridge_ctx *cx = *state;
@@ -173,6 +192,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(written_and_read_back_the_price_is_the_same,
                                         fixture_open, fixture_close),
+        cmocka_unit_test_setup_teardown(lists_nest_so_deep_and_no_deeper, fixture_open,
+                                        fixture_close),
         cmocka_unit_test_setup_teardown(tensors_are_operations, fixture_open,
                                         fixture_close),
         cmocka_unit_test_setup_teardown(axes_of_minus_one_are_what_is_left,

@@ -132,6 +132,18 @@ static void steps_are_the_annotated_ones_where_few_launches_are_told(void **stat
         f->profile.devices[0].steps[1].times.part_ns[RIDGE_PROFILE_PART_MATMUL], 5000);
 }
 
+/* Kernels of no time at all: no advice, and no share of nothing. */
+static void a_run_of_no_time_is_given_no_advice(void **state)
+{
+    trace_fixture *f = *state;
+    ridge_buf b = events(f);
+    ridge_buf_puts(&b, LAUNCH("1", "1"));
+    trace_kernel(&b, "elementwise_kernel", 7, 2000, 0,
+                 ", \"args\": {\"correlation\": 1}");
+    trace_profile_events(f, ridge_buf_text(&b));
+    assert_int_equal(f->profile.n_advice, 0);
+}
+
 static void steps_repeat_without_marks(void **state)
 {
     trace_fixture *f = *state;
@@ -242,6 +254,7 @@ int main(void)
         cmocka_unit_test(steps_that_the_device_keeps_are_the_hosts),
         cmocka_unit_test(steps_that_the_host_runs_ahead_of_are_the_devices),
         cmocka_unit_test(steps_are_the_annotated_ones_where_few_launches_are_told),
+        cmocka_unit_test(a_run_of_no_time_is_given_no_advice),
         cmocka_unit_test(steps_repeat_without_marks),
         cmocka_unit_test(layers_are_not_steps),
         cmocka_unit_test(backward_operations_have_the_forwards_module),

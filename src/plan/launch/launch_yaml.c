@@ -88,6 +88,12 @@ static ridge_status read_key(yaml_reader *r, const yaml_event_t *event)
     return RIDGE_OK;
 }
 
+static ridge_status fail_depth(const yaml_reader *r, size_t line)
+{
+    return ridge_fail(r->out->cx, RIDGE_E_PARSE, "%s:%zu: nested too deeply",
+                      r->out->file, line + 1);
+}
+
 /* A list as its text, nested ones without their brackets. */
 static ridge_status read_list(yaml_reader *r, size_t line)
 {
@@ -98,6 +104,9 @@ static ridge_status read_list(yaml_reader *r, size_t line)
     ridge_buf_puts(&text, "[");
     while (depth > 0) {
         yaml_event_t event;
+        /* The parser takes longer for each bracket within another. */
+        if (depth > DEPTH_MOST)
+            return fail_depth(r, line);
         RIDGE_TRY(next_event(r, &event));
         if (event.type == YAML_SEQUENCE_START_EVENT ||
             event.type == YAML_MAPPING_START_EVENT) {
@@ -119,10 +128,8 @@ static ridge_status read_list(yaml_reader *r, size_t line)
 
 static ridge_status open_mapping(yaml_reader *r, size_t line)
 {
-    if (r->depth == DEPTH_MOST) {
-        return ridge_fail(r->out->cx, RIDGE_E_PARSE, "%s:%zu: nested too deeply",
-                          r->out->file, line + 1);
-    }
+    if (r->depth == DEPTH_MOST)
+        return fail_depth(r, line);
     r->lengths[r->depth++] = r->n;
     return RIDGE_OK;
 }

@@ -10,7 +10,9 @@ void advice_add(advice_list *list, const char *key, const char *title, double wo
 {
     char text[EVIDENCE_BYTES];
     va_list args;
-    if (list->n == ADVICE_MAX || worth_s * LEAST_SHARE_INVERSE < list->p->work_s)
+    /* Of a run that took no time nothing is worth anything. */
+    if (list->n == ADVICE_MAX || !(worth_s > 0) ||
+        worth_s * LEAST_SHARE_INVERSE < list->p->work_s)
         return;
     va_start(args, evidence);
     vsnprintf(text, sizeof text, evidence, args);
