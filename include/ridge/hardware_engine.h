@@ -119,6 +119,11 @@ typedef struct ridge_engine {
     int64_t planned_steps; /* iterations of decoding that the host plans at once, where
                               prompts come before decoding: none enters between them;
                               0, 1: one (vLLM V0, --num-scheduler-steps) */
+    /* Where prompts come before decoding they wait until they are this share of the
+     * sequences that decode, or so many iterations have passed without any (TGI).
+     * 0: they do not wait. */
+    double waiting_share;
+    int64_t waiting_steps;
     int64_t prompts;       /* most in an iteration; 0: any */
     int64_t block_tokens;  /* of a page of the cache */
     int64_t budget_tokens; /* of an iteration: max_num_batched_tokens */

@@ -93,6 +93,10 @@ static void draw_deployment(seeded *at, serving_case *c)
         rules->has_prefix_cache = false;
     if (c->speed.speed.blocks % 3 == 0) /* another draw would move those behind it */
         rules->planned_steps = c->speed.speed.blocks % 16;
+    if (c->speed.speed.blocks % 5 == 0) {
+        rules->waiting_share = 0.3 * (double)(c->speed.speed.blocks % 4);
+        rules->waiting_steps = c->speed.speed.blocks % 23;
+    }
     d->pools[0].replicas = seeded_pick(at, 1, 3);
     d->router = (ridge_router)seeded_pick(at, 0, 2);
     d->queue = (ridge_queue_policy)seeded_pick(at, 0, 3);

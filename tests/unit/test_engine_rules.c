@@ -301,6 +301,27 @@ static void iterations_planned_at_once_let_no_prompt_in_between(void **state)
     assert_int_equal(sum.iterations, 13);
 }
 
+/* One that waits alone does so for four iterations; two are twice the one that decodes.
+ */
+static void prompts_wait_for_more_but_not_for_ever(void **state)
+{
+    (void)state;
+    const ridge_serving_speed s = speed_of(100);
+    ridge_serving_deployment d = deployment_of(&s, "vllm-v0");
+    listed_requests l = {0};
+    d.pools[0].rules.waiting_share = 2;
+    d.pools[0].rules.waiting_steps = 4;
+    listed_add(&l, 0, 60, 20);  /* decodes from 1 s on */
+    listed_add(&l, 1.5, 60, 1); /* enters at 4 s */
+    listed_add(&l, 5.5, 20, 1);
+    listed_add(&l, 5.6, 20, 1); /* both enter at 6 s */
+    (void)listed_play(&l, &d, NULL);
+    listed_assert_times(&l, 0, 1, 22);
+    listed_assert_times(&l, 1, 5, 5);
+    listed_assert_times(&l, 2, 7, 7);
+    listed_assert_times(&l, 3, 7, 7);
+}
+
 static void a_plan_of_many_iterations_costs_the_host_once(void **state)
 {
     (void)state;
@@ -446,6 +467,7 @@ int main(void)
         cmocka_unit_test(vllm_v0_computes_whole_prompts_first_and_keeps_a_watermark),
         cmocka_unit_test(iterations_planned_at_once_let_no_prompt_in_between),
         cmocka_unit_test(a_plan_of_many_iterations_costs_the_host_once),
+        cmocka_unit_test(prompts_wait_for_more_but_not_for_ever),
         cmocka_unit_test(a_watermark_of_blocks_stays_free),
         cmocka_unit_test(trtllm_pauses_the_last_where_it_packs_as_many_as_it_can),
         cmocka_unit_test(versions_name_the_rules),

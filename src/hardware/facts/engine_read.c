@@ -41,7 +41,8 @@ static const char *const members[] = {
     "gather_iterations", "stage_host_s", "stage_sequence_s", "ignores_windows",
     "captures_decoding", "experts_share_narrow", "experts_narrow_s",
     "experts_narrow_launch_s", "sums_in_fp16", "decodes_first",
-    "hosts_embedding", "planned_steps", "keeps_chunks"};
+    "hosts_embedding", "planned_steps", "keeps_chunks", "waiting_share",
+    "waiting_steps"};
 /* clang-format on */
 
 static const struct {
@@ -84,6 +85,7 @@ static const struct {
     {{"layer_s", 0, 1e-2}, offsetof(ridge_engine, layer_s)},
     {{"graph_sequences", 0, 1e6}, offsetof(ridge_engine, graph_sequences)},
     {{"launch_s", 0, 1e-3}, offsetof(ridge_engine, launch_s)},
+    {{"waiting_share", 0, 100}, offsetof(ridge_engine, waiting_share)},
     {{"ttft_low", 0.05, 20}, offsetof(ridge_engine, ttft_low)},
     {{"ttft_high", 0.05, 20}, offsetof(ridge_engine, ttft_high)},
     {{"tpot_low", 0.05, 20}, offsetof(ridge_engine, tpot_low)},
@@ -95,6 +97,7 @@ static const struct {
     size_t offset;
 } counts[] = {
     {{"planned_steps", 0, 1e4}, offsetof(ridge_engine, planned_steps)},
+    {{"waiting_steps", 0, 1e6}, offsetof(ridge_engine, waiting_steps)},
     {{"prompts", 0, 1e6}, offsetof(ridge_engine, prompts)},
     {{"block_tokens", 1, 1e6}, offsetof(ridge_engine, block_tokens)},
     {{"budget_tokens", 1, 1e9}, offsetof(ridge_engine, budget_tokens)},

@@ -8,11 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-void served_assume(served_gaps *gaps, const char *what)
-{
-    ridge_buf_printf(&gaps->text, "%s%s", gaps->text.n == 0 ? "" : ", ", what);
-}
-
 /* What all parts of a deployment have in common. */
 typedef struct common {
     const ridge_catalog *catalog;

@@ -215,13 +215,18 @@ double steady_cache_bytes(const steady_case *c, const ridge_serving_memory *memo
 /* ---- times ----------------------------------------------------------------------- */
 
 /* Until the iteration under way ends: half of it, of long ones more often; of several
- * that are planned at once, until the last one does. */
+ * that are planned at once, or passed while prompts gather, until the last one does. */
 static double residual_s(const steady_case *c, const steady_shape *s, double decode_s,
                          double prefill_s)
 {
     const double mean = s->decode_weight * decode_s + s->prefill_weight * prefill_s;
-    const double planned = c->engine->batching == RIDGE_BATCHING_PREFILL
-                               ? fmax(1, (double)c->engine->planned_steps)
+    const ridge_engine *e = c->engine;
+    const double gathered =
+        floor(e->waiting_share * s->decode.decode_sequences) > 1
+            ? fmin((double)e->waiting_steps, e->waiting_share * c->work->output_tokens)
+            : 1;
+    const double planned = e->batching == RIDGE_BATCHING_PREFILL
+                               ? fmax(gathered, fmax(1, (double)e->planned_steps))
                                : 1;
     const double square = s->decode_weight * decode_s * decode_s * planned +
                           s->prefill_weight * prefill_s * prefill_s;

@@ -287,13 +287,29 @@ static bool lets_in(const play_unit *u, play_lane *lane)
     return true;
 }
 
+/* Few prompts wait for more of them, though not for ever: the prefill is one iteration
+ * that has not counted yet.
+ * @source tgi-source-2024, batching_task */
+static bool awaits_more(const play_unit *u, const play_lane *lane)
+{
+    const ridge_engine *e = u->rules;
+    int64_t waiting = 0, decoding = 0;
+    if (e->waiting_share <= 0 || lane->without_steps + 1 >= e->waiting_steps)
+        return false;
+    for (int r = 0; r < u->n_ranks; r++) {
+        waiting += u->ranks[r].waiting.n;
+        decoding += ridge__batch_decoding(&lane->batches[r]);
+    }
+    return (double)waiting < floor(e->waiting_share * (double)decoding);
+}
+
 /* Iterations of decoding are planned together, and prompts wait for the last of them.
  * @source vllm-source-2024 */
 static bool holds_prompts(const play_unit *u, play_lane *lane)
 {
     if (!has_decoding(u, lane))
         lane->planned_left = 0;
-    return lane->planned_left > 0;
+    return lane->planned_left > 0 || awaits_more(u, lane);
 }
 
 static ridge_status plan_rank(serving_play *p, play_lane *lane, int rank, bool enters)
@@ -410,6 +426,7 @@ static void begin(serving_play *p, play_lane *lane)
         p->tally->kv_most = fmax(p->tally->kv_most, share);
     }
     if (lane->n_chunks > 0) {
+        lane->without_steps = 0;
         takes = ridge__iteration_price(u, lane);
         if (lane->is_decoding)
             take_blocks(p, lane);

@@ -176,6 +176,7 @@ static void advance(serving_play *p, play_lane *lane)
     const play_unit *u = &p->units[lane->unit];
     int64_t n = 0;
     count_steps(u, lane);
+    lane->without_steps += lane->steps;
     if (lane->planned_left > 0)
         lane->planned_left -= lane->steps;
     for (int r = 0; r < u->n_ranks; r++) {

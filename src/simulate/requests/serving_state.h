@@ -117,6 +117,7 @@ typedef struct play_lane {
     int64_t waited_steps;   /* since prompts of all ranks were let in together */
     int64_t gathered_steps; /* since all ranks had one */
     int64_t planned_left;   /* iterations of decoding that are planned already */
+    int64_t without_steps;  /* iterations of decoding since one with prompts */
 
     /* what it does */
     bool is_decoding; /* decoding sequences advance */
