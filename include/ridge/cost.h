@@ -139,6 +139,12 @@ typedef struct ridge_op_cost {
 ridge_op_cost ridge_matmul_cost(const ridge_chip *chip, const ridge_matmul *op,
                                 ridge_memory memory);
 ridge_op_cost ridge_attention_cost(const ridge_chip *chip, const ridge_attention *op);
+/**
+ * The share of its peak that attention reaches on a chip changed from a measured one:
+ * what achievable.attention has to be there, so that scores go faster as their products
+ * and their softmax do. 1 at most.
+ */
+double ridge_attention_share(const ridge_chip *changed, const ridge_chip *measured);
 ridge_op_cost ridge_experts_cost(const ridge_chip *chip, const ridge_experts *op);
 /**
  * An operation that streams bytes and does vector work.

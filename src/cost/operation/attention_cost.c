@@ -119,6 +119,20 @@ static double score_s(const ridge_chip *chip, ridge_dtype compute, double head_d
     return 2 * head_dims / ridge_chip_peak(chip, compute, NULL) + vector_s;
 }
 
+static double reference_score_s(const ridge_chip *chip)
+{
+    return score_s(chip, RIDGE_DTYPE_BF16,
+                   2 * padded_head_dim(chip, REFERENCE_HEAD_DIM));
+}
+
+double ridge_attention_share(const ridge_chip *changed, const ridge_chip *measured)
+{
+    const double peak = ridge_chip_peak(measured, RIDGE_DTYPE_BF16, NULL) /
+                        ridge_chip_peak(changed, RIDGE_DTYPE_BF16, NULL);
+    const double score = reference_score_s(measured) / reference_score_s(changed);
+    return fmin(1, ridge__share(measured->achievable.attention) * peak * score);
+}
+
 /*
  * Achievable time of one score. At the reference (bf16, head dim 128) it is what the
  * measured share of the peak says; other head dims and formats differ from it as
@@ -129,11 +143,9 @@ static double achievable_score_s(const ridge_chip *chip, const ridge_attention *
     const double share = ridge__share(chip->achievable.attention);
     const double reference_s = 4.0 * REFERENCE_HEAD_DIM /
                                ridge_chip_peak(chip, RIDGE_DTYPE_BF16, NULL) / share;
-    const double reference_dims = 2 * padded_head_dim(chip, REFERENCE_HEAD_DIM);
     const double dims =
         padded_head_dim(chip, op->head_dim) + padded_head_dim(chip, op->v_head_dim);
-    return reference_s * score_s(chip, op->compute, dims) /
-           score_s(chip, RIDGE_DTYPE_BF16, reference_dims);
+    return reference_s * score_s(chip, op->compute, dims) / reference_score_s(chip);
 }
 
 /* ---- blocks over the SMs --------------------------------------------------------- */

@@ -66,6 +66,7 @@ typedef struct exposed {
     double hidden_tp_fwd_s, hidden_tp_bwd_s, hidden_cp_fwd_s, hidden_cp_bwd_s;
     double hidden_ep_fwd_s, hidden_ep_bwd_s;
     double tp_late_s, hidden_tp_late_s, ep_late_s; /* of bwd: for weights' gradients */
+    double counted_s; /* of the dispatch: the host waits to be told of its rows */
 } exposed;
 
 /* Full remat repeats the exchanges of the forward pass. What is gathered again for
@@ -132,7 +133,7 @@ static double repeated_ep(int remat)
 }
 
 /* Dispatch and combine, forward and backward; with overlap behind the compute of
- * another microbatch. */
+ * another microbatch, where nothing else goes on behind it. */
 static void add_ep(const layer_run *run, exposed *e, stage_time *s)
 {
     const ridge_layout *l = run->layout;
@@ -143,10 +144,15 @@ static void add_ep(const layer_run *run, exposed *e, stage_time *s)
     const ridge_time *bwd = &x->bwd[EXCHANGE_EP];
     double bwd_s = bwd->expected_s + redo * fwd->expected_s;
     bool is_hidden = l->has_ep_overlap || l->schedule == RIDGE_SCHEDULE_DUALPIPE;
-    e->ep_fwd_s = positive(fwd->expected_s - (is_hidden ? layer_time_fwd_s(t) : 0));
-    e->ep_bwd_s = positive(bwd_s - (is_hidden ? layer_time_bwd_s(t) : 0));
+    const double fwd_room_s =
+        layer_time_fwd_s(t) - e->hidden_tp_fwd_s - e->hidden_cp_fwd_s;
+    const double bwd_room_s =
+        layer_time_bwd_s(t) - e->hidden_tp_bwd_s - e->hidden_cp_bwd_s;
+    e->ep_fwd_s = positive(fwd->expected_s - (is_hidden ? positive(fwd_room_s) : 0));
+    e->ep_bwd_s = positive(bwd_s - (is_hidden ? positive(bwd_room_s) : 0));
     e->hidden_ep_fwd_s = positive(fwd->expected_s - e->ep_fwd_s);
     e->hidden_ep_bwd_s = positive(bwd_s - e->ep_bwd_s);
+    e->counted_s = is_hidden ? 0 : DISPATCH_SHARE * e->ep_fwd_s;
     e->ep_late_s = is_hidden ? WEIGHT_SHARE * e->ep_bwd_s : 0;
     s->hidden_s += e->hidden_ep_fwd_s + e->hidden_ep_bwd_s;
     s->bound_ep_s += fwd->bound_s * (1 + redo) + bwd->bound_s;
@@ -234,17 +240,23 @@ static void add_copies(const layer_run *run, double copies_s, stage_time *s)
         s->work->backward_input.compute_s += run->n * copies_s;
 }
 
+/* What a pass over a layer waits for beside its compute and its exchanges. */
+typedef struct layer_idle {
+    double fwd_s, bwd_s;
+} layer_idle;
+
 /* Gathers and scatters of a layer's shards beside its compute. Time in which TP is
  * exposed is time in which other links can work; on the same links, what TP and CP move
- * behind compute leaves less room. CP is always on the links of the shards. */
-static void add_shards(const layer_run *run, double fwd_s, double bwd_s,
-                       const exposed *e, stage_time *s)
+ * behind compute leaves less room. CP is always on the links of the shards.
+ * @return what is waited for them */
+static layer_idle add_shards(const layer_run *run, double fwd_s, double bwd_s,
+                             const exposed *e, stage_time *s)
 {
     const train_case *tc = run->tc;
     const train_terms *x = run->terms;
     const ridge_layout *l = run->layout;
     if (l->zero_stage < 2)
-        return;
+        return (layer_idle){0, 0};
     const shard_time *t = &x->shards[run->kind];
     bool is_gathered = l->zero_stage == 3;
     double fwd_room_s = fwd_s - e->hidden_cp_fwd_s +
@@ -257,6 +269,7 @@ static void add_shards(const layer_run *run, double fwd_s, double bwd_s,
     double bwd_comm_s = gather_s + t->scatter.expected_s;
     double fwd_exposed_s = positive(gather_s - positive(fwd_room_s));
     double bwd_exposed_s = positive(bwd_comm_s - positive(bwd_room_s));
+    const layer_idle idle = {fwd_exposed_s, bwd_exposed_s};
     double exposed_s = fwd_exposed_s + bwd_exposed_s;
     double hidden_s = positive(gather_s + bwd_comm_s - exposed_s);
     double late = bwd_comm_s > 0 ? t->scatter.expected_s / bwd_comm_s : 0;
@@ -271,7 +284,7 @@ static void add_shards(const layer_run *run, double fwd_s, double bwd_s,
     if (is_gathered)
         add_copies(run, t->copies_s, s);
     if (s->work == NULL)
-        return;
+        return idle;
     double fwd_hidden_s = positive(gather_s - fwd_exposed_s);
     double bwd_hidden_s = positive(bwd_comm_s - bwd_exposed_s);
     work_exchange(tc, &s->work->forward, RIDGE_TRAFFIC_FSDP, run->n * fwd_exposed_s,
@@ -281,11 +294,15 @@ static void add_shards(const layer_run *run, double fwd_s, double bwd_s,
                   run->n * (1 - late) * bwd_hidden_s);
     work_exchange(tc, &s->work->backward_weight, RIDGE_TRAFFIC_FSDP,
                   run->n * late * bwd_exposed_s, run->n * late * bwd_hidden_s);
+    return idle;
 }
 
 /* What a layer moves between chip and host, a pass, each direction by itself: kept
- * activations out and back, weights in. It goes on behind the layer's compute. */
-static void add_offload(const layer_run *run, double fwd_s, double bwd_s, stage_time *s)
+ * activations out and back, weights in. It goes on behind the layer's compute and
+ * whatever else is waited for.
+ * @param idle  in, out: what is waited for */
+static void add_offload(const layer_run *run, double fwd_s, double bwd_s,
+                        layer_idle *idle, stage_time *s)
 {
     const train_case *tc = run->tc;
     const ridge_layout *l = run->layout;
@@ -301,8 +318,10 @@ static void add_offload(const layer_run *run, double fwd_s, double bwd_s, stage_
         weights = train_held_weight_bytes(tc, load, l, run->kind);
     double out_fwd_s = larger(kept, weights) / rate;
     double in_bwd_s = (kept + weights) / rate;
-    double exposed_fwd_s = positive(out_fwd_s - fwd_s);
-    double exposed_bwd_s = positive(in_bwd_s - bwd_s);
+    const double exposed_fwd_s = positive(out_fwd_s - fwd_s - idle->fwd_s);
+    const double exposed_bwd_s = positive(in_bwd_s - bwd_s - idle->bwd_s);
+    idle->fwd_s += exposed_fwd_s;
+    idle->bwd_s += exposed_bwd_s;
     s->bound_host_s += run->n * (out_fwd_s + in_bwd_s);
     s->parts.offload_s += run->n * (exposed_fwd_s + exposed_bwd_s);
     s->fwd_s += run->n * exposed_fwd_s;
@@ -333,18 +352,21 @@ static void add_compute(const layer_run *run, const waiting *wait, stage_time *s
 /* Where a layer's kernels are done before the host has launched those of the next one:
  * hundreds of calls of 13.5 us each. Two thirds are of the backward pass. Beside the
  * dispatch of the forward pass the host launches nothing: it waits to be told how many
- * rows each expert got. @source te-2053 */
-static void add_host(const layer_run *run, double fwd_s, double bwd_s, double ep_fwd_s,
-                     stage_time *s)
+ * rows each expert got; unless that goes on behind another microbatch. @source te-2053
+ * @param beside  of either pass, in which the host launches */
+static void add_host(const layer_run *run, const layer_idle *beside, stage_time *s)
 {
     const train_case *tc = run->tc;
-    const double forward = 1.0 / 3;
-    const double beside_s = fwd_s - DISPATCH_SHARE * ep_fwd_s + bwd_s;
     const bool has_experts =
         run->kind < tc->n_kinds && tc->kinds[run->kind].ffn.kind == RIDGE_FFN_MOE;
     if (tc->stack == NULL || !has_experts)
         return;
-    const double waits_s = run->n * positive(tc->stack->experts_host_s - beside_s);
+    const double host_s = tc->stack->experts_host_s;
+    const double fwd_short_s = positive(host_s / 3 - beside->fwd_s);
+    const double bwd_short_s = positive(2 * host_s / 3 - beside->bwd_s);
+    const double short_s = fwd_short_s + bwd_short_s;
+    const double forward = short_s > 0 ? fwd_short_s / short_s : 1.0 / 3;
+    const double waits_s = run->n * positive(host_s - beside->fwd_s - beside->bwd_s);
     s->parts.host_s += waits_s;
     s->fwd_s += forward * waits_s;
     s->bwd_s += (1 - forward) * waits_s;
@@ -398,14 +420,17 @@ static void add_layers(const layer_run *run, stage_time *s)
     const double bwd_all_s = bwd_s + e.tp_bwd_s + e.cp_bwd_s + e.ep_bwd_s;
     s->fwd_s += n * fwd_all_s;
     s->bwd_s += n * bwd_all_s;
-    add_host(run, fwd_all_s, bwd_all_s, e.ep_fwd_s, s);
     add_launches(run, s);
     if (s->work != NULL)
         work_layers(run, &e, &wait, s->work);
     if (run->kind == run->tc->n_kinds)
         return;
-    add_shards(run, fwd_s, bwd_s, &e, s);
-    add_offload(run, fwd_s, bwd_s, s);
+    /* Shards, the link to the host and the host itself are waited for at once. */
+    layer_idle idle = add_shards(run, fwd_s, bwd_s, &e, s);
+    add_offload(run, fwd_all_s, bwd_all_s, &idle, s);
+    const layer_idle beside = {fwd_all_s - e.counted_s + idle.fwd_s,
+                               bwd_all_s + idle.bwd_s};
+    add_host(run, &beside, s);
 }
 
 /* Once a microbatch; with overlap behind the compute of another one. */

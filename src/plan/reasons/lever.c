@@ -1,12 +1,16 @@
 #include "lever.h"
 
+#include "ridge/cost.h"
+
 #include <string.h>
 
 static void pull_flops(ridge_chip *chip, ridge_slice *slice, double factor)
 {
+    const ridge_chip measured = *chip;
     (void)slice;
     for (int i = 0; i < RIDGE_DTYPE_COUNT; i++)
         chip->peak_flops_per_s[i] *= factor;
+    chip->achievable.attention = ridge_attention_share(chip, &measured);
 }
 
 static void pull_hbm(ridge_chip *chip, ridge_slice *slice, double factor)
@@ -23,8 +27,10 @@ static void pull_hbm_bytes(ridge_chip *chip, ridge_slice *slice, double factor)
 
 static void pull_vector(ridge_chip *chip, ridge_slice *slice, double factor)
 {
+    const ridge_chip measured = *chip;
     (void)slice;
     chip->vector_flops_per_s *= factor;
+    chip->achievable.attention = ridge_attention_share(chip, &measured);
 }
 
 static void pull_network(ridge_chip *chip, ridge_slice *slice, double factor)
