@@ -47,15 +47,25 @@ typedef struct comparison {
     double seconds[WORK_COUNT]; /* of one, the median; written by rank 0 */
 } comparison;
 
-static ridge_status do_once(ridge_ctx *cx, ridge_comm *world, work_kind kind,
-                            const comparison *c, float *src, float *dst)
+/** What one rank works with. */
+typedef struct bench_rank {
+    ridge_ctx *cx;
+    ridge_comm *world;
+    size_t bytes;
+    float *src, *dst;
+} bench_rank;
+
+static ridge_status do_once(const bench_rank *r, work_kind kind)
 {
-    int64_t n = (int64_t)(c->bytes / sizeof *src);
+    ridge_ctx *cx = r->cx;
+    ridge_comm *world = r->world;
+    float *src = r->src, *dst = r->dst;
+    int64_t n = (int64_t)(r->bytes / sizeof *src);
     ridge_cut cut = {1, n, 1};
     ridge_pending pending = {0};
     switch (kind) {
     case WORK_MEMCPY:
-        memcpy(dst, src, c->bytes);
+        memcpy(dst, src, r->bytes);
         break;
     case WORK_ALL_GATHER:
         RIDGE_TRY(ridge_all_gather_start(cx, world, RIDGE_ELEMENT_F32, &cut, src, dst,
@@ -84,15 +94,14 @@ static ridge_status do_once(ridge_ctx *cx, ridge_comm *world, work_kind kind,
 }
 
 /** Seconds of one of `times`, all ranks at once. */
-static ridge_status time_once(ridge_ctx *cx, ridge_comm *world, work_kind kind,
-                              const comparison *c, float *src, float *dst, int times,
+static ridge_status time_once(const bench_rank *r, work_kind kind, int times,
                               double *out)
 {
-    RIDGE_TRY(ridge_barrier(cx, world));
+    RIDGE_TRY(ridge_barrier(r->cx, r->world));
     double start_s = ridge_clock_s();
     for (int i = 0; i < times; i++)
-        RIDGE_TRY(do_once(cx, world, kind, c, src, dst));
-    RIDGE_TRY(ridge_barrier(cx, world));
+        RIDGE_TRY(do_once(r, kind));
+    RIDGE_TRY(ridge_barrier(r->cx, r->world));
     *out = (ridge_clock_s() - start_s) / times;
     return RIDGE_OK;
 }
@@ -119,14 +128,14 @@ static ridge_status time_all(ridge_ctx *cx, ridge_comm *world, void *payload)
         return ridge_fail_nomem(cx);
     memset(src, 0, c->bytes);
     memset(dst, 0, c->bytes);
+    const bench_rank rank = {cx, world, c->bytes, src, dst};
     int times = (int)fmin(fmax(try_s * 5e9 / (double)c->bytes, 2), 20000);
     double seconds[WORK_COUNT][TRIES];
     /* In turns, so that what else the machine does falls on all alike. */
     for (int t = -1; t < TRIES; t++) {
         for (int k = 0; k < WORK_COUNT; k++) {
             double s;
-            RIDGE_TRY(
-                time_once(cx, world, (work_kind)k, c, src, dst, t < 0 ? 2 : times, &s));
+            RIDGE_TRY(time_once(&rank, (work_kind)k, t < 0 ? 2 : times, &s));
             if (t >= 0)
                 seconds[k][t] = s;
         }

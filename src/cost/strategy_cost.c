@@ -130,11 +130,16 @@ typedef struct traffic {
     double exposed_s, hidden_s;
 } traffic;
 
-static void add_step(const ridge_expr *e, const ridge_strategy *s, int step,
-                     const ridge_group *group, const ridge_time *time, traffic *t)
+/* The share of a step that runs before the product can begin: its first chunk. */
+static double first_chunk(const ridge_expr *e, const ridge_strategy *s, int step)
 {
     const double ranks = (double)ridge_reshard_ranks(&e->mesh, &s->steps[step]);
-    const double chunk = is_beside_product(s, step) ? 1 / ranks : 1;
+    return is_beside_product(s, step) ? 1 / ranks : 1;
+}
+
+static void add_step(double chunk, const ridge_group *group, const ridge_time *time,
+                     traffic *t)
+{
     t->exposed_s += chunk * time->expected_s;
     t->hidden_s += (1 - chunk) * time->expected_s;
     for (int i = 0; i < group->n_spans; i++)
@@ -153,7 +158,7 @@ static void price_steps(const ridge_expr *e, const ridge_strategy *s,
         out->steps[i] = ridge_collective_time(laid->slice, (ridge_collective)step->kind,
                                               step->bytes, &group);
         out->network_s += out->steps[i].expected_s;
-        add_step(e, s, i, &group, &out->steps[i], t);
+        add_step(first_chunk(e, s, i), &group, &out->steps[i], t);
     }
 }
 

@@ -94,6 +94,17 @@ static int find_loss(const ridge_program *p)
     return -1;
 }
 
+static void check_gradients(probe *at, seeded *random)
+{
+    if (ridge_program_backward(at->cx, at->forward, &at->both) != RIDGE_OK)
+        fail_msg("%s", ridge_ctx_message(at->cx));
+    mesh_machine *m = run(at, at->both, -1, 0, 0.0);
+    for (int t = 0; t < at->forward->n_tensors; t++) {
+        if (at->forward->tensors[t].role == RIDGE_ROLE_WEIGHT)
+            check_weight(at, m, t, random);
+    }
+}
+
 static void gradients_are_slopes(void **state)
 {
     (void)state;
@@ -105,13 +116,7 @@ static void gradients_are_slopes(void **state)
         at.forward = seeded_program(ridge_ctx_arena(at.cx), &random, false);
         at.loss = find_loss(at.forward);
         if (at.loss >= 0) {
-            if (ridge_program_backward(at.cx, at.forward, &at.both) != RIDGE_OK)
-                fail_msg("%s", ridge_ctx_message(at.cx));
-            mesh_machine *m = run(&at, at.both, -1, 0, 0.0);
-            for (int t = 0; t < at.forward->n_tensors; t++) {
-                if (at.forward->tensors[t].role == RIDGE_ROLE_WEIGHT)
-                    check_weight(&at, m, t, &random);
-            }
+            check_gradients(&at, &random);
             n_checked++;
         }
         ridge_ctx_close(at.cx);

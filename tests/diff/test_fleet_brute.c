@@ -113,25 +113,33 @@ static void try_data(ridge_ctx *cx, fleet_problem *p, ridge_layout *l)
     }
 }
 
+/* Each way to deal the batch out, without and with sequence parallelism. */
+static void try_stage(ridge_ctx *cx, fleet_problem *p, ridge_layout *l)
+{
+    const int64_t stage = l->tp * l->cp * l->fsdp * l->dp;
+    if (p->slices[0].chips % stage != 0 || p->slices[1].chips % stage != 0)
+        return;
+    l->has_sp = false;
+    try_data(cx, p, l);
+    l->has_sp = true;
+    if (l->tp > 1)
+        try_data(cx, p, l);
+}
+
+static void try_shards(ridge_ctx *cx, fleet_problem *p, int64_t most, ridge_layout *l)
+{
+    for (l->fsdp = 1; l->fsdp <= most; l->fsdp++) {
+        for (l->dp = 1; l->dp <= most; l->dp++)
+            try_stage(cx, p, l);
+    }
+}
+
 static void try_all(ridge_ctx *cx, fleet_problem *p, int64_t stage_most)
 {
     ridge_layout l = {.ep = 1, .vpp = 1};
     for (l.tp = 1; l.tp <= stage_most; l.tp++) {
-        for (l.cp = 1; l.cp <= (p->request.knobs.cp == 1 ? 1 : 2); l.cp++) {
-            for (l.fsdp = 1; l.fsdp <= stage_most; l.fsdp++) {
-                for (l.dp = 1; l.dp <= stage_most; l.dp++) {
-                    const int64_t stage = l.tp * l.cp * l.fsdp * l.dp;
-                    if (p->slices[0].chips % stage == 0 &&
-                        p->slices[1].chips % stage == 0) {
-                        l.has_sp = false;
-                        try_data(cx, p, &l);
-                        l.has_sp = true;
-                        if (l.tp > 1)
-                            try_data(cx, p, &l);
-                    }
-                }
-            }
-        }
+        for (l.cp = 1; l.cp <= (p->request.knobs.cp == 1 ? 1 : 2); l.cp++)
+            try_shards(cx, p, stage_most, &l);
     }
 }
 

@@ -180,6 +180,21 @@ static void interleaved_groups_load_links_together(void **state)
     }
 }
 
+/* Each chip to each, along the axes in turn. */
+static void send_to_all(links *net)
+{
+    const int chips = chip_count(net);
+    const double amount = 1.0 / ((double)chips * chips);
+    for (int from = 0; from < chips; from++) {
+        for (int to = 0; to < chips; to++) {
+            int at = from;
+            for (int d = 0; d < net->n_dims; d++)
+                at = send_along(net, at, d, place_of(net, to, d), amount);
+            assert_int_equal(at, to);
+        }
+    }
+}
+
 static void alltoall_loads_a_torus_as_counted(void **state)
 {
     (void)state;
@@ -191,16 +206,7 @@ static void alltoall_loads_a_torus_as_counted(void **state)
     for (size_t s = 0; s < RIDGE_COUNT_OF(shapes); s++) {
         for (unsigned wraps = 0; wraps < 1u << shapes[s].n_dims; wraps++) {
             links net = net_of(shapes[s].n_dims, shapes[s].size, wraps);
-            const int chips = chip_count(&net);
-            const double amount = 1.0 / ((double)chips * chips);
-            for (int from = 0; from < chips; from++) {
-                for (int to = 0; to < chips; to++) {
-                    int at = from;
-                    for (int d = 0; d < net.n_dims; d++)
-                        at = send_along(&net, at, d, place_of(&net, to, d), amount);
-                    assert_int_equal(at, to);
-                }
-            }
+            send_to_all(&net);
             const ridge_slice slice = slice_of(&net);
             const ridge_group group = test_group_all(&slice);
             const ridge_time t =

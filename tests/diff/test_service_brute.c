@@ -83,6 +83,22 @@ static void try_pairs(brute *b, const ridge_serving_layout *p,
 
 enum { LAYOUTS_MOST = 512 };
 
+/* One of these degrees; with experts also with them over all its chips.
+ * @return how many */
+static int add_layout(const invented_problem *p, const ridge_serving_layout *degrees,
+                      bool has_experts, ridge_serving_layout *out)
+{
+    const int64_t all = degrees->tp * degrees->attention_dp;
+    out[0] = *degrees;
+    out[0].ep = 1;
+    out[0].formats = p->request.knobs.formats[0];
+    if (!has_experts || all == 1)
+        return 1;
+    out[1] = out[0];
+    out[1].ep = all;
+    return 2;
+}
+
 /* Chips of a server, ways of tp and attention, stages, by trying all numbers. */
 static int list_layouts(const invented_problem *p, ridge_serving_layout *out)
 {
@@ -94,17 +110,9 @@ static int list_layouts(const invented_problem *p, ridge_serving_layout *out)
             for (int64_t pp = 1; pp <= chips && pp <= 4; pp++) {
                 if (tp * dp * pp > chips || chips % (tp * dp * pp) != 0)
                     continue;
-                const int64_t all = tp * dp;
-                out[n++] =
-                    (ridge_serving_layout){.tp = tp,
-                                           .pp = pp,
-                                           .ep = 1,
-                                           .attention_dp = dp,
-                                           .formats = p->request.knobs.formats[0]};
-                if (has_experts && all > 1) {
-                    out[n] = out[n - 1];
-                    out[n++].ep = all;
-                }
+                const ridge_serving_layout degrees = {
+                    .tp = tp, .pp = pp, .attention_dp = dp};
+                n += add_layout(p, &degrees, has_experts, out + n);
                 assert_true(n < LAYOUTS_MOST - 2);
             }
         }

@@ -102,23 +102,29 @@ static bool take_all(ridge_arena *arena, mesh_array *a, const slot *slots, int n
     return true;
 }
 
+/* A dim of an input goes to the output's, or is summed away. */
+static void guess_dim(const ridge_expr *e, int dim, const ridge_dim_axes *axes,
+                      ridge_sharding *s)
+{
+    bool is_kept = false;
+    for (int o = 0; o < s->n_dims; o++) {
+        if (e->output.dims[o] != dim)
+            continue;
+        is_kept = true;
+        s->dims[o] = *axes;
+    }
+    for (int a = 0; !is_kept && a < axes->n; a++)
+        s->partial |= 1u << axes->axes[a];
+}
+
 /* How a product would lie that is right: as the first input that has each dim. */
 static ridge_sharding guess_product(const ridge_expr *e, const mesh_array *inputs)
 {
     ridge_sharding s = {.n_dims = e->output.n_dims};
     for (int i = e->n_inputs - 1; i >= 0; i--) {
         s.partial |= inputs[i].sharding.partial;
-        for (int d = 0; d < e->inputs[i].n_dims; d++) {
-            bool is_kept = false;
-            for (int o = 0; o < s.n_dims; o++) {
-                if (e->output.dims[o] != e->inputs[i].dims[d])
-                    continue;
-                is_kept = true;
-                s.dims[o] = inputs[i].sharding.dims[d];
-            }
-            for (int a = 0; !is_kept && a < inputs[i].sharding.dims[d].n; a++)
-                s.partial |= 1u << inputs[i].sharding.dims[d].axes[a];
-        }
+        for (int d = 0; d < e->inputs[i].n_dims; d++)
+            guess_dim(e, e->inputs[i].dims[d], &inputs[i].sharding.dims[d], &s);
     }
     return s;
 }

@@ -46,6 +46,18 @@ typedef struct world {
 
 /* ---- drawing --------------------------------------------------------------------- */
 
+/* "@x+y": the axes that lie on a dim. @param on  the dim of each axis */
+static void write_axes(const world *w, const int *on, int dim, ridge_buf *b)
+{
+    const char *joint = "@";
+    for (int a = 0; a < w->mesh.n; a++) {
+        if (on[a] != dim)
+            continue;
+        ridge_buf_printf(b, "%s%s", joint, w->mesh.axes[a].name);
+        joint = "+";
+    }
+}
+
 /* Subscripts for every tensor, each axis on one of its dims or on none. */
 static const char *draw_rules(world *w)
 {
@@ -63,13 +75,7 @@ static const char *draw_rules(world *w)
         for (int d = 0; d < t->n_dims; d++) {
             ridge_buf_printf(&b, "%s%s", d ? "," : "",
                              w->program->dims[t->dims[d]].name);
-            const char *joint = "@";
-            for (int a = 0; a < w->mesh.n; a++) {
-                if (dims[a] != d)
-                    continue;
-                ridge_buf_printf(&b, "%s%s", joint, w->mesh.axes[a].name);
-                joint = "+";
-            }
+            write_axes(w, dims, d, &b);
         }
         ridge_buf_puts(&b, "] ");
     }

@@ -40,6 +40,15 @@ static double sum_of(const ridge_serving_step *step)
     return s;
 }
 
+static void check_step(const ridge_serving_step *s, int64_t tp)
+{
+    assert_near(sum_of(s), s->expected_s, 1e-12);
+    assert_true(s->expected_s >= s->bound_s * (1 - 1e-9));
+    assert_true(s->bound_s > 0 && s->flops > 0);
+    if (tp == 1)
+        assert_true(s->parts_s[RIDGE_SERVING_PART_TP] == 0);
+}
+
 static void parts_sum_and_bounds_hold(void **state)
 {
     ridge_ctx *cx = *state;
@@ -53,11 +62,7 @@ static void parts_sum_and_bounds_hold(void **state)
             for (size_t i = 0; i < RIDGE_COUNT_OF(LOADS); i++) {
                 const ridge_serving_step s =
                     serving_step_of(cx, desk, &layout, &LOADS[i]);
-                assert_near(sum_of(&s), s.expected_s, 1e-12);
-                assert_true(s.expected_s >= s.bound_s * (1 - 1e-9));
-                assert_true(s.bound_s > 0 && s.flops > 0);
-                if (tp == 1)
-                    assert_true(s.parts_s[RIDGE_SERVING_PART_TP] == 0);
+                check_step(&s, tp);
             }
         }
     }

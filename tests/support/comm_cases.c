@@ -179,16 +179,13 @@ static void want_scatter(const wanted *w, const comm_data_sum *sum)
     const ridge_cut *cut = &w->r->what.cut;
     int64_t chunk = ridge_cut_chunk(cut, w->r->size);
     for (int64_t o = 0; o < cut->outer; o++) {
-        for (int64_t c = 0; c < chunk; c++) {
-            int64_t f = chunk * w->r->rank + c;
-            for (int64_t i = 0; i < cut->inner; i++) {
-                int64_t at = (o * chunk + c) * cut->inner + i;
-                if (f < cut->full)
-                    comm_data_reduce(sum, (o * cut->full + f) * cut->inner + i, w->out,
-                                     at);
-                else
-                    comm_data_set(sum->element, w->out, at, NULL, 0);
-            }
+        for (int64_t c = 0; c < chunk * cut->inner; c++) { /* of this rank's chunk */
+            const int64_t f = chunk * cut->inner * w->r->rank + c;
+            const int64_t at = o * chunk * cut->inner + c;
+            if (f < cut->full * cut->inner)
+                comm_data_reduce(sum, o * cut->full * cut->inner + f, w->out, at);
+            else
+                comm_data_set(sum->element, w->out, at, NULL, 0);
         }
     }
 }

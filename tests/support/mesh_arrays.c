@@ -242,6 +242,29 @@ static int64_t summed(const mesh_array *a, const coords *c, const int64_t *index
     return sum;
 }
 
+/* A rank's part into the whole. @return false: another rank had another value there, or
+ * padding is not zero */
+static bool join_part(const mesh_array *a, int64_t rank, bool *is_set, int64_t *global)
+{
+    const int n = a->sharding.n_dims;
+    int64_t index[RIDGE_TENSOR_DIM_MAX] = {0}, place[RIDGE_TENSOR_DIM_MAX];
+    const coords c = coords_of(a->mesh, rank);
+    do {
+        const int64_t value = summed(a, &c, index);
+        if (!global_place(a, &c, index, place)) {
+            if (value != 0)
+                return false;
+            continue;
+        }
+        const int64_t offset = offset_of(place, a->sizes, n);
+        if (is_set[offset] && global[offset] != value)
+            return false;
+        global[offset] = value;
+        is_set[offset] = true;
+    } while (next_index(index, a->local, n));
+    return true;
+}
+
 bool mesh_array_join(ridge_arena *arena, const mesh_array *a, int64_t *global)
 {
     const int n = a->sharding.n_dims;
@@ -251,21 +274,8 @@ bool mesh_array_join(ridge_arena *arena, const mesh_array *a, int64_t *global)
     bool *is_set = ridge_new(arena, bool, (size_t)elements);
     assert_non_null(is_set);
     for (int64_t rank = 0; rank < ranks_of(a->mesh); rank++) {
-        int64_t index[RIDGE_TENSOR_DIM_MAX] = {0}, place[RIDGE_TENSOR_DIM_MAX];
-        const coords c = coords_of(a->mesh, rank);
-        do {
-            const int64_t value = summed(a, &c, index);
-            if (!global_place(a, &c, index, place)) {
-                if (value != 0)
-                    return false;
-                continue;
-            }
-            const int64_t offset = offset_of(place, a->sizes, n);
-            if (is_set[offset] && global[offset] != value)
-                return false;
-            global[offset] = value;
-            is_set[offset] = true;
-        } while (next_index(index, a->local, n));
+        if (!join_part(a, rank, is_set, global))
+            return false;
     }
     for (int64_t i = 0; i < elements; i++) {
         if (!is_set[i])

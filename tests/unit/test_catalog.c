@@ -140,51 +140,50 @@ typedef struct bad_row {
         path, text, sizeof(text) - 1                                                   \
     }
 
+static const bad_row broken_files[] = {
+    {"a circle",
+     {TEXT("chips/a.json", "{\"name\":\"a\",\"base\":\"b\"}"),
+      TEXT("chips/b.json", "{\"name\":\"b\",\"base\":\"a\"}")}},
+    {"unknown base 'a'", {TEXT("chips/a.json", "{\"name\":\"a\",\"base\":\"a\"}")}},
+    {"no \"name\"", {TEXT("chips/a.json", "{}")}},
+    {"no \"provider\"", {TEXT("prices/a.json", "{}")}},
+    {"described by two files",
+     {TEXT("chips/a.json", "{\"name\":\"a\"," CHIP_LEAST "}"),
+      TEXT("chips/b.json", "{\"name\":\"a\"," CHIP_LEAST "}")}},
+    {"is already a name of 'a'",
+     {TEXT("chips/a.json", "{\"name\":\"a\"," CHIP_LEAST "}"),
+      TEXT("chips/b.json", "{\"name\":\"b\",\"aliases\":[\"A\"]," CHIP_LEAST "}")}},
+    {"unknown default_system 'pod'",
+     {TEXT("chips/a.json", "{\"name\":\"a\"," CHIP_LEAST "}")}},
+    {"unknown chip 'a'", {TEXT("systems/a.json", "{\"name\":\"a\",\"chip\":\"a\"}")}},
+    {"unknown chip 'q'",
+     {TEXT("prices/a.json",
+           "{\"provider\":\"a\",\"prices\":[{\"chip\":\"q\",\"kind\":\"spot\","
+           "\"usd_per_chip_hour\":1,\"source\":\"s\",\"date\":\"2024\"}]}")}},
+    {"data/prices/a.json:1: prices[0].usd_per_chip_hour",
+     {TEXT("prices/a.json",
+           "{\"provider\":\"a\",\"prices\":[{\"chip\":\"q\",\"kind\":\"spot\","
+           "\"usd_per_chip_hour\":-1,\"source\":\"s\",\"date\":\"2024\"}]}")}},
+    {"no \"source\"",
+     {TEXT("prices/a.json",
+           "{\"provider\":\"a\",\"prices\":[{\"chip\":\"q\",\"kind\":\"spot\","
+           "\"usd_per_chip_hour\":1,\"date\":\"2024\"}]}")}},
+    {"none of on-demand",
+     {TEXT("prices/a.json",
+           "{\"provider\":\"a\",\"prices\":[{\"chip\":\"q\",\"kind\":\"free\"}]}")}},
+    {"an array of prices", {TEXT("prices/a.json", "{\"provider\":\"a\"}")}},
+    {"data/chips/a.json:1:", {TEXT("chips/a.json", "{")}},
+};
+
 static void broken_files_are_refused(void **state)
 {
-    static const bad_row rows[] = {
-        {"a circle",
-         {TEXT("chips/a.json", "{\"name\":\"a\",\"base\":\"b\"}"),
-          TEXT("chips/b.json", "{\"name\":\"b\",\"base\":\"a\"}")}},
-        {"unknown base 'a'", {TEXT("chips/a.json", "{\"name\":\"a\",\"base\":\"a\"}")}},
-        {"no \"name\"", {TEXT("chips/a.json", "{}")}},
-        {"no \"provider\"", {TEXT("prices/a.json", "{}")}},
-        {"described by two files",
-         {TEXT("chips/a.json", "{\"name\":\"a\"," CHIP_LEAST "}"),
-          TEXT("chips/b.json", "{\"name\":\"a\"," CHIP_LEAST "}")}},
-        {"is already a name of 'a'",
-         {TEXT("chips/a.json", "{\"name\":\"a\"," CHIP_LEAST "}"),
-          TEXT("chips/b.json", "{\"name\":\"b\",\"aliases\":[\"A\"]," CHIP_LEAST "}")}},
-        {"unknown default_system 'pod'",
-         {TEXT("chips/a.json", "{\"name\":\"a\"," CHIP_LEAST "}")}},
-        {"unknown chip 'a'",
-         {TEXT("systems/a.json", "{\"name\":\"a\",\"chip\":\"a\"}")}},
-        {"unknown chip 'q'",
-         {TEXT("prices/a.json",
-               "{\"provider\":\"a\",\"prices\":[{\"chip\":\"q\",\"kind\":\"spot\","
-               "\"usd_per_chip_hour\":1,\"source\":\"s\",\"date\":\"2024\"}]}")}},
-        {"data/prices/a.json:1: prices[0].usd_per_chip_hour",
-         {TEXT("prices/a.json",
-               "{\"provider\":\"a\",\"prices\":[{\"chip\":\"q\",\"kind\":\"spot\","
-               "\"usd_per_chip_hour\":-1,\"source\":\"s\",\"date\":\"2024\"}]}")}},
-        {"no \"source\"",
-         {TEXT("prices/a.json",
-               "{\"provider\":\"a\",\"prices\":[{\"chip\":\"q\",\"kind\":\"spot\","
-               "\"usd_per_chip_hour\":1,\"date\":\"2024\"}]}")}},
-        {"none of on-demand",
-         {TEXT(
-             "prices/a.json",
-             "{\"provider\":\"a\",\"prices\":[{\"chip\":\"q\",\"kind\":\"free\"}]}")}},
-        {"an array of prices", {TEXT("prices/a.json", "{\"provider\":\"a\"}")}},
-        {"data/chips/a.json:1:", {TEXT("chips/a.json", "{")}},
-    };
-    for (size_t i = 0; i < RIDGE_COUNT_OF(rows); i++) {
+    for (size_t i = 0; i < RIDGE_COUNT_OF(broken_files); i++) {
         const ridge_catalog *c = NULL;
-        const size_t n = rows[i].files[1].path != NULL ? 2 : 1;
-        const ridge_status st = load(state, rows[i].files, n, NULL, &c);
+        const size_t n = broken_files[i].files[1].path != NULL ? 2 : 1;
+        const ridge_status st = load(state, broken_files[i].files, n, NULL, &c);
         if (st != RIDGE_E_PARSE ||
-            strstr(ridge_ctx_message(*state), rows[i].message) == NULL) {
-            fail_msg("wanted '%s', got %d: %s", rows[i].message, (int)st,
+            strstr(ridge_ctx_message(*state), broken_files[i].message) == NULL) {
+            fail_msg("wanted '%s', got %d: %s", broken_files[i].message, (int)st,
                      ridge_ctx_message(*state));
         }
     }

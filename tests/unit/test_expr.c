@@ -141,54 +141,57 @@ static void check_fault(ridge_ctx *cx, const fault_case *c)
                ridge_sprintf(ridge_ctx_arena(cx), ": column %d: ", (int)c->column)));
 }
 
+#define MESH "x=4,y=2"
+#define DIMS "I=8,J=6,K=4"
+
+static const fault_case faults[] = {
+    {"A[I@x,J * B", MESH, DIMS, RIDGE_E_PARSE, "e", 9, "expected ','"},
+    {"A[I@x,J@x] * B[J] -> C[I]", MESH, DIMS, RIDGE_E_ARG, "e", 9,
+     "axis x cuts two dims of A"},
+    {"A[I@xx,J]", MESH, DIMS, RIDGE_E_ARG, "e", 6, "axis x stands twice"},
+    {"A[I@x,J]{U@x}", MESH, DIMS, RIDGE_E_ARG, "e", 12,
+     "axis x both cuts a dim and carries partial sums of A"},
+    {"A[I@q]", MESH, DIMS, RIDGE_E_ARG, "e", 5, "no axis 'q': it has x, y"},
+    {"A[I_Q]", MESH, DIMS, RIDGE_E_ARG, "e", 5, "no axis 'Q': it has x, y"},
+    {"A[I@xq]", "", DIMS, RIDGE_E_ARG, "e", 5, "no axis 'xq': it has none"},
+    {"A[I@]", MESH, DIMS, RIDGE_E_PARSE, "e", 5, "expected mesh axes"},
+    {"A[I@(x]", MESH, DIMS, RIDGE_E_PARSE, "e", 7, "not closed: expected ')'"},
+    {"A[I_{x]", MESH, DIMS, RIDGE_E_PARSE, "e", 7, "not closed: expected '}'"},
+    {"A[I,L]", MESH, DIMS, RIDGE_E_ARG, "e", 5, "dim 'L' has no size: add L=N"},
+    {"A[I,I]", MESH, DIMS, RIDGE_E_PARSE, "e", 5, "diagonals are not taken"},
+    {"A[I,]", MESH, DIMS, RIDGE_E_PARSE, "e", 5, "expected a dim"},
+    {"A", MESH, DIMS, RIDGE_E_PARSE, "e", 2, "expected '['"},
+    {"", MESH, DIMS, RIDGE_E_PARSE, "e", 1, "expected an array"},
+    {"A[I] * ", MESH, DIMS, RIDGE_E_PARSE, "e", 8, "expected an array"},
+    {"A[I] * A[J]", MESH, DIMS, RIDGE_E_PARSE, "e", 8, "has this name"},
+    {"A[I] -> A[I]", MESH, DIMS, RIDGE_E_PARSE, "e", 9, "has this name"},
+    {"A[I] - C[I]", MESH, DIMS, RIDGE_E_PARSE, "e", 6, "expected '->'"},
+    {"A[I] -> C[J]", MESH, DIMS, RIDGE_E_PARSE, "e", 11, "is in no input"},
+    {"A[I] -> C[I] D[J]", MESH, DIMS, RIDGE_E_PARSE, "e", 14, "behind the output"},
+    {"A[I]{V@x}", MESH, DIMS, RIDGE_E_PARSE, "e", 6, "as {U@y}"},
+    {"A[I]{U}", MESH, DIMS, RIDGE_E_PARSE, "e", 6, "as {U@y}"},
+    {"A[I]{U@x", MESH, DIMS, RIDGE_E_PARSE, "e", 9, "expected '}'"},
+    {"A[I]B[I]C[I]D[I]E[I]", MESH, DIMS, RIDGE_E_PARSE, "e", 17, "at most 4"},
+    {"A[I]", "x", DIMS, RIDGE_E_PARSE, "m", 2, "write axes as"},
+    {"A[I]", "x=0", DIMS, RIDGE_E_PARSE, "m", 3, "whole number from 1"},
+    {"A[I]", "x=2,X=2", DIMS, RIDGE_E_PARSE, "m", 5, "there already"},
+    {"A[I]", "x=2 y=2", DIMS, RIDGE_E_PARSE, "m", 5, "expected a comma"},
+    {"A[I]", "x=4294967296,y=4294967296", DIMS, RIDGE_E_PARSE, "m", 16,
+     "more than 2^63"},
+    {"A[I]", "a=1,b=1,c=1,d=1,e=1,f=1,g=1,h=1,i=1", DIMS, RIDGE_E_PARSE, "m", 33,
+     "at most 8 axes"},
+    {"A[I]", MESH, "I", RIDGE_E_PARSE, "d", 2, "write sizes as"},
+    {"A[I]", MESH, "I=1.5", RIDGE_E_PARSE, "d", 3, "whole number from 1"},
+    {"A[I]", MESH, "I=2,I=3", RIDGE_E_PARSE, "d", 5, "has a size already"},
+    {"A[I]", MESH, "I=2;", RIDGE_E_PARSE, "d", 3, "whole number"},
+    {"A[I]", MESH, "I=2,Z=3", RIDGE_E_ARG, "d", 1, "'Z' is no dim"},
+    {"A[I,J]", MESH, "I=8e15,J=8e15", RIDGE_E_ARG, "d", 1, "beyond 2^63"},
+};
+
 static void faults_name_their_place(void **state)
 {
-    static const char mesh[] = "x=4,y=2", dims[] = "I=8,J=6,K=4";
-    static const fault_case cases[] = {
-        {"A[I@x,J * B", mesh, dims, RIDGE_E_PARSE, "e", 9, "expected ','"},
-        {"A[I@x,J@x] * B[J] -> C[I]", mesh, dims, RIDGE_E_ARG, "e", 9,
-         "axis x cuts two dims of A"},
-        {"A[I@xx,J]", mesh, dims, RIDGE_E_ARG, "e", 6, "axis x stands twice"},
-        {"A[I@x,J]{U@x}", mesh, dims, RIDGE_E_ARG, "e", 12,
-         "axis x both cuts a dim and carries partial sums of A"},
-        {"A[I@q]", mesh, dims, RIDGE_E_ARG, "e", 5, "no axis 'q': it has x, y"},
-        {"A[I_Q]", mesh, dims, RIDGE_E_ARG, "e", 5, "no axis 'Q': it has x, y"},
-        {"A[I@xq]", "", dims, RIDGE_E_ARG, "e", 5, "no axis 'xq': it has none"},
-        {"A[I@]", mesh, dims, RIDGE_E_PARSE, "e", 5, "expected mesh axes"},
-        {"A[I@(x]", mesh, dims, RIDGE_E_PARSE, "e", 7, "not closed: expected ')'"},
-        {"A[I_{x]", mesh, dims, RIDGE_E_PARSE, "e", 7, "not closed: expected '}'"},
-        {"A[I,L]", mesh, dims, RIDGE_E_ARG, "e", 5, "dim 'L' has no size: add L=N"},
-        {"A[I,I]", mesh, dims, RIDGE_E_PARSE, "e", 5, "diagonals are not taken"},
-        {"A[I,]", mesh, dims, RIDGE_E_PARSE, "e", 5, "expected a dim"},
-        {"A", mesh, dims, RIDGE_E_PARSE, "e", 2, "expected '['"},
-        {"", mesh, dims, RIDGE_E_PARSE, "e", 1, "expected an array"},
-        {"A[I] * ", mesh, dims, RIDGE_E_PARSE, "e", 8, "expected an array"},
-        {"A[I] * A[J]", mesh, dims, RIDGE_E_PARSE, "e", 8, "has this name"},
-        {"A[I] -> A[I]", mesh, dims, RIDGE_E_PARSE, "e", 9, "has this name"},
-        {"A[I] - C[I]", mesh, dims, RIDGE_E_PARSE, "e", 6, "expected '->'"},
-        {"A[I] -> C[J]", mesh, dims, RIDGE_E_PARSE, "e", 11, "is in no input"},
-        {"A[I] -> C[I] D[J]", mesh, dims, RIDGE_E_PARSE, "e", 14, "behind the output"},
-        {"A[I]{V@x}", mesh, dims, RIDGE_E_PARSE, "e", 6, "as {U@y}"},
-        {"A[I]{U}", mesh, dims, RIDGE_E_PARSE, "e", 6, "as {U@y}"},
-        {"A[I]{U@x", mesh, dims, RIDGE_E_PARSE, "e", 9, "expected '}'"},
-        {"A[I]B[I]C[I]D[I]E[I]", mesh, dims, RIDGE_E_PARSE, "e", 17, "at most 4"},
-        {"A[I]", "x", dims, RIDGE_E_PARSE, "m", 2, "write axes as"},
-        {"A[I]", "x=0", dims, RIDGE_E_PARSE, "m", 3, "whole number from 1"},
-        {"A[I]", "x=2,X=2", dims, RIDGE_E_PARSE, "m", 5, "there already"},
-        {"A[I]", "x=2 y=2", dims, RIDGE_E_PARSE, "m", 5, "expected a comma"},
-        {"A[I]", "x=4294967296,y=4294967296", dims, RIDGE_E_PARSE, "m", 16,
-         "more than 2^63"},
-        {"A[I]", "a=1,b=1,c=1,d=1,e=1,f=1,g=1,h=1,i=1", dims, RIDGE_E_PARSE, "m", 33,
-         "at most 8 axes"},
-        {"A[I]", mesh, "I", RIDGE_E_PARSE, "d", 2, "write sizes as"},
-        {"A[I]", mesh, "I=1.5", RIDGE_E_PARSE, "d", 3, "whole number from 1"},
-        {"A[I]", mesh, "I=2,I=3", RIDGE_E_PARSE, "d", 5, "has a size already"},
-        {"A[I]", mesh, "I=2;", RIDGE_E_PARSE, "d", 3, "whole number"},
-        {"A[I]", mesh, "I=2,Z=3", RIDGE_E_ARG, "d", 1, "'Z' is no dim"},
-        {"A[I,J]", mesh, "I=8e15,J=8e15", RIDGE_E_ARG, "d", 1, "beyond 2^63"},
-    };
-    for (size_t i = 0; i < RIDGE_COUNT_OF(cases); i++)
-        check_fault(*state, &cases[i]);
+    for (size_t i = 0; i < RIDGE_COUNT_OF(faults); i++)
+        check_fault(*state, &faults[i]);
 }
 
 static void a_caret_stands_under_the_fault(void **state)

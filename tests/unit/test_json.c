@@ -200,49 +200,50 @@ static void a_byte_order_mark_is_skipped(void **state)
     assert_refused(state, ridge_str_of("\xef\xbb"), "not valid JSON");
 }
 
+static const struct {
+    const char *text;
+    const char *message;
+} malformed[] = {
+    {"", "f.json: empty: expected a JSON document"},
+    {" \n\t", "f.json: empty"},
+    {"{\"a\": 1,\n \"b\" 2}", "f.json:2:"},
+    {"{\"a\": 1", "the file ends too early"},
+    {"[1, 2", "the file ends too early"},
+    {"{} {}", "not valid JSON"},
+    {"{} x", "not valid JSON"},
+    {"[1,]", "not valid JSON"},
+    {"{\"a\": 1,}", "not valid JSON"},
+    {"{'a': 1}", "not valid JSON"},
+    {"[01]", "not valid JSON"},
+    {"[+1]", "not valid JSON"},
+    {"[.5]", "not valid JSON"},
+    {"[1.]", "not valid JSON"},
+    {"[0x10]", "not valid JSON"},
+    {"[1e400]", "not valid JSON"},
+    {"[tru]", "not valid JSON"},
+    {"[\"a\nb\"]", "not valid JSON"},
+    {"[\"\\x\"]", "not valid JSON"},
+    {"[\"\\ud800\"]", "not valid JSON"},
+    {"[\"\xff\"]", "not valid JSON"},
+    {"[\"\xc0\xaf\"]", "not valid JSON"},
+    {"[\"\xed\xa0\x80\"]", "not valid JSON"},
+    {"[\"\\u0000\"]", "the character \\u0000: leave it out"},
+    {"{\"\\u0000\": 1}", "the character \\u0000: leave it out"},
+    {"[99999999999999999999, 1e400]", "not valid JSON"},
+    {"[099999999999999999999]", "not valid JSON"},
+    {"[99999999999999999999x]", "not valid JSON"},
+    {"[\"a\\", "not valid JSON"},
+    {"[99999999999999999999, \"a\\", "not valid JSON"},
+    {"// no comments\n1", "not valid JSON"},
+    {"]", "not valid JSON"},
+    {"\"", "f.json:1:"},
+    {"\\", "not valid JSON"},
+};
+
 static void malformed_text_is_refused_with_its_place(void **state)
 {
-    static const struct {
-        const char *text;
-        const char *message;
-    } bad[] = {
-        {"", "f.json: empty: expected a JSON document"},
-        {" \n\t", "f.json: empty"},
-        {"{\"a\": 1,\n \"b\" 2}", "f.json:2:"},
-        {"{\"a\": 1", "the file ends too early"},
-        {"[1, 2", "the file ends too early"},
-        {"{} {}", "not valid JSON"},
-        {"{} x", "not valid JSON"},
-        {"[1,]", "not valid JSON"},
-        {"{\"a\": 1,}", "not valid JSON"},
-        {"{'a': 1}", "not valid JSON"},
-        {"[01]", "not valid JSON"},
-        {"[+1]", "not valid JSON"},
-        {"[.5]", "not valid JSON"},
-        {"[1.]", "not valid JSON"},
-        {"[0x10]", "not valid JSON"},
-        {"[1e400]", "not valid JSON"},
-        {"[tru]", "not valid JSON"},
-        {"[\"a\nb\"]", "not valid JSON"},
-        {"[\"\\x\"]", "not valid JSON"},
-        {"[\"\\ud800\"]", "not valid JSON"},
-        {"[\"\xff\"]", "not valid JSON"},
-        {"[\"\xc0\xaf\"]", "not valid JSON"},
-        {"[\"\xed\xa0\x80\"]", "not valid JSON"},
-        {"[\"\\u0000\"]", "the character \\u0000: leave it out"},
-        {"{\"\\u0000\": 1}", "the character \\u0000: leave it out"},
-        {"[99999999999999999999, 1e400]", "not valid JSON"},
-        {"[099999999999999999999]", "not valid JSON"},
-        {"[99999999999999999999x]", "not valid JSON"},
-        {"[\"a\\", "not valid JSON"},
-        {"[99999999999999999999, \"a\\", "not valid JSON"},
-        {"// no comments\n1", "not valid JSON"},
-        {"]", "not valid JSON"},
-        {"\"", "f.json:1:"},
-        {"\\", "not valid JSON"},
-    };
-    for (size_t i = 0; i < RIDGE_COUNT_OF(bad); i++)
-        assert_refused(state, ridge_str_of(bad[i].text), bad[i].message);
+    for (size_t i = 0; i < RIDGE_COUNT_OF(malformed); i++)
+        assert_refused(state, ridge_str_of(malformed[i].text), malformed[i].message);
     assert_refused(state, (ridge_str){"[1]\0", 4}, "not valid JSON");
     assert_refused(state, (ridge_str){"[\"a\0b\"]", 7}, "not valid JSON");
     assert_refused(state, (ridge_str){NULL, 0}, "empty");

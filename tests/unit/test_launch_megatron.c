@@ -314,51 +314,53 @@ static void choices_are_knobs(void **state)
     assert_true(launch_fixture_has(&l.differing, "0.5 of the optimizer on the host"));
 }
 
+static const struct {
+    const char *text, *message;
+} contradictions[] = {
+    {SIZES "--micro-batch-size 1\n--tensor-model-parallel-size 3\n",
+     "run.args:2: tensor-model-parallel-size: tp x cp x pp"},
+    {SIZES "--micro-batch-size 3\n--global-batch-size 8\n",
+     "run.args:2: global-batch-size: 8 is no multiple of 3 x 8, the sequences of a "
+     "microbatch x data-parallel ranks: change it or micro-batch-size"},
+    {SIZES "--micro-batch-size 2 --tensor-model-parallel-size 2\n"
+           "--global-batch-size 4\n",
+     "4 is no multiple of 2 x 4, the sequences of a microbatch x data-parallel "
+     "ranks: change it, or take a slice of 4 chips"},
+    {SIZES "--tensor-model-parallel-size two\n", "'two' is no number"},
+    {SIZES "--tensor-model-parallel-size 0\n", "expected 1 to"},
+    {SIZES "--micro-batch-size $MBS\n", "is a variable without a value"},
+    {SIZES "--global-batch-size 8\n", "micro-batch-size: the file does not state"},
+    {SIZES "--micro-batch-size 1 --pipeline-model-parallel-size 2 "
+           "--pipeline-model-parallel-layout Et*3|t*3L",
+     "6 layers in 2 stages"},
+    {SIZES "--micro-batch-size 1 --pipeline-model-parallel-size 2 "
+           "--pipeline-model-parallel-layout Et*2|x*2L",
+     "expected letters E, t, m, L"},
+    {"--num-layers 4\n--hidden-size 64\n--num-attention-heads 4\n"
+     "--use-rotary-position-embeddings",
+     "vocab-size: the file does not state it"},
+    {"--num-layers 4\n--hidden-size 64\n--num-attention-heads 5\n"
+     "--num-query-groups 2 --group-query-attention --vocab-size 9 "
+     "--use-rotary-position-embeddings",
+     "2 KV heads do not divide 5 heads"},
+    {SIZES "--micro-batch-size 1 --pipeline-model-parallel-size 4 "
+           "--decoder-first-pipeline-num-layers 2",
+     "2 of 4 layers are left for 3 stages"},
+    {"--micro-batch-size 1\n", "the file describes no model"},
+    {"--seed 1\n", "no option of a training launcher"},
+    {"", "no option of a training launcher"},
+    {"{\"train_batch_size\": 8}", "JSON launch configurations are not read"},
+    {"a: [1, 2\nb: c\n", "no YAML"},
+    {"a: 1\nb: 2\n", "none of its keys"},
+};
+
 static void contradictions_and_nonsense_name_their_line(void **state)
 {
-    static const struct {
-        const char *text, *message;
-    } cases[] = {
-        {SIZES "--micro-batch-size 1\n--tensor-model-parallel-size 3\n",
-         "run.args:2: tensor-model-parallel-size: tp x cp x pp"},
-        {SIZES "--micro-batch-size 3\n--global-batch-size 8\n",
-         "run.args:2: global-batch-size: 8 is no multiple of 3 x 8, the sequences of a "
-         "microbatch x data-parallel ranks: change it or micro-batch-size"},
-        {SIZES "--micro-batch-size 2 --tensor-model-parallel-size 2\n"
-               "--global-batch-size 4\n",
-         "4 is no multiple of 2 x 4, the sequences of a microbatch x data-parallel "
-         "ranks: change it, or take a slice of 4 chips"},
-        {SIZES "--tensor-model-parallel-size two\n", "'two' is no number"},
-        {SIZES "--tensor-model-parallel-size 0\n", "expected 1 to"},
-        {SIZES "--micro-batch-size $MBS\n", "is a variable without a value"},
-        {SIZES "--global-batch-size 8\n", "micro-batch-size: the file does not state"},
-        {SIZES "--micro-batch-size 1 --pipeline-model-parallel-size 2 "
-               "--pipeline-model-parallel-layout Et*3|t*3L",
-         "6 layers in 2 stages"},
-        {SIZES "--micro-batch-size 1 --pipeline-model-parallel-size 2 "
-               "--pipeline-model-parallel-layout Et*2|x*2L",
-         "expected letters E, t, m, L"},
-        {"--num-layers 4\n--hidden-size 64\n--num-attention-heads 4\n"
-         "--use-rotary-position-embeddings",
-         "vocab-size: the file does not state it"},
-        {"--num-layers 4\n--hidden-size 64\n--num-attention-heads 5\n"
-         "--num-query-groups 2 --group-query-attention --vocab-size 9 "
-         "--use-rotary-position-embeddings",
-         "2 KV heads do not divide 5 heads"},
-        {SIZES "--micro-batch-size 1 --pipeline-model-parallel-size 4 "
-               "--decoder-first-pipeline-num-layers 2",
-         "2 of 4 layers are left for 3 stages"},
-        {"--micro-batch-size 1\n", "the file describes no model"},
-        {"--seed 1\n", "no option of a training launcher"},
-        {"", "no option of a training launcher"},
-        {"{\"train_batch_size\": 8}", "JSON launch configurations are not read"},
-        {"a: [1, 2\nb: c\n", "no YAML"},
-        {"a: 1\nb: 2\n", "none of its keys"},
-    };
-    for (size_t i = 0; i < RIDGE_COUNT_OF(cases); i++) {
+    for (size_t i = 0; i < RIDGE_COUNT_OF(contradictions); i++) {
         ridge_launch l;
-        assert_int_not_equal(parse(*state, "h100:1x8", cases[i].text, &l), RIDGE_OK);
-        fixture_assert_message(*state, cases[i].message);
+        assert_int_not_equal(parse(*state, "h100:1x8", contradictions[i].text, &l),
+                             RIDGE_OK);
+        fixture_assert_message(*state, contradictions[i].message);
     }
 }
 

@@ -48,48 +48,49 @@ static void kinds_are_parsed_and_misspelt_ones_answered(void **state)
 
 /* ---- what is refused ----------------------------------------------------------- */
 
+static const struct {
+    ridge_pipeline pipeline;
+    const char *message;
+} contradictions[] = {
+    {{RIDGE_SCHEDULE_1F1B, 0, 1, 1}, "a pipeline with 0 ranks: it takes at least 1"},
+    {{RIDGE_SCHEDULE_INTERLEAVED, 2, -1, 1},
+     "a pipeline with -1 chunks a rank: it takes at least 1"},
+    {{RIDGE_SCHEDULE_GPIPE, 2, 1, 0},
+     "a pipeline with 0 microbatches: it takes at least 1"},
+    {{RIDGE_SCHEDULE_ZB_H1, 4, 2, 8},
+     "zb-h1 with 2 chunks a rank: it has one stage a rank; take 1, or interleaved "
+     "for more"},
+    {{RIDGE_SCHEDULE_ZB_V, 4, 1, 8},
+     "zb-v with 1 chunks a rank: its V has two, one down and one up; take 2"},
+    {{RIDGE_SCHEDULE_DUALPIPE, 4, 1, 8},
+     "dualpipe with 1 chunks a rank: it has two, one each way; take 2"},
+    {{RIDGE_SCHEDULE_DUALPIPE, 3, 2, 8},
+     "dualpipe on 3 ranks: they work in pairs; take an even number"},
+    {{RIDGE_SCHEDULE_DUALPIPE, 4, 2, 6},
+     "dualpipe with 6 microbatches: half of them go each way; take an even number, "
+     "at "
+     "least 8"},
+    {{RIDGE_SCHEDULE_DUALPIPE, 4, 2, 9},
+     "dualpipe with 9 microbatches: half of them go each way; take an even number, "
+     "at "
+     "least 8"},
+    {{RIDGE_SCHEDULE_INTERLEAVED, 32768, 2, 1},
+     "a pipeline of 32768 ranks with 2 chunks each: take at most 32768 chunks in "
+     "all"},
+    {{RIDGE_SCHEDULE_INTERLEAVED, 4, 3, INT_MAX},
+     "2147483647 microbatches through 3 chunks a rank are too many to list: take "
+     "fewer"},
+};
+
 static void pipelines_that_contradict_themselves_are_refused(void **state)
 {
     ridge_ctx *cx = *state;
-    static const struct {
-        ridge_pipeline pipeline;
-        const char *message;
-    } cases[] = {
-        {{RIDGE_SCHEDULE_1F1B, 0, 1, 1},
-         "a pipeline with 0 ranks: it takes at least 1"},
-        {{RIDGE_SCHEDULE_INTERLEAVED, 2, -1, 1},
-         "a pipeline with -1 chunks a rank: it takes at least 1"},
-        {{RIDGE_SCHEDULE_GPIPE, 2, 1, 0},
-         "a pipeline with 0 microbatches: it takes at least 1"},
-        {{RIDGE_SCHEDULE_ZB_H1, 4, 2, 8},
-         "zb-h1 with 2 chunks a rank: it has one stage a rank; take 1, or interleaved "
-         "for more"},
-        {{RIDGE_SCHEDULE_ZB_V, 4, 1, 8},
-         "zb-v with 1 chunks a rank: its V has two, one down and one up; take 2"},
-        {{RIDGE_SCHEDULE_DUALPIPE, 4, 1, 8},
-         "dualpipe with 1 chunks a rank: it has two, one each way; take 2"},
-        {{RIDGE_SCHEDULE_DUALPIPE, 3, 2, 8},
-         "dualpipe on 3 ranks: they work in pairs; take an even number"},
-        {{RIDGE_SCHEDULE_DUALPIPE, 4, 2, 6},
-         "dualpipe with 6 microbatches: half of them go each way; take an even number, "
-         "at "
-         "least 8"},
-        {{RIDGE_SCHEDULE_DUALPIPE, 4, 2, 9},
-         "dualpipe with 9 microbatches: half of them go each way; take an even number, "
-         "at "
-         "least 8"},
-        {{RIDGE_SCHEDULE_INTERLEAVED, 32768, 2, 1},
-         "a pipeline of 32768 ranks with 2 chunks each: take at most 32768 chunks in "
-         "all"},
-        {{RIDGE_SCHEDULE_INTERLEAVED, 4, 3, INT_MAX},
-         "2147483647 microbatches through 3 chunks a rank are too many to list: take "
-         "fewer"},
-    };
-    for (size_t i = 0; i < RIDGE_COUNT_OF(cases); i++) {
+    for (size_t i = 0; i < RIDGE_COUNT_OF(contradictions); i++) {
         ridge_pipeline_schedule schedule = {.ranks = NULL};
         pipeline_assert_refused(
-            cx, ridge_pipeline_schedule_make(cx, &cases[i].pipeline, &schedule),
-            RIDGE_E_ARG, cases[i].message);
+            cx,
+            ridge_pipeline_schedule_make(cx, &contradictions[i].pipeline, &schedule),
+            RIDGE_E_ARG, contradictions[i].message);
         assert_null(schedule.ranks);
     }
     const ridge_pipeline none = {(ridge_schedule)RIDGE_SCHEDULE_COUNT, 1, 1, 1};
@@ -163,48 +164,50 @@ static void ranks_that_wait_in_a_circle_are_refused(void **state)
 
 /* ---- orders -------------------------------------------------------------------- */
 
+static const struct {
+    ridge_schedule kind;
+    int ranks, chunks, microbatches;
+    int rank;
+    const char *order;
+} small_orders[] = {
+    {RIDGE_SCHEDULE_GPIPE, 2, 1, 3, 0, "F0 F1 F2 B0 B1 B2"},
+    {RIDGE_SCHEDULE_1F1B, 3, 1, 4, 0, "F0 F1 F2 B0 F3 B1 B2 B3"},
+    {RIDGE_SCHEDULE_1F1B, 3, 1, 4, 1, "F0 F1 B0 F2 B1 F3 B2 B3"},
+    {RIDGE_SCHEDULE_1F1B, 3, 1, 4, 2, "F0 B0 F1 B1 F2 B2 F3 B3"},
+    {RIDGE_SCHEDULE_1F1B, 4, 1, 2, 0, "F0 F1 B0 B1"},
+    {RIDGE_SCHEDULE_INTERLEAVED, 2, 2, 2, 0, "F0.0 F0.1 F1.0 F1.1 B1.0 B1.1 B0.0 B0.1"},
+    {RIDGE_SCHEDULE_INTERLEAVED, 2, 2, 4, 1,
+     "F0.0 F0.1 F1.0 B1.0 F1.1 B1.1 F0.2 B0.0 F0.3 B0.1 F1.2 B1.2 F1.3 B1.3 B0.2 "
+     "B0.3"},
+    {RIDGE_SCHEDULE_INTERLEAVED, 2, 2, 3, 1,
+     "F0.0 F0.1 F0.2 F1.0 B1.0 F1.1 B1.1 F1.2 B1.2 B0.0 B0.1 B0.2"},
+    {RIDGE_SCHEDULE_INTERLEAVED, 2, 2, 1, 0, "F0.0 F1.0 B1.0 B0.0"},
+    {RIDGE_SCHEDULE_ZB_H1, 3, 1, 4, 0, "F0 F1 F2 I0 W0 F3 I1 W1 I2 W2 I3 W3"},
+    {RIDGE_SCHEDULE_ZB_H1, 3, 1, 4, 2, "F0 I0 F1 I1 F2 I2 W0 F3 I3 W1 W2 W3"},
+    {RIDGE_SCHEDULE_ZB_H2, 2, 1, 4, 0, "F0 F1 F2 I0 W0 F3 I1 W1 I2 W2 I3 W3"},
+    {RIDGE_SCHEDULE_ZB_H2, 2, 1, 4, 1, "F0 I0 F1 I1 F2 I2 W0 F3 I3 W1 W2 W3"},
+    {RIDGE_SCHEDULE_ZB_V, 2, 2, 3, 0,
+     "F0.0 F0.1 F0.2 F1.0 I1.0 W1.0 F1.1 I1.1 W1.1 I0.0 W0.0 F1.2 I1.2 W1.2 I0.1 "
+     "W0.1 I0.2 W0.2"},
+    {RIDGE_SCHEDULE_ZB_V, 1, 2, 1, 0, "F0.0 F1.0 I1.0 W1.0 I0.0 W0.0"},
+    {RIDGE_SCHEDULE_DUALPIPE, 2, 2, 4, 0,
+     "F0.0 F1.2 F0.1 B1.2 F1.3 B0.0 B1.3 I0.1 W0.1"},
+    {RIDGE_SCHEDULE_DUALPIPE, 2, 2, 4, 1,
+     "F1.2 F0.0 F1.3 B0.0 F0.1 B1.2 B0.1 I1.3 W1.3"},
+    {RIDGE_SCHEDULE_DUALPIPE, 4, 2, 8, 0,
+     "F0.0 F0.1 F0.2 F1.4 I1.4 W1.4 F1.5 F0.3 B1.5 F1.6 B0.0 B1.6 F1.7 B0.1 B1.7 "
+     "I0.2 W0.2 I0.3 W0.3"},
+};
+
 static void small_orders_are_as_drawn(void **state)
 {
     ridge_ctx *cx = *state;
-    static const struct {
-        ridge_schedule kind;
-        int ranks, chunks, microbatches;
-        int rank;
-        const char *order;
-    } cases[] = {
-        {RIDGE_SCHEDULE_GPIPE, 2, 1, 3, 0, "F0 F1 F2 B0 B1 B2"},
-        {RIDGE_SCHEDULE_1F1B, 3, 1, 4, 0, "F0 F1 F2 B0 F3 B1 B2 B3"},
-        {RIDGE_SCHEDULE_1F1B, 3, 1, 4, 1, "F0 F1 B0 F2 B1 F3 B2 B3"},
-        {RIDGE_SCHEDULE_1F1B, 3, 1, 4, 2, "F0 B0 F1 B1 F2 B2 F3 B3"},
-        {RIDGE_SCHEDULE_1F1B, 4, 1, 2, 0, "F0 F1 B0 B1"},
-        {RIDGE_SCHEDULE_INTERLEAVED, 2, 2, 2, 0,
-         "F0.0 F0.1 F1.0 F1.1 B1.0 B1.1 B0.0 B0.1"},
-        {RIDGE_SCHEDULE_INTERLEAVED, 2, 2, 4, 1,
-         "F0.0 F0.1 F1.0 B1.0 F1.1 B1.1 F0.2 B0.0 F0.3 B0.1 F1.2 B1.2 F1.3 B1.3 B0.2 "
-         "B0.3"},
-        {RIDGE_SCHEDULE_INTERLEAVED, 2, 2, 3, 1,
-         "F0.0 F0.1 F0.2 F1.0 B1.0 F1.1 B1.1 F1.2 B1.2 B0.0 B0.1 B0.2"},
-        {RIDGE_SCHEDULE_INTERLEAVED, 2, 2, 1, 0, "F0.0 F1.0 B1.0 B0.0"},
-        {RIDGE_SCHEDULE_ZB_H1, 3, 1, 4, 0, "F0 F1 F2 I0 W0 F3 I1 W1 I2 W2 I3 W3"},
-        {RIDGE_SCHEDULE_ZB_H1, 3, 1, 4, 2, "F0 I0 F1 I1 F2 I2 W0 F3 I3 W1 W2 W3"},
-        {RIDGE_SCHEDULE_ZB_H2, 2, 1, 4, 0, "F0 F1 F2 I0 W0 F3 I1 W1 I2 W2 I3 W3"},
-        {RIDGE_SCHEDULE_ZB_H2, 2, 1, 4, 1, "F0 I0 F1 I1 F2 I2 W0 F3 I3 W1 W2 W3"},
-        {RIDGE_SCHEDULE_ZB_V, 2, 2, 3, 0,
-         "F0.0 F0.1 F0.2 F1.0 I1.0 W1.0 F1.1 I1.1 W1.1 I0.0 W0.0 F1.2 I1.2 W1.2 I0.1 "
-         "W0.1 I0.2 W0.2"},
-        {RIDGE_SCHEDULE_ZB_V, 1, 2, 1, 0, "F0.0 F1.0 I1.0 W1.0 I0.0 W0.0"},
-        {RIDGE_SCHEDULE_DUALPIPE, 2, 2, 4, 0,
-         "F0.0 F1.2 F0.1 B1.2 F1.3 B0.0 B1.3 I0.1 W0.1"},
-        {RIDGE_SCHEDULE_DUALPIPE, 2, 2, 4, 1,
-         "F1.2 F0.0 F1.3 B0.0 F0.1 B1.2 B0.1 I1.3 W1.3"},
-        {RIDGE_SCHEDULE_DUALPIPE, 4, 2, 8, 0,
-         "F0.0 F0.1 F0.2 F1.4 I1.4 W1.4 F1.5 F0.3 B1.5 F1.6 B0.0 B1.6 F1.7 B0.1 B1.7 "
-         "I0.2 W0.2 I0.3 W0.3"},
-    };
-    for (size_t i = 0; i < RIDGE_COUNT_OF(cases); i++) {
-        const ridge_pipeline_schedule s = pipeline_make(
-            cx, cases[i].kind, cases[i].ranks, cases[i].chunks, cases[i].microbatches);
-        assert_string_equal(pipeline_text(cx, &s, cases[i].rank), cases[i].order);
+    for (size_t i = 0; i < RIDGE_COUNT_OF(small_orders); i++) {
+        const ridge_pipeline_schedule s =
+            pipeline_make(cx, small_orders[i].kind, small_orders[i].ranks,
+                          small_orders[i].chunks, small_orders[i].microbatches);
+        assert_string_equal(pipeline_text(cx, &s, small_orders[i].rank),
+                            small_orders[i].order);
     }
 }
 

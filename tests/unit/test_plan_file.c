@@ -129,48 +129,48 @@ static void a_plan_priced_again_costs_the_same(void **state)
     }
 }
 
+static const struct {
+    const char *part, *with, *message;
+} wrong_values[] = {
+    {"\"ridge-plan\"", "\"plan\"", ":1: no plan: expected \"format\""},
+    {"\"version\": 1", "\"version\": 2", ":3: version: version 2 is newer"},
+    {"\"version\": 1", "\"version\": \"1\"", ":3: version"},
+    {"\"llama-3-8b\"", "8", ":4: model"},
+    {"\"h100:1x8\"", "null", ": slice"},
+    {"65536", "0", ":6: batch_tokens"},
+    {"65536", "\"65536\"", ":6: batch_tokens"},
+    {": 4096", ": 1e300", ":7: seq_tokens"},
+    {"1e12", "-1", ":8: total_tokens"},
+    {"\"causal\"", "\"casual\"", ":9: convention: "},
+    {"2.5", "-2.5", ":10: usd_per_chip_hour"},
+    {"\"dp\": 1", "\"dp\": 0", ":11: mesh.dp"},
+    {"\"tp\": 2", "\"tp\": 2.5", ":11: mesh.tp"},
+    {"\"fsdp\": 4", "\"fsdp\": 100000000", ":11: mesh: the degrees multiply"},
+    {"\"ep\": 1", "\"eq\": 1", ":11: mesh.eq: unknown key: did you mean ep"},
+    {"\"vpp\": 1", "\"vpp\": 1, \"optimiser\": \"sgd\"",
+     ":14: optimiser: unknown key: did you mean optimizer?"},
+    {"\"remat\"", "\"rematt\"", ":18: rematt: unknown key: did you mean remat"},
+    {"\"format\"", "\"kind\": \"trane\", \"format\"", ":2: kind: expected \"train\""},
+    {"{\"dp\": 1, \"fsdp\": 4, \"tp\": 2, \"cp\": 1, \"pp\": 1, \"ep\": 1}", "[1]",
+     ":11: mesh: expected an object"},
+    {"\"zero_stage\": 3", "\"zero_stage\": 4", ":12: zero_stage"},
+    {"\"placement_index\": 0", "\"placement_index\": 732", ":13: placement_index"},
+    {"\"vpp\": 1", "\"vpp\": 0", ":14: vpp"},
+    {"\"microbatch_seqs\": 2", "\"microbatch_seqs\": 0", ":15: microbatch_seqs"},
+    {"\"sp\": true", "\"sp\": 1", ":16: sp: expected true or false"},
+    {"\"tp_overlap\": false", "\"tp_overlap\": \"no\"", ":17: tp_overlap"},
+    {"\"full\"", "\"fully\"", ":18: remat: "},
+    {"\"bf16\"", "\"bf61\"", ":19: precision: unknown precision 'bf61'"},
+};
+
 static void each_wrong_value_is_refused_with_its_line(void **state)
 {
     ridge_ctx *cx = *state;
-    static const struct {
-        const char *part, *with, *message;
-    } wrong[] = {
-        {"\"ridge-plan\"", "\"plan\"", ":1: no plan: expected \"format\""},
-        {"\"version\": 1", "\"version\": 2", ":3: version: version 2 is newer"},
-        {"\"version\": 1", "\"version\": \"1\"", ":3: version"},
-        {"\"llama-3-8b\"", "8", ":4: model"},
-        {"\"h100:1x8\"", "null", ": slice"},
-        {"65536", "0", ":6: batch_tokens"},
-        {"65536", "\"65536\"", ":6: batch_tokens"},
-        {": 4096", ": 1e300", ":7: seq_tokens"},
-        {"1e12", "-1", ":8: total_tokens"},
-        {"\"causal\"", "\"casual\"", ":9: convention: "},
-        {"2.5", "-2.5", ":10: usd_per_chip_hour"},
-        {"\"dp\": 1", "\"dp\": 0", ":11: mesh.dp"},
-        {"\"tp\": 2", "\"tp\": 2.5", ":11: mesh.tp"},
-        {"\"fsdp\": 4", "\"fsdp\": 100000000", ":11: mesh: the degrees multiply"},
-        {"\"ep\": 1", "\"eq\": 1", ":11: mesh.eq: unknown key: did you mean ep"},
-        {"\"vpp\": 1", "\"vpp\": 1, \"optimiser\": \"sgd\"",
-         ":14: optimiser: unknown key: did you mean optimizer?"},
-        {"\"remat\"", "\"rematt\"", ":18: rematt: unknown key: did you mean remat"},
-        {"\"format\"", "\"kind\": \"trane\", \"format\"",
-         ":2: kind: expected \"train\""},
-        {"{\"dp\": 1, \"fsdp\": 4, \"tp\": 2, \"cp\": 1, \"pp\": 1, \"ep\": 1}", "[1]",
-         ":11: mesh: expected an object"},
-        {"\"zero_stage\": 3", "\"zero_stage\": 4", ":12: zero_stage"},
-        {"\"placement_index\": 0", "\"placement_index\": 732", ":13: placement_index"},
-        {"\"vpp\": 1", "\"vpp\": 0", ":14: vpp"},
-        {"\"microbatch_seqs\": 2", "\"microbatch_seqs\": 0", ":15: microbatch_seqs"},
-        {"\"sp\": true", "\"sp\": 1", ":16: sp: expected true or false"},
-        {"\"tp_overlap\": false", "\"tp_overlap\": \"no\"", ":17: tp_overlap"},
-        {"\"full\"", "\"fully\"", ":18: remat: "},
-        {"\"bf16\"", "\"bf61\"", ":19: precision: unknown precision 'bf61'"},
-    };
-    for (size_t i = 0; i < RIDGE_COUNT_OF(wrong); i++) {
+    for (size_t i = 0; i < RIDGE_COUNT_OF(wrong_values); i++) {
         ridge_plan plan = {.batch_tokens = -1};
-        const char *path = spoiled(cx, wrong[i].part, wrong[i].with);
+        const char *path = spoiled(cx, wrong_values[i].part, wrong_values[i].with);
         assert_int_equal(ridge_plan_read(cx, path, &plan), RIDGE_E_PARSE);
-        fixture_assert_message(cx, wrong[i].message);
+        fixture_assert_message(cx, wrong_values[i].message);
         fixture_assert_message(cx, "plan_file_test.json:");
         assert_near(plan.batch_tokens, -1, 0); /* nothing written */
     }

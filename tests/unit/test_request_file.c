@@ -91,58 +91,57 @@ static void formats_are_told_by_their_content(void **state)
     }
 }
 
+static const struct {
+    const char *text, *message;
+} malformed[] = {
+    {"", "holds no requests"},
+    {AZURE, "holds no requests"},
+    {AZURE "2023-11-16 18:17:03,48,0\n2023-11-16 18:17:04,48,0\n",
+     "all 2 have no tokens of output"},
+    {AZURE "2023-11-16 18:17:03,48,1\n2223-11-16 18:17:04,48,1\n",
+     ":3: arrives 6.31e+09 s from the first line's: check the unit"},
+    {AZURE "1,48,1\n1e300,48,1\n", ":3: arrives 1e+300 s"},
+    {AZURE "1,48,1\nnan,48,1\n", ":3: 'nan' is not a time"},
+    {"{\"timestamp\":0,\"input_length\":513,\"output_length\":1,\"hash_ids\":[1,2]}"
+     "\n"
+     "{\"timestamp\":0,\"input_length\":512,\"output_length\":1,\"hash_ids\":[1,2]}"
+     "\n",
+     ":2: 2 pieces of 512 tokens"},
+    {"what,ever\n1,2\n", ":1: neither columns"},
+    {AZURE "2023-11-16 18:17:03,48,10\n2023-11-16 18:17:04,x,10\n", ":3: the prompt's"},
+    {AZURE "2023-11-16 18:17:03,48,-1\n", ":2: the output's '-1'"},
+    {AZURE "2023-13-16 18:17:03,48,10\n", ":2: '2023-13-16 18:17:03' is not a time"},
+    {AZURE "2023-11-16 18:17:03,48\n", ":2: 2 columns, the first line names 3"},
+    {"{\"input_length\":1,\"output_length\":1}\n", ":1: no \"timestamp\""},
+    {"{\"timestamp\":0,\"input_length\":1,\"output_length\":1}\n"
+     "{\"timestamp\":0,\"input_length\":1,\n",
+     ":2: not a line of requests in JSON: "},
+    {"{\"timestamp\":0,\"input_length\":1,\"output_length\":1}\n"
+     "{\"timestamp\":0,\"input_length\":\"many\",\"output_length\":1}\n",
+     "\"input_length\" is not a number"},
+    {"{\"timestamp\":0,\"input_length\":1,\"output_length\":1}\n"
+     "{\"timestamp\":0,\"input_length\":1,\"output_length\":1,\"hash_ids\":[1,2.5]}"
+     "\n",
+     "whole numbers"},
+    {"{\"timestamp\":0,\"input_length\":1,\"output_length\":1}\n"
+     "{\"timestamp\":0,\"input_length\":1,\"output_length\":1} x\n",
+     "behind the object"},
+};
+
 static void malformed_lines_are_named(void **state)
 {
-    static const struct {
-        const char *text, *message;
-    } cases[] = {
-        {"", "holds no requests"},
-        {AZURE, "holds no requests"},
-        {AZURE "2023-11-16 18:17:03,48,0\n2023-11-16 18:17:04,48,0\n",
-         "all 2 have no tokens of output"},
-        {AZURE "2023-11-16 18:17:03,48,1\n2223-11-16 18:17:04,48,1\n",
-         ":3: arrives 6.31e+09 s from the first line's: check the unit"},
-        {AZURE "1,48,1\n1e300,48,1\n", ":3: arrives 1e+300 s"},
-        {AZURE "1,48,1\nnan,48,1\n", ":3: 'nan' is not a time"},
-        {"{\"timestamp\":0,\"input_length\":513,\"output_length\":1,\"hash_ids\":[1,2]}"
-         "\n"
-         "{\"timestamp\":0,\"input_length\":512,\"output_length\":1,\"hash_ids\":[1,2]}"
-         "\n",
-         ":2: 2 pieces of 512 tokens"},
-        {"what,ever\n1,2\n", ":1: neither columns"},
-        {AZURE "2023-11-16 18:17:03,48,10\n2023-11-16 18:17:04,x,10\n",
-         ":3: the prompt's"},
-        {AZURE "2023-11-16 18:17:03,48,-1\n", ":2: the output's '-1'"},
-        {AZURE "2023-13-16 18:17:03,48,10\n",
-         ":2: '2023-13-16 18:17:03' is not a time"},
-        {AZURE "2023-11-16 18:17:03,48\n", ":2: 2 columns, the first line names 3"},
-        {"{\"input_length\":1,\"output_length\":1}\n", ":1: no \"timestamp\""},
-        {"{\"timestamp\":0,\"input_length\":1,\"output_length\":1}\n"
-         "{\"timestamp\":0,\"input_length\":1,\n",
-         ":2: not a line of requests in JSON: "},
-        {"{\"timestamp\":0,\"input_length\":1,\"output_length\":1}\n"
-         "{\"timestamp\":0,\"input_length\":\"many\",\"output_length\":1}\n",
-         "\"input_length\" is not a number"},
-        {"{\"timestamp\":0,\"input_length\":1,\"output_length\":1}\n"
-         "{\"timestamp\":0,\"input_length\":1,\"output_length\":1,\"hash_ids\":[1,2.5]}"
-         "\n",
-         "whole numbers"},
-        {"{\"timestamp\":0,\"input_length\":1,\"output_length\":1}\n"
-         "{\"timestamp\":0,\"input_length\":1,\"output_length\":1} x\n",
-         "behind the object"},
-    };
     (void)state;
-    for (size_t i = 0; i < RIDGE_COUNT_OF(cases); i++) {
+    for (size_t i = 0; i < RIDGE_COUNT_OF(malformed); i++) {
         ridge_ctx *cx = ridge_ctx_open();
         ridge_request_file *file = NULL;
-        ridge_status st = open_text(cx, cases[i].text, NULL, &file);
+        ridge_status st = open_text(cx, malformed[i].text, NULL, &file);
         if (st == RIDGE_OK) {
             const ridge_request_source s = ridge_request_file_source(file);
             while (isfinite(s.peek_s(s.self)))
                 (void)next_of(file);
             st = s.status(s.self);
         }
-        assert_failed(cx, st, RIDGE_E_PARSE, cases[i].message);
+        assert_failed(cx, st, RIDGE_E_PARSE, malformed[i].message);
         ridge_ctx_close(cx);
     }
 }

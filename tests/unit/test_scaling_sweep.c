@@ -95,6 +95,14 @@ static void points_without_an_answer_say_why(void **state)
     assert_near(c->points[0].efficiency, 1, 0);
 }
 
+static void assert_unbound_below(const ridge_curve *c, double at)
+{
+    for (int k = 0; k < c->n; k++) {
+        if (c->points[k].value < at)
+            assert_false(c->points[k].is_bound);
+    }
+}
+
 static void marks_lie_where_communication_grows(void **state)
 {
     const ridge_curve_study *s = swept(state, "h100:1x8", "chips=8..512");
@@ -105,10 +113,7 @@ static void marks_lie_where_communication_grows(void **state)
         has_threshold = has_threshold || strong->marks[i].is_threshold;
         if (strstr(strong->marks[i].label, "outweighs") != NULL) {
             has_bound = true;
-            for (int k = 0; k < strong->n; k++) {
-                if (strong->points[k].value < strong->marks[i].at)
-                    assert_false(strong->points[k].is_bound);
-            }
+            assert_unbound_below(strong, strong->marks[i].at);
         }
     }
     assert_true(has_threshold);

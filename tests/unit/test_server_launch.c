@@ -391,49 +391,50 @@ static void commands_again_are_more_servers(void **state)
     assert_int_equal(l.deployment.choice.pools[0].layout.sequences, 32);
 }
 
+static const struct {
+    const char *text, *message;
+} wrong_files[] = {
+    {"echo hello", "a.sh: no server is started in it"},
+    {"vllm serve\n", "a.sh: no server is started"},
+    {"\nvllm serve --tensor-parallel-size 8\n",
+     "a.sh: the model is not stated: give it as well, as in ridge serve "
+     "llama-3-70b --from FILE"},
+    {"vllm serve no-such-model-x", "a.sh:1: model: unknown model"},
+    {"vllm serve llama-3-8b \\\n -tp zero", "a.sh:2: tp: 'zero' is no number"},
+    {"vllm serve llama-3-8b -tp 16", "it runs on 16 chips, h100:1x8 has 8"},
+    {"vllm serve llama-3-8b --kv-cache-dtype q3",
+     "a.sh:1: kv-cache-dtype: 'q3' is no format of a cache"},
+    {"vllm serve llama-3-8b --speculative-config '{broken'",
+     "a.sh:1: speculative-config: no JSON object with num_speculative_tokens"},
+    {"vllm serve llama-3-8b --speculative-config "
+     "'{\"method\": \"ngram\", \"num_speculative_tokens\": 99}'",
+     "expected 1 to 32"},
+    {"vllm serve llama-3-8b --kv-transfer-config '{\"kv_role\": \"kv_producer\"}'",
+     "give the command of its partner as well"},
+    {"vllm serve llama-3-8b -tp 4 --decode-context-parallel-size 3",
+     "3 does not divide the 4 ranks that share 8 KV heads"},
+    {"vllm serve llama-3-8b & vllm serve llama-3-70b -tp 2 &\n",
+     "two models, llama-3-8b and llama-3-70b"},
+    {"trtllm-serve llama-3-8b --config nowhere.yaml",
+     "a.sh:1: nowhere.yaml is not part of the text"},
+    {"trtllm-serve deepseek-v3 --tp_size 8 --ep_size 3",
+     "3 does not divide the 8 chips of a stage"},
+    {"vllm serve deepseek-v3 -tp 1000000 -pp 1000000 -dp 1000000",
+     "its degrees multiply to more than 100000000 chips"},
+    {"replicas=many\nvllm serve llama-3-8b", "a.sh:1: replicas=many"},
+    {"python -m sglang.launch_server --model llama-3-8b --tp 4 --dp 3 "
+     "--enable-dp-attention",
+     "3 does not divide tp-size 4"},
+};
+
 static void what_is_wrong_names_its_line(void **state)
 {
-    static const struct {
-        const char *text, *message;
-    } cases[] = {
-        {"echo hello", "a.sh: no server is started in it"},
-        {"vllm serve\n", "a.sh: no server is started"},
-        {"\nvllm serve --tensor-parallel-size 8\n",
-         "a.sh: the model is not stated: give it as well, as in ridge serve "
-         "llama-3-70b --from FILE"},
-        {"vllm serve no-such-model-x", "a.sh:1: model: unknown model"},
-        {"vllm serve llama-3-8b \\\n -tp zero", "a.sh:2: tp: 'zero' is no number"},
-        {"vllm serve llama-3-8b -tp 16", "it runs on 16 chips, h100:1x8 has 8"},
-        {"vllm serve llama-3-8b --kv-cache-dtype q3",
-         "a.sh:1: kv-cache-dtype: 'q3' is no format of a cache"},
-        {"vllm serve llama-3-8b --speculative-config '{broken'",
-         "a.sh:1: speculative-config: no JSON object with num_speculative_tokens"},
-        {"vllm serve llama-3-8b --speculative-config "
-         "'{\"method\": \"ngram\", \"num_speculative_tokens\": 99}'",
-         "expected 1 to 32"},
-        {"vllm serve llama-3-8b --kv-transfer-config '{\"kv_role\": \"kv_producer\"}'",
-         "give the command of its partner as well"},
-        {"vllm serve llama-3-8b -tp 4 --decode-context-parallel-size 3",
-         "3 does not divide the 4 ranks that share 8 KV heads"},
-        {"vllm serve llama-3-8b & vllm serve llama-3-70b -tp 2 &\n",
-         "two models, llama-3-8b and llama-3-70b"},
-        {"trtllm-serve llama-3-8b --config nowhere.yaml",
-         "a.sh:1: nowhere.yaml is not part of the text"},
-        {"trtllm-serve deepseek-v3 --tp_size 8 --ep_size 3",
-         "3 does not divide the 8 chips of a stage"},
-        {"vllm serve deepseek-v3 -tp 1000000 -pp 1000000 -dp 1000000",
-         "its degrees multiply to more than 100000000 chips"},
-        {"replicas=many\nvllm serve llama-3-8b", "a.sh:1: replicas=many"},
-        {"python -m sglang.launch_server --model llama-3-8b --tp 4 --dp 3 "
-         "--enable-dp-attention",
-         "3 does not divide tp-size 4"},
-    };
-    for (size_t i = 0; i < RIDGE_COUNT_OF(cases); i++) {
+    for (size_t i = 0; i < RIDGE_COUNT_OF(wrong_files); i++) {
         ridge_serving_launch l;
         assert_int_not_equal(
-            server_fixture_parse(*state, "h100:8", "a.sh", cases[i].text, &l),
+            server_fixture_parse(*state, "h100:8", "a.sh", wrong_files[i].text, &l),
             RIDGE_OK);
-        fixture_assert_message(*state, cases[i].message);
+        fixture_assert_message(*state, wrong_files[i].message);
     }
 }
 

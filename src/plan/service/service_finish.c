@@ -161,8 +161,7 @@ static ridge_status settle(const ridge_service_request *r,
     return d->status;
 }
 
-static ridge_status price_pools(const service_source *source,
-                                const ridge_service_request *r,
+static ridge_status price_pools(const ridge_service_request *r,
                                 const ridge_service_choice *choice, priced *p,
                                 priced *d, ridge_service_price *out)
 {
@@ -177,7 +176,6 @@ static ridge_status price_pools(const service_source *source,
     RIDGE_TRY(p->status);
     RIDGE_TRY(d->status);
     out->fit = fit;
-    (void)source;
     if (fit != RIDGE_SERVICE_FIT_OK)
         return RIDGE_OK;
     service_pair_score(r, &prefill, &decode, choice->pools[0].servers,
@@ -208,7 +206,7 @@ static ridge_status price_two_pools(const service_source *source,
     out->fit = fit;
     if (!is_two)
         return RIDGE_OK;
-    RIDGE_TRY(price_pools(source, r, choice, &p, &d, out));
+    RIDGE_TRY(price_pools(r, choice, &p, &d, out));
     out->memory[0] = p.server.memory;
     out->memory[1] = d.server.memory;
     if (out->requests_per_s <= 0)

@@ -134,10 +134,16 @@ static const char *const names[] = {"tp",
                                     "prefill_tp_d",
                                     "decode_tp_d"};
 
+/* "prefill.tp=4": the whole key, its part behind the pool's name, the value. */
+typedef struct setting {
+    const char *key, *name, *value;
+} setting;
+
 /* @return false: the key is not of a pool */
-static bool set_pool(ridge_ctx *cx, ridge_service_pool_knobs *k, const char *key,
-                     const char *name, const char *value, ridge_status *st)
+static bool set_pool(ridge_ctx *cx, ridge_service_pool_knobs *k, const setting *s,
+                     ridge_status *st)
 {
+    const char *key = s->key, *name = s->name, *value = s->value;
     for (size_t i = 0; i < RIDGE_COUNT_OF(degrees); i++) {
         if (strcmp(name, degrees[i].name) != 0)
             continue;
@@ -229,14 +235,14 @@ ridge_status ridge_service_knobs_set(ridge_ctx *cx, ridge_service_knobs *knobs,
     for (int role = 1; role < RIDGE_SERVICE_ROLE_COUNT; role++) {
         const size_t n = strlen(prefixes[role]);
         if (strncmp(key, prefixes[role], n) == 0 &&
-            set_pool(cx, &knobs->pools[role], key, key + n, value, &st))
+            set_pool(cx, &knobs->pools[role], &(setting){key, key + n, value}, &st))
             return st;
     }
-    if (!set_pool(cx, &knobs->pools[0], key, key, value, &st))
+    if (!set_pool(cx, &knobs->pools[0], &(setting){key, key, value}, &st))
         return set_whole(cx, knobs, key, value);
     for (int role = 1; st == RIDGE_OK && role < RIDGE_SERVICE_ROLE_COUNT; role++) {
         if (strcmp(key, "servers") != 0)
-            set_pool(cx, &knobs->pools[role], key, key, value, &st);
+            set_pool(cx, &knobs->pools[role], &(setting){key, key, value}, &st);
     }
     return st;
 }

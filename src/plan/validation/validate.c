@@ -79,17 +79,31 @@ static ridge_status predict_layout(ridge_ctx *cx, const ridge_train_request *r,
     return ridge_train_price_one(cx, r, &result.nearest.layout, out);
 }
 
-static ridge_status predict(ridge_ctx *cx, const ridge_catalog *catalog,
-                            const ridge_library *library, const measured_row *row,
-                            measured_gaps *gaps, ridge_validation_row *out)
+/* Heads of a model as rows before this one state them. */
+typedef struct stated_heads {
+    const char *source, *model;
+    int64_t n_layers, d_model, heads;
+} stated_heads;
+
+typedef struct row_reader {
+    const ridge_catalog *catalog;
+    const ridge_library *library;
+    const char *path;
+    stated_heads *stated; /* room for each row */
+    int n_stated;
+} row_reader;
+
+static ridge_status predict(ridge_ctx *cx, const row_reader *from,
+                            const measured_row *row, measured_gaps *gaps,
+                            ridge_validation_row *out)
 {
     ridge_train_request r = {0};
     ridge_train_price price;
-    RIDGE_TRY(measured_slice(cx, catalog, row, gaps, &r.slice));
-    RIDGE_TRY(measured_model(cx, library, row, gaps, &r.model));
+    RIDGE_TRY(measured_slice(cx, from->catalog, row, gaps, &r.slice));
+    RIDGE_TRY(measured_model(cx, from->library, row, gaps, &r.model));
     RIDGE_TRY(measured_request(cx, row, gaps, &r));
-    RIDGE_TRY(measured_stack(cx, catalog, row, gaps, &r));
-    measured_mtp(cx, library, row, &r);
+    RIDGE_TRY(measured_stack(cx, from->catalog, row, gaps, &r));
+    measured_mtp(cx, from->library, row, &r);
     if (!measured_step(row, &r, gaps, &out->measured_step_s))
         return ridge_fail(cx, RIDGE_E_ARG, "no step time or rate was measured");
     RIDGE_TRY(measured_check(cx, row, &r));
@@ -114,14 +128,14 @@ static ridge_status predict(ridge_ctx *cx, const ridge_catalog *catalog,
 
 /* Each prediction has a ctx of its own, so that memory does not grow with the rows. A
  * row that cannot be predicted is no failure of the file. */
-static ridge_status predict_apart(ridge_ctx *cx, const ridge_catalog *catalog,
-                                  const ridge_library *library, const measured_row *row,
-                                  measured_gaps *gaps, ridge_validation_row *out)
+static ridge_status predict_apart(ridge_ctx *cx, const row_reader *from,
+                                  const measured_row *row, measured_gaps *gaps,
+                                  ridge_validation_row *out)
 {
     ridge_ctx *own = ridge_ctx_open();
     if (own == NULL)
         return ridge_fail_nomem(cx);
-    ridge_status st = predict(own, catalog, library, row, gaps, out);
+    ridge_status st = predict(own, from, row, gaps, out);
     if (st != RIDGE_OK) {
         ridge_str why = ridge_str_of(ridge_ctx_message(own));
         out->why_skipped = ridge_str_dup(ridge_ctx_arena(cx), why);
@@ -132,20 +146,6 @@ static ridge_status predict_apart(ridge_ctx *cx, const ridge_catalog *catalog,
     out->assumed = ridge_buf_text(&gaps->text);
     return st == RIDGE_E_NOMEM ? ridge_fail_nomem(cx) : RIDGE_OK;
 }
-
-/* Heads of a model as rows before this one state them. */
-typedef struct stated_heads {
-    const char *source, *model;
-    int64_t n_layers, d_model, heads;
-} stated_heads;
-
-typedef struct row_reader {
-    const ridge_catalog *catalog;
-    const ridge_library *library;
-    const char *path;
-    stated_heads *stated; /* room for each row */
-    int n_stated;
-} row_reader;
 
 static void know_heads(row_reader *reader, measured_row *row)
 {
@@ -185,7 +185,7 @@ static ridge_status validate_row(ridge_ctx *cx, row_reader *reader, ridge_str li
                                   .line = number};
     if (out->plan_words == NULL)
         return ridge_fail_nomem(cx);
-    return predict_apart(cx, reader->catalog, reader->library, row, &gaps, out);
+    return predict_apart(cx, reader, row, &gaps, out);
 }
 
 /* ---- the file -------------------------------------------------------------------- */

@@ -95,10 +95,10 @@ static bool is_renamed(const growth *g, const ridge_hlo_instruction *i,
 }
 
 static ridge_status add_node(growth *g, const ridge_hlo_instruction *i,
-                             const int *inputs, int n, const call_place *place,
-                             int *out)
+                             const int *inputs, const call_place *place, int *out)
 {
     hlo_node *node = hlo_list_push(ridge_ctx_scratch(g->cx), &g->nodes);
+    const int n = i->n_operands;
     int *kept = ridge_new(ridge_ctx_arena(g->cx), int, (size_t)n);
     if (node == NULL || kept == NULL)
         return ridge_fail_nomem(g->cx);
@@ -212,13 +212,14 @@ static ridge_status enter(growth *g, const ridge_hlo_instruction *i, const int *
     return RIDGE_OK;
 }
 
-static ridge_status take_instruction(growth *g, int computation, int index,
-                                     const int *map, const call_place *place, int *out)
+static ridge_status take_instruction(growth *g, int computation, int index, int *map,
+                                     const call_place *place)
 {
+    int *out = &map[index];
     const ridge_hlo_instruction *i =
         &g->module->computations[computation].instructions[index];
-    int *inputs = ridge_new(ridge_ctx_scratch(g->cx), int, (size_t)i->n_operands + 1);
     int64_t number;
+    int *inputs = ridge_new(ridge_ctx_scratch(g->cx), int, (size_t)i->n_operands + 1);
     if (inputs == NULL)
         return ridge_fail_nomem(g->cx);
     for (int k = 0; k < i->n_operands; k++)
@@ -239,7 +240,7 @@ static ridge_status take_instruction(growth *g, int computation, int index,
     }
     if (is_inlined(i))
         return enter(g, i, inputs, place, out);
-    RIDGE_TRY(add_node(g, i, inputs, i->n_operands, place, out));
+    RIDGE_TRY(add_node(g, i, inputs, place, out));
     if (i->code == RIDGE_HLO_OP_WHILE)
         return add_loop(g, computation, *out);
     return i->code == RIDGE_HLO_OP_CONDITIONAL ? add_branches(g, *out) : RIDGE_OK;
@@ -257,7 +258,7 @@ static ridge_status inline_computation(growth *g, int computation,
                           (int)c->name.n, c->name.p);
     }
     for (int k = 0; k < c->n; k++)
-        RIDGE_TRY(take_instruction(g, computation, k, map, place, &map[k]));
+        RIDGE_TRY(take_instruction(g, computation, k, map, place));
     *out = map[c->root];
     return RIDGE_OK;
 }

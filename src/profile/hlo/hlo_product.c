@@ -152,9 +152,10 @@ static const char *einsum_of(ridge_ctx *cx, const hlo_dot_dims *dims,
 }
 
 static bool find_dot(ridge_ctx *cx, const ridge_hlo_instruction *i,
-                     const ridge_hlo_shape *lhs, const ridge_hlo_shape *rhs,
-                     bool has_text, hlo_product *out)
+                     const ridge_hlo_shape *const *operands, bool has_text,
+                     hlo_product *out)
 {
+    const ridge_hlo_shape *lhs = operands[0], *rhs = operands[1];
     hlo_dot_dims dims;
     if (!hlo_dot_dims_find(cx, i, lhs, rhs, &dims))
         return false;
@@ -320,7 +321,7 @@ bool hlo_product_find(ridge_ctx *cx, const ridge_hlo_instruction *i,
         return find_convolution(i, operands[0], operands[1], output, out);
     if (i->code == RIDGE_HLO_OP_RAGGED_DOT)
         return find_ragged(operands[0], operands[1], out);
-    return find_dot(cx, i, operands[0], operands[1], has_text, out);
+    return find_dot(cx, i, operands, has_text, out);
 }
 
 ridge_dtype hlo_compute_dtype(const ridge_chip *chip, ridge_hlo_type lhs,

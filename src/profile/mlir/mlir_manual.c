@@ -104,22 +104,29 @@ static ridge_str sharding_at(ridge_str list, int k)
     return (ridge_str){"", 0};
 }
 
-/* A custom call that changes between the whole and one device's part. */
-static int add_change(mlir_function *f, const manual *m, const char *target, int value,
-                      const ridge_hlo_shape *shape, ridge_str sharding)
+/* A change between the whole and one device's part. */
+typedef struct change {
+    const char *target;
+    int value; /* what is changed */
+    const ridge_hlo_shape *shape;
+    ridge_str sharding;
+} change;
+
+/* A custom call that makes it. */
+static int add_change(mlir_function *f, const manual *m, const change *c)
 {
     ridge_hlo_attribute *a = ridge_new(f->b->arena, ridge_hlo_attribute, 3);
     int *operand = ridge_new(f->b->arena, int, 1);
     if (a == NULL || operand == NULL)
         return -1;
-    *operand = value;
-    a[0] =
-        (ridge_hlo_attribute){ridge_str_of("custom_call_target"), ridge_str_of(target)};
-    a[1] = (ridge_hlo_attribute){ridge_str_of("manual_sharding"), sharding};
+    *operand = c->value;
+    a[0] = (ridge_hlo_attribute){ridge_str_of("custom_call_target"),
+                                 ridge_str_of(c->target)};
+    a[1] = (ridge_hlo_attribute){ridge_str_of("manual_sharding"), c->sharding};
     a[2] = (ridge_hlo_attribute){ridge_str_of("manual_axes"), m->axes};
     const ridge_hlo_instruction i = {.code = RIDGE_HLO_OP_CUSTOM_CALL,
                                      .code_text = ridge_str_of("custom-call"),
-                                     .shape = *shape,
+                                     .shape = *c->shape,
                                      .n_operands = 1,
                                      .operands = operand,
                                      .n_attributes = 3,
@@ -128,12 +135,11 @@ static int add_change(mlir_function *f, const manual *m, const char *target, int
     return hlo_builder_add(f->b, &i);
 }
 
-/* Result k of the statement's types, and of one device. */
+/* A result of one device, under the statement's name for the whole. */
 static ridge_status name_result(mlir_function *f, const manual *m, ridge_str name,
-                                int value, const ridge_hlo_shape *shape, int k)
+                                const change *c)
 {
-    const int index = add_change(f, m, "\"xla.sdy.LocalToGlobalShape\"", value, shape,
-                                 sharding_at(m->out, k));
+    const int index = add_change(f, m, c);
     if (index < 0)
         return ridge_fail_nomem(f->b->cx);
     ridge_hlo_instruction named =
@@ -151,8 +157,9 @@ static ridge_status add_call(mlir_function *f, manual *m, const ridge_hlo_shape 
     if (operands == NULL || called == NULL)
         return ridge_fail_nomem(f->b->cx);
     for (int k = 0; k < m->n; k++) {
-        operands[k] = add_change(f, m, "\"xla.sdy.GlobalToLocalShape\"", m->values[k],
-                                 &m->region.state.parts[k], sharding_at(m->in, k));
+        const change c = {"\"xla.sdy.GlobalToLocalShape\"", m->values[k],
+                          &m->region.state.parts[k], sharding_at(m->in, k)};
+        operands[k] = add_change(f, m, &c);
         if (operands[k] < 0)
             return ridge_fail_nomem(f->b->cx);
     }
@@ -221,8 +228,9 @@ ridge_status mlir_manual_take(mlir_function *f, const mlir_statement *s)
             own.n == 1 ? call : mlir_part_add(f, ridge_str_of(""), call, &tuple, k);
         if (value < 0)
             return ridge_fail_nomem(f->b->cx);
-        RIDGE_TRY(name_result(f, m, mlir_part_name(f, named, k, own.n), value,
-                              &wholes[k], k));
+        const change c = {"\"xla.sdy.LocalToGlobalShape\"", value, &wholes[k],
+                          sharding_at(m->out, k)};
+        RIDGE_TRY(name_result(f, m, mlir_part_name(f, named, k, own.n), &c));
     }
     return RIDGE_OK;
 }

@@ -5,22 +5,21 @@
 #include <string.h>
 
 /* A dim that two arrays have entirely is cut alike; another has to be whole in both. */
-static void pair(spmd *m, spmd_op *op, int a, int64_t da, int b, int64_t db)
+static void pair(spmd *m, spmd_op *op, int a, int b, int64_t d)
 {
     const ridge_hlo_shape *sa = spmd_shape_of(m, op, a), *sb = spmd_shape_of(m, op, b);
-    if (da >= op->tensors[a].n || db >= op->tensors[b].n ||
-        sa->dims[da] != sb->dims[db])
+    if (d >= op->tensors[a].n || d >= op->tensors[b].n || sa->dims[d] != sb->dims[d])
         return;
-    const int f = spmd_factor_add(m, op, sa->dims[da], SPMD_PASS);
-    spmd_dim_put(op, a, da, f);
-    spmd_dim_put(op, b, db, f);
+    const int f = spmd_factor_add(m, op, sa->dims[d], SPMD_PASS);
+    spmd_dim_put(op, a, d, f);
+    spmd_dim_put(op, b, d, f);
 }
 
 /* slice={[0:4], [1:8:2]}: equal sizes are whole dims but for ones with a stride. */
 static void take_slice(spmd *m, spmd_op *op)
 {
     for (int d = 0; d < op->tensors[0].n; d++)
-        pair(m, op, 0, d, 1, d);
+        pair(m, op, 0, 1, d);
 }
 
 static void take_update(spmd *m, spmd_op *op)
@@ -66,7 +65,7 @@ static void take_reverse(spmd *m, spmd_op *op)
         for (int k = 0; k < n; k++)
             is_reversed |= dims[k] == d;
         if (!is_reversed)
-            pair(m, op, 0, d, 1, d);
+            pair(m, op, 0, 1, d);
     }
 }
 
@@ -215,7 +214,7 @@ bool spmd_rule_moves(spmd *m, spmd_op *op)
         take_slice(m, op);
     } else if (code == RIDGE_HLO_OP_PAD || code == RIDGE_HLO_OP_DYNAMIC_SLICE) {
         for (int d = 0; d < op->tensors[0].n; d++)
-            pair(m, op, 0, d, op->n_operands, d);
+            pair(m, op, 0, op->n_operands, d);
     } else if (code == RIDGE_HLO_OP_DYNAMIC_UPDATE_SLICE) {
         take_update(m, op);
     } else if (code == RIDGE_HLO_OP_CONCATENATE) {

@@ -172,18 +172,23 @@ static void add_degrees(ridge_ctx *cx, const ridge_hlo_study *s, ridge_sections 
 /* ---- groupings --------------------------------------------------------------------
  */
 
-static void add_buckets(ridge_ctx *cx, const ridge_hlo_view *view,
-                        ridge_hlo_grouping by, const char *title, const char *key,
+typedef struct grouping {
+    ridge_hlo_grouping by;
+    const char *title, *key;
+} grouping;
+
+static void add_buckets(ridge_ctx *cx, const ridge_hlo_view *view, const grouping *g,
                         ridge_sections *out)
 {
     const ridge_hlo_study *s = view->study;
+    const ridge_hlo_grouping by = g->by;
     const int n = s->n_buckets[by];
     const bool is_told = n > 1 || (n == 1 && s->buckets[by][0].key[0] != '(');
     if (!is_told)
         return;
     ridge_table *t = ridge__section_add(
-        cx, out, title,
-        ridge_sprintf(ridge_ctx_arena(cx), "%s|>kernels|>FLOPs|>bytes%s", key,
+        cx, out, g->title,
+        ridge_sprintf(ridge_ctx_arena(cx), "%s|>kernels|>FLOPs|>bytes%s", g->key,
                       s->slice ? "|>expected|>share" : ""));
     for (int k = 0; k < n && k < view->top; k++) {
         const ridge_hlo_bucket *b = &s->buckets[by][k];
@@ -197,14 +202,19 @@ static void add_buckets(ridge_ctx *cx, const ridge_hlo_view *view,
     }
 }
 
+static const grouping groupings[] = {
+    {RIDGE_HLO_BY_CODE, "By operation", "operation"},
+    {RIDGE_HLO_BY_SCOPE, "By scope", "scope"},
+    {RIDGE_HLO_BY_SOURCE, "By source line", "source"},
+    {RIDGE_HLO_BY_LAYER, "By computation", "computation"},
+};
+
 void ridge__hlo_add_work(ridge_ctx *cx, const ridge_hlo_view *view, ridge_sections *out)
 {
     add_categories(cx, view->study, out);
     add_kernels(cx, view, out);
     add_collectives(cx, view, out);
     add_degrees(cx, view->study, out);
-    add_buckets(cx, view, RIDGE_HLO_BY_CODE, "By operation", "operation", out);
-    add_buckets(cx, view, RIDGE_HLO_BY_SCOPE, "By scope", "scope", out);
-    add_buckets(cx, view, RIDGE_HLO_BY_SOURCE, "By source line", "source", out);
-    add_buckets(cx, view, RIDGE_HLO_BY_LAYER, "By computation", "computation", out);
+    for (size_t i = 0; i < RIDGE_COUNT_OF(groupings); i++)
+        add_buckets(cx, view, &groupings[i], out);
 }

@@ -124,15 +124,25 @@ static const char *const part_whats[RIDGE_SERVING_PART_COUNT] = {
     [RIDGE_SERVING_PART_LAUNCH] = "launches that nothing hides",
     [RIDGE_SERVING_PART_HOST] = "the engine's host, where it is not hidden"};
 
-static void add_row(ridge_table *t, const char *name, double ttft_s, double tpot_s,
-                    double prompts_s, const char *what)
+/* A part of both latencies, and of TPOT what chunks of prompts take of it. */
+typedef struct part_row {
+    const char *name;
+    double ttft_s, tpot_s, prompts_s;
+    const char *what;
+} part_row;
+
+static void seconds_cell(ridge_table *t, double s, double least)
 {
-    const ridge_text none = {"-"};
-    ridge_table_cell(t, name);
-    ridge_table_cell(t, ttft_s > 0 ? ridge_format_seconds(ttft_s).s : none.s);
-    ridge_table_cell(t, tpot_s > 0 ? ridge_format_seconds(tpot_s).s : none.s);
-    ridge_table_cell(t, prompts_s > 1e-9 ? ridge_format_seconds(prompts_s).s : none.s);
-    ridge_table_cell(t, what);
+    ridge_table_cell(t, s > least ? ridge_format_seconds(s).s : "-");
+}
+
+static void add_row(ridge_table *t, const part_row *r)
+{
+    ridge_table_cell(t, r->name);
+    seconds_cell(t, r->ttft_s, 0);
+    seconds_cell(t, r->tpot_s, 0);
+    seconds_cell(t, r->prompts_s, 1e-9);
+    ridge_table_cell(t, r->what);
 }
 
 static void add_parts(ridge_table *t, const ridge_service_price *p)
@@ -142,8 +152,9 @@ static void add_parts(ridge_table *t, const ridge_service_price *p)
         const double tpot_s = ridge_service_tpot_part(p, i);
         if (ttft_s <= 0 && tpot_s <= 0)
             continue;
-        add_row(t, ridge_serving_part_text((ridge_serving_part)i), ttft_s, tpot_s,
-                ridge_service_tpot_prefill(p, i), part_whats[i]);
+        add_row(t,
+                &(part_row){ridge_serving_part_text((ridge_serving_part)i), ttft_s,
+                            tpot_s, ridge_service_tpot_prefill(p, i), part_whats[i]});
     }
 }
 
@@ -168,22 +179,25 @@ void ridge__service_parts_add(ridge_ctx *cx, const ridge_service_view *v,
         prompts_s += ridge_service_tpot_prefill(p, i);
     ridge_table *t = ridge__section_add(cx, s, "Latencies of the best deployment",
                                         "part|>TTFT|>TPOT|>of it by prompts|what");
-    add_row(t, "request", w->request_s, 0, 0, "the engine, before the request queues");
+    add_row(t, &(part_row){"request", w->request_s, 0, 0,
+                           "the engine, before the request queues"});
     if (w->queue_s > 0)
-        add_row(t, "queue", w->queue_s, 0, 0, "prompts before it");
+        add_row(t, &(part_row){"queue", w->queue_s, 0, 0, "prompts before it"});
     if (w->iteration_s > 0)
-        add_row(t, "iteration", w->iteration_s, 0, 0,
-                p->choice.n_pools == 2 ? "of those that decode, until the first token"
-                                       : "until the iteration under way ends");
+        add_row(t, &(part_row){"iteration", w->iteration_s, 0, 0,
+                               p->choice.n_pools == 2
+                                   ? "of those that decode, until the first token"
+                                   : "until the iteration under way ends"});
     add_parts(t, p);
     if (w->transfer_s > 0)
-        add_row(t, "transfer", w->transfer_s, 0, 0,
-                "of the cache to the decoding server");
+        add_row(t, &(part_row){"transfer", w->transfer_s, 0, 0,
+                               "of the cache to the decoding server"});
     ridge_table_rule(t);
-    add_row(t, "sum", p->latency_s[RIDGE_SERVICE_TTFT],
-            p->latency_s[RIDGE_SERVICE_TPOT], prompts_s, "");
-    add_row(t, "bound", p->bound_s[RIDGE_SERVICE_TTFT], p->bound_s[RIDGE_SERVICE_TPOT],
-            0, "perfect overlap, peak rates, no waiting");
+    add_row(t, &(part_row){"sum", p->latency_s[RIDGE_SERVICE_TTFT],
+                           p->latency_s[RIDGE_SERVICE_TPOT], prompts_s, ""});
+    add_row(t, &(part_row){"bound", p->bound_s[RIDGE_SERVICE_TTFT],
+                           p->bound_s[RIDGE_SERVICE_TPOT], 0,
+                           "perfect overlap, peak rates, no waiting"});
     ridge__section_note(
         s, ridge_sprintf(
                ridge_ctx_arena(cx),

@@ -253,14 +253,18 @@ void ridge__shard_proof_set(ridge_ctx *cx, const ridge_shard_proof *proof,
     ridge_json_set_double(run, "measured_s", proof->results[0].plain.total_s);
 }
 
-static void push_row(ridge_ctx *cx, ridge_json *rows, const char *text, double bytes,
-                     double sent_bytes, double measured_s)
+typedef struct step_row {
+    const char *text;
+    double bytes, sent_bytes, measured_s;
+} step_row;
+
+static void push_row(ridge_ctx *cx, ridge_json *rows, const step_row *r)
 {
     ridge_json *row = ridge_json_push_object(cx, rows);
-    ridge_json_set_text(row, "text", text);
-    ridge_json_set_double(row, "bytes", bytes);
-    ridge_json_set_double(row, "sent_bytes", sent_bytes);
-    ridge_json_set_double(row, "measured_s", measured_s);
+    ridge_json_set_text(row, "text", r->text);
+    ridge_json_set_double(row, "bytes", r->bytes);
+    ridge_json_set_double(row, "sent_bytes", r->sent_bytes);
+    ridge_json_set_double(row, "measured_s", r->measured_s);
 }
 
 /* Steps that ran of their own, with the product among them. */
@@ -271,11 +275,13 @@ static void set_steps(ridge_ctx *cx, const ridge_expr *e, const ridge_strategy *
     ridge_json *rows = ridge_json_set_array(cx, object, "steps");
     for (int i = 0; i <= s->n_steps; i++) {
         if (i == s->n_before)
-            push_row(cx, rows, "multiply", 0.0, 0.0, times->product_s);
+            push_row(cx, rows, &(step_row){"multiply", 0.0, 0.0, times->product_s});
         if (i == s->n_steps || (is_beside && is_beside[i]))
             continue;
-        push_row(cx, rows, step_text(cx, e, &s->steps[i]), s->steps[i].bytes,
-                 ridge_reshard_sent_bytes(&e->mesh, &s->steps[i]), times->steps_s[i]);
+        const step_row row = {step_text(cx, e, &s->steps[i]), s->steps[i].bytes,
+                              ridge_reshard_sent_bytes(&e->mesh, &s->steps[i]),
+                              times->steps_s[i]};
+        push_row(cx, rows, &row);
     }
 }
 

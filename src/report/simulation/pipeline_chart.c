@@ -35,20 +35,25 @@ typedef struct pipeline_chart {
     double px_per_s;
 } pipeline_chart;
 
-static void write_box(const pipeline_chart *c, int row, int kind, const char *name,
-                      double from_s, double to_s)
+typedef struct chart_box {
+    int row, kind;
+    const char *name;
+    double from_s, to_s;
+} chart_box;
+
+static void write_box(const pipeline_chart *c, const chart_box *b)
 {
-    const double width = (to_s - from_s) * c->px_per_s;
+    const double width = (b->to_s - b->from_s) * c->px_per_s;
     if (width <= 0)
         return;
     ridge_buf_printf(c->out,
                      "<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\" "
                      "fill=\"var(--s%d)\"><title>",
-                     LEFT_PX + from_s * c->px_per_s, TOP_PX + row * c->row_px,
-                     fmax(width - 0.4, 0.3), c->row_px - 3, kind);
-    ridge_html_text(c->out, name);
-    ridge_buf_printf(c->out, ": %s to ", ridge_format_seconds(from_s).s);
-    ridge_buf_printf(c->out, "%s</title></rect>\n", ridge_format_seconds(to_s).s);
+                     LEFT_PX + b->from_s * c->px_per_s, TOP_PX + b->row * c->row_px,
+                     fmax(width - 0.4, 0.3), c->row_px - 3, b->kind);
+    ridge_html_text(c->out, b->name);
+    ridge_buf_printf(c->out, ": %s to ", ridge_format_seconds(b->from_s).s);
+    ridge_buf_printf(c->out, "%s</title></rect>\n", ridge_format_seconds(b->to_s).s);
 }
 
 static void write_row(const pipeline_chart *c, int row, int most)
@@ -69,15 +74,15 @@ static void write_row(const pipeline_chart *c, int row, int most)
                                          c->sim->step.pipeline.chunks == 1 ? ""
                                          : a->chunk == 0 ? ", first chunk"
                                                          : ", a later chunk");
-        write_box(c, row, (int)a->pass, name == NULL ? "" : name,
-                  rank->actions[i].start_s, rank->actions[i].end_s);
+        write_box(c, &(chart_box){row, (int)a->pass, name == NULL ? "" : name,
+                                  rank->actions[i].start_s, rank->actions[i].end_s});
     }
-    write_box(c, row, BOX_CLOSE, box_names[BOX_CLOSE], rank->end_s,
-              rank->end_s + close->reduce_s);
+    write_box(c, &(chart_box){row, BOX_CLOSE, box_names[BOX_CLOSE], rank->end_s,
+                              rank->end_s + close->reduce_s});
     const double from_s =
         c->sim->script.has_barrier ? o->reduced_s : rank->end_s + close->reduce_s;
-    write_box(c, row, BOX_UPDATE, box_names[BOX_UPDATE], from_s,
-              from_s + close->update_s + close->gather_s);
+    write_box(c, &(chart_box){row, BOX_UPDATE, box_names[BOX_UPDATE], from_s,
+                              from_s + close->update_s + close->gather_s});
 }
 
 static void write_axis(const pipeline_chart *c, double step_s)

@@ -221,14 +221,21 @@ static void add_trouble(ridge_ctx *cx, const ridge_simulation_view *v,
 
 /* ---- the run --------------------------------------------------------------------- */
 
-static void add_share(ridge_ctx *cx, ridge_table *t, const char *name, double part_s,
-                      double wall_s, const char *what)
+/* A table of parts of a time. */
+typedef struct shares {
+    ridge_ctx *cx;
+    ridge_table *t;
+    double wall_s;
+} shares;
+
+static void add_share(const shares *s, const char *name, double part_s,
+                      const char *what)
 {
-    ridge_table_cell(t, name);
-    ridge_table_cell(t, ridge_format_seconds(part_s).s);
-    ridge_table_cell(t, ridge_format_percent(part_s / wall_s).s);
-    ridge_table_cell(t, bar_text(cx, part_s / wall_s));
-    ridge_table_cell(t, what);
+    ridge_table_cell(s->t, name);
+    ridge_table_cell(s->t, ridge_format_seconds(part_s).s);
+    ridge_table_cell(s->t, ridge_format_percent(part_s / s->wall_s).s);
+    ridge_table_cell(s->t, bar_text(s->cx, part_s / s->wall_s));
+    ridge_table_cell(s->t, what);
 }
 
 static void add_run(ridge_ctx *cx, const ridge_simulation_view *v, ridge_sections *s)
@@ -243,20 +250,21 @@ static void add_run(ridge_ctx *cx, const ridge_simulation_view *v, ridge_section
                                          ridge_format_exact(f->steps).s,
                                          ridge_format_seconds(f->mtbf_s).s),
                            "|>time|>share||what");
-    add_share(cx, t, "useful", o->useful_s, o->wall_s, "steps that count");
+    const shares of = {cx, t, o->wall_s};
+    add_share(&of, "useful", o->useful_s, "steps that count");
     add_share(
-        cx, t, "checkpoints", o->checkpoint_s, o->wall_s,
+        &of, "checkpoints", o->checkpoint_s,
         ridge_sprintf(arena, "%s each, every %s steps (%s)",
                       ridge_format_seconds(f->checkpoint_s).s,
                       ridge_format_exact(f->checkpoint_steps).s,
                       ridge_format_seconds((double)f->checkpoint_steps * f->step_s).s));
-    add_share(cx, t, "lost", o->lost_s, o->wall_s, "done since the last checkpoint");
-    add_share(cx, t, "restarts", o->restart_s, o->wall_s,
+    add_share(&of, "lost", o->lost_s, "done since the last checkpoint");
+    add_share(&of, "restarts", o->restart_s,
               ridge_sprintf(arena, "%s each, %s failures",
                             ridge_format_seconds(f->restart_s).s,
                             ridge_format_double(o->failures).s));
     ridge_table_rule(t);
-    add_share(cx, t, "all", o->wall_s, o->wall_s, "");
+    add_share(&of, "all", o->wall_s, "");
     ridge__section_note(
         s,
         ridge_sprintf(arena,

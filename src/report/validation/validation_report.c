@@ -20,25 +20,33 @@ static void add_overall(ridge_ctx *cx, const ridge_validation *v, ridge_sections
     ridge__section_note(s, v->n_disturbed > 0 ? DISTURBED_NOTE ERROR_NOTE : ERROR_NOTE);
 }
 
-static void add_group(ridge_ctx *cx, ridge_sections *s, const char *title,
-                      const char *first, const ridge_error_summary *groups, int n)
+typedef struct error_groups {
+    const char *title, *first; /* of the table, of its first column */
+    const ridge_error_summary *groups;
+    int n;
+} error_groups;
+
+static void add_group(ridge_ctx *cx, ridge_sections *s, const error_groups *g)
 {
-    if (n == 0)
+    if (g->n == 0)
         return;
-    ridge_table *t = ridge__error_table(cx, s, title, first);
-    for (int i = 0; i < n; i++)
-        ridge__error_row(t, &groups[i]);
+    ridge_table *t = ridge__error_table(cx, s, g->title, g->first);
+    for (int i = 0; i < g->n; i++)
+        ridge__error_row(t, &g->groups[i]);
 }
 
 static void add_groups(ridge_ctx *cx, const ridge_validation *v, ridge_sections *s)
 {
-    add_group(cx, s, "By chip", "chip", v->by_chip, v->n_by_chip);
-    add_group(cx, s, "By chip, plan stated whole", "chip", v->complete_by_chip,
-              v->n_complete_by_chip);
-    add_group(cx, s, "By software", "stack", v->by_stack, v->n_by_stack);
-    add_group(cx, s, "By source", "source", v->by_source, v->n_by_source);
-    add_group(cx, s, "Peak memory by source", "source", v->memory_by_source,
-              v->n_memory_by_source);
+    const error_groups all[] = {
+        {"By chip", "chip", v->by_chip, v->n_by_chip},
+        {"By chip, plan stated whole", "chip", v->complete_by_chip,
+         v->n_complete_by_chip},
+        {"By software", "stack", v->by_stack, v->n_by_stack},
+        {"By source", "source", v->by_source, v->n_by_source},
+        {"Peak memory by source", "source", v->memory_by_source, v->n_memory_by_source},
+    };
+    for (size_t i = 0; i < RIDGE_COUNT_OF(all); i++)
+        add_group(cx, s, &all[i]);
 }
 
 static void add_rankings(ridge_ctx *cx, const ridge_validation *v, ridge_sections *s)

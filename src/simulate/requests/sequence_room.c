@@ -8,6 +8,15 @@
 
 /* ---- admission ------------------------------------------------------------------- */
 
+/* A sequence that asks for room, and where. */
+typedef struct candidate {
+    const serving_play *p;
+    const play_unit *u;
+    int rank;
+    const play_sequence *s;
+    const room_ask *ask;
+} candidate;
+
 /* What a sequence would take. */
 typedef struct room_need {
     page_match match;
@@ -48,11 +57,12 @@ static bool find_chunk(const play_unit *u, const play_sequence *s, const room_as
     return need->chunk > 0;
 }
 
-static bool find_need(const serving_play *p, const play_unit *u, const play_rank *rank,
-                      const play_sequence *s, const room_ask *ask, room_need *need)
+static bool find_need(const candidate *c, room_need *need)
 {
-    const page_cache *pages = &rank->pages;
-    *need = (room_need){.full = full_blocks(p, u, s)};
+    const play_unit *u = c->u;
+    const play_sequence *s = c->s;
+    const page_cache *pages = &u->ranks[c->rank].pages;
+    *need = (room_need){.full = full_blocks(c->p, u, s)};
     if (s->state == SEQUENCE_SWAPPED || s->from_unit >= 0) {
         need->blocks = need->free = ridge__blocks_of(u, s->cached);
     } else {
@@ -61,7 +71,7 @@ static bool find_need(const serving_play *p, const play_unit *u, const play_rank
                                              (s->wanted - 1) / pages->piece_tokens);
         need->cached =
             (need->match.pieces + need->match.host_pieces) * pages->piece_tokens;
-        if (!find_chunk(u, s, ask, need))
+        if (!find_chunk(u, s, c->ask, need))
             return false;
         need->blocks = ridge__blocks_of(u, (double)(need->cached + need->chunk));
         need->free = need->blocks - (need->match.pieces - need->match.idle_pieces) *
@@ -91,37 +101,35 @@ static double outputs_left(const serving_play *p, const play_unit *u, int rank)
     return left;
 }
 
-static bool has_estimate(const serving_play *p, const play_unit *u, int rank,
-                         const play_sequence *s, const room_ask *ask,
-                         const room_need *need)
+static bool has_estimate(const candidate *c, const room_need *need)
 {
+    const play_unit *u = c->u;
     const ridge_engine *rules = u->rules;
     const double bs = (double)rules->block_tokens;
     const double reserved =
-        ridge__rank_reserve(u, &u->ranks[rank]) * outputs_left(p, u, rank) +
-        ask->promised;
+        ridge__rank_reserve(u, &u->ranks[c->rank]) * outputs_left(c->p, u, c->rank) +
+        c->ask->promised;
     const double output =
-        fmin((double)s->what.output_tokens - s->made, rules->reserve_tokens);
-    const double free = (double)(u->ranks[rank].pages.free - ask->held) * bs;
+        fmin((double)c->s->what.output_tokens - c->s->made, rules->reserve_tokens);
+    const double free = (double)(u->ranks[c->rank].pages.free - c->ask->held) * bs;
     return (double)need->free * bs + output < free - reserved;
 }
 
-static bool has_room(const serving_play *p, const play_unit *u, int rank_index,
-                     const play_sequence *s, const room_ask *ask, const room_need *need)
+static bool has_room(const candidate *c, const room_need *need)
 {
-    const play_rank *rank = &u->ranks[rank_index];
+    const play_unit *u = c->u;
+    const play_rank *rank = &u->ranks[c->rank];
     const bool is_alone = rank->running == 0;
     const double kept =
         is_alone ? 0 : ceil(u->rules->watermark * (double)rank->pages.blocks);
     /* one that comes back from the host takes a block more at its next step */
-    const int64_t next = s->state == SEQUENCE_SWAPPED ? 1 : 0;
-    if ((double)(rank->pages.free - ask->held - need->free - next) < kept)
+    const int64_t next = c->s->state == SEQUENCE_SWAPPED ? 1 : 0;
+    if ((double)(rank->pages.free - c->ask->held - need->free - next) < kept)
         return false;
     if (u->rules->preemption == RIDGE_PREEMPTION_RESERVE &&
         rank->committed + need->full > rank->pages.blocks)
         return false;
-    return is_alone || u->rules->reserve_share == 0 ||
-           has_estimate(p, u, rank_index, s, ask, need);
+    return is_alone || u->rules->reserve_share == 0 || has_estimate(c, need);
 }
 
 /* Pieces that are cached become its own, the rest of its blocks are taken. */
@@ -233,9 +241,10 @@ ridge_status ridge__sequence_enter(serving_play *p, play_lane *lane, int rank,
     }
     const int32_t first = r->waiting.items[0].index;
     const play_sequence *s = &p->sequences[first];
-    if (!find_need(p, u, r, s, ask, &need))
+    const candidate c = {p, u, rank, s, ask};
+    if (!find_need(&c, &need))
         return RIDGE_OK;
-    if (!has_room(p, u, rank, s, ask, &need)) {
+    if (!has_room(&c, &need)) {
         r->is_blocked = true;
         return RIDGE_OK;
     }
