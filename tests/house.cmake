@@ -8,6 +8,7 @@ function(ridge_check kind noun)
 endfunction()
 
 ridge_check(arch circles --build ${CMAKE_BINARY_DIR})
+ridge_check(arch includes)
 ridge_check(arch layers)
 ridge_check(arch tree)
 ridge_check(lint banned)

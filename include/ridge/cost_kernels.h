@@ -8,7 +8,6 @@
 
 #include "ridge/base.h"
 #include "ridge/cost.h"
-#include "ridge/program.h"
 #include "ridge/shard.h"
 
 #ifdef __cplusplus

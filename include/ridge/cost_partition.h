@@ -7,7 +7,7 @@
 
 #include "ridge/base.h"
 #include "ridge/cost_program.h"
-#include "ridge/cost_strategy.h"
+#include "ridge/cost_range.h"
 
 #ifdef __cplusplus
 extern "C" {

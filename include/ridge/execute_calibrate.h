@@ -8,7 +8,6 @@
 
 #include "ridge/base.h"
 #include "ridge/execute_comm.h"
-#include "ridge/hardware.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -4,7 +4,7 @@
 #ifndef RIDGE_MODEL_GGUF_H
 #define RIDGE_MODEL_GGUF_H
 
-#include "ridge/model.h"
+#include "ridge/base.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -7,7 +7,7 @@
 #define RIDGE_PLAN_CHAIN_H
 
 #include "ridge/base.h"
-#include "ridge/cost_strategy.h"
+#include "ridge/cost_program.h"
 #include "ridge/program.h"
 #include "ridge/shard.h"
 

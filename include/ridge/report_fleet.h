@@ -3,7 +3,6 @@
 #define RIDGE_REPORT_FLEET_H
 
 #include "ridge/plan_fleet_simulation.h"
-#include "ridge/report.h"
 
 #ifdef __cplusplus
 extern "C" {

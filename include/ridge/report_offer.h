@@ -3,7 +3,6 @@
 #define RIDGE_REPORT_OFFER_H
 
 #include "ridge/plan_offer.h"
-#include "ridge/report.h"
 
 #ifdef __cplusplus
 extern "C" {

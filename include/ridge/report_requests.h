@@ -3,7 +3,6 @@
 #define RIDGE_REPORT_REQUESTS_H
 
 #include "ridge/plan_requests.h"
-#include "ridge/report.h"
 #include "ridge/simulate_course.h"
 
 #ifdef __cplusplus

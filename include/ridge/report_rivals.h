@@ -3,7 +3,6 @@
 #define RIDGE_REPORT_RIVALS_H
 
 #include "ridge/plan_rivals.h"
-#include "ridge/report.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -8,7 +8,6 @@
 #include "ridge/plan_service_reasons.h"
 #include "ridge/plan_service_rooflines.h"
 #include "ridge/plan_service_study.h"
-#include "ridge/report.h"
 
 #ifdef __cplusplus
 extern "C" {

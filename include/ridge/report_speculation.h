@@ -3,7 +3,6 @@
 #define RIDGE_REPORT_SPECULATION_H
 
 #include "ridge/plan_speculation.h"
-#include "ridge/report.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -3,7 +3,6 @@
 #define RIDGE_REPORT_SWEEP_H
 
 #include "ridge/plan_sweep.h"
-#include "ridge/report.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -5,7 +5,6 @@
 #define RIDGE_REPORT_TOPOLOGY_H
 
 #include "ridge/hardware_topology.h"
-#include "ridge/report.h"
 
 #ifdef __cplusplus
 extern "C" {

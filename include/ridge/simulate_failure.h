@@ -4,7 +4,7 @@
 #ifndef RIDGE_SIMULATE_FAILURE_H
 #define RIDGE_SIMULATE_FAILURE_H
 
-#include "ridge/simulate_chance.h"
+#include "ridge/base.h"
 
 #ifdef __cplusplus
 extern "C" {

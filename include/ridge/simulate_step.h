@@ -6,7 +6,6 @@
 #define RIDGE_SIMULATE_STEP_H
 
 #include "ridge/simulate.h"
-#include "ridge/simulate_chance.h"
 
 #ifdef __cplusplus
 extern "C" {

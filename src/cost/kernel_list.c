@@ -1,4 +1,5 @@
 /* The kernels of a partition with what each asks; their times are others'. */
+#include "local_size.h"
 #include "operation_time.h"
 
 #include "ridge/cost_kernels.h"

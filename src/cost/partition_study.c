@@ -1,5 +1,6 @@
 /* A program partitioned by rules, on the placement where it is fastest. */
 #include "ridge/cost_partition.h"
+#include "ridge/cost_strategy.h"
 
 static ridge_status play(ridge_ctx *cx, const ridge_partition_request *request,
                          ridge_partition_study *study)

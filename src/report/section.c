@@ -3,6 +3,8 @@
  */
 #include "section.h"
 
+#include "ridge/report.h"
+
 static void add_columns(ridge_ctx *cx, ridge_table *table, const char *titles)
 {
     ridge_str rest = ridge_str_of(titles);

@@ -5,7 +5,7 @@
 #ifndef RIDGE_REPORT_SECTION_H
 #define RIDGE_REPORT_SECTION_H
 
-#include "ridge/report.h"
+#include "ridge/base.h"
 
 enum { RIDGE_SECTION_MAX = 40 };
 

@@ -2,6 +2,7 @@
  * Runs that fail: from one failure to the next at once, since between two of them
  * segments of steps and their checkpoints follow each other evenly.
  */
+#include "ridge/simulate_chance.h"
 #include "ridge/simulate_failure.h"
 
 #include <math.h>

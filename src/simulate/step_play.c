@@ -3,6 +3,7 @@
  * every pass of every replica draws what its slowest chip takes, and the pipeline is
  * played (pipeline_order.c). Causes are told apart by playing with means for draws.
  */
+#include "ridge/simulate_chance.h"
 #include "ridge/simulate_step.h"
 
 #include "pipeline_order.h"

@@ -7,6 +7,7 @@
 
 #include "service_finish.h"
 #include "service_search.h"
+#include "service_space.h"
 
 #include <math.h>
 

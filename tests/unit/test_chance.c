@@ -1,6 +1,7 @@
 /* Draws from a seed, and the largest factor of a group against as many single draws. */
 #include "near.h"
 
+#include "ridge/base.h"
 #include "ridge/simulate_chance.h"
 
 #include <math.h>

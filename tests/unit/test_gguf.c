@@ -9,6 +9,7 @@
 
 #include "gguf_file.h"
 #include "near.h"
+#include "ridge/model.h"
 #include "ridge/model_gguf.h"
 
 #define TINY SUPPORT_DIR "/tiny-llama.gguf"

@@ -2,6 +2,9 @@
 #include "measured_words.h"
 #include "near.h"
 
+#include "ridge/base.h"
+#include "ridge/plan_layout.h"
+
 static void zero_stages_are_known_however_they_are_written(void **state)
 {
     static const struct {

@@ -59,9 +59,16 @@ class Checks(unittest.TestCase):
         self.assertEqual(code, 0, output)
 
     def test_a_sound_tree_passes_every_check(self):
-        for check in ("layers", "banned", "sizes", "sources", "words", "tree"):
+        for check in ("layers", "includes", "banned", "sizes", "sources", "words", "tree"):
             with self.subTest(check):
                 self.passes(check, {})
+
+    def test_a_header_that_uses_nothing_of_another_fails(self):
+        used = "int ridge_other(void);\n#define RIDGE_TWICE(a) (ridge_base(a) * 2)\n"
+        vain = '/* */\n#include "ridge/base.h"\n'
+        self.passes("includes", {"include/ridge/hardware.h": vain + used})
+        self.fails("includes", {"include/ridge/hardware.h": vain + "int ridge_other(int a);\n"},
+                   "include/ridge/hardware.h:2: nothing of ridge/base.h is used")
 
     def test_an_include_upwards_names_file_and_line(self):
         self.fails("layers", {"src/base/one.c": '/* */\n#include "ridge/hardware.h"\n'},

@@ -7,6 +7,7 @@
 #include "explain_service.h"
 #include "money_options.h"
 #include "plan_request.h"
+#include "service_plan.h"
 
 #include "ridge/report.h"
 

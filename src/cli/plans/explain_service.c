@@ -1,4 +1,5 @@
 #include "explain_service.h"
+#include "service_plan.h"
 
 #include "ridge/plan_service_reasons.h"
 #include "ridge/report_service.h"

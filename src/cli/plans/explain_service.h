@@ -2,7 +2,7 @@
 #ifndef RIDGE_CLI_EXPLAIN_SERVICE_H
 #define RIDGE_CLI_EXPLAIN_SERVICE_H
 
-#include "service_plan.h"
+#include "cli.h"
 
 /** Read the plan of the first argument and tell the quantity of the second.
  * @return exit code */

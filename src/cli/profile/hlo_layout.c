@@ -1,6 +1,8 @@
 /* ridge hlo SHAPE: one array's layout instead of a module. */
 #include "hlo_layout.h"
 
+#include "ridge/report_hlo.h"
+
 #include <string.h>
 
 bool cli_hlo_is_shape(const char *text)

@@ -4,8 +4,6 @@
 
 #include "cli.h"
 
-#include "ridge/report_hlo.h"
-
 /** Whether an argument is a shape such as bf16[8,128]{1,0:T(8,128)} and no path. */
 bool cli_hlo_is_shape(const char *text);
 

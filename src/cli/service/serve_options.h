@@ -5,7 +5,6 @@
 #include "cli.h"
 #include "serve_launch.h"
 
-#include "ridge/hardware_site.h"
 #include "ridge/plan_service_play.h"
 
 /** All of a request on the slice of --on. @param price  out: what a chip-hour costs,

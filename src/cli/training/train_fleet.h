@@ -4,7 +4,7 @@
 
 #include "cli.h"
 
-#include "ridge/plan_money.h"
+#include "ridge/plan.h"
 
 /** Search and show. @param request  read; its slice has pools
  * @return exit code: 1 when nothing fits */

@@ -4,7 +4,7 @@
 
 #include "cli.h"
 
-#include "ridge/plan_money.h"
+#include "ridge/plan.h"
 
 /** Whether slices are to be compared: an option of it was given, or several slices. */
 bool train_offer_is_asked(cli_run *run);

@@ -1,4 +1,5 @@
 /* Collectives and sends of a partition: their group, their bytes, their time. */
+#include "local_size.h"
 #include "operation_time.h"
 
 ridge_group ridge__exchange_group(const ridge__pricing *x, int op)

@@ -1,5 +1,6 @@
 /* An einsum of a partition as batch independent products of local sizes. */
 #include "fused_group.h"
+#include "local_size.h"
 
 /* Product of the local lengths of those dims of a tensor that are in a set. */
 static double length_of(const ridge_partition *p, int tensor, uint64_t dims)

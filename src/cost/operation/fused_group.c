@@ -1,5 +1,6 @@
 /* Which neighbours run as one kernel, and the bytes that enter and leave it. */
 #include "fused_group.h"
+#include "local_size.h"
 
 static const ridge_operation *op_at(const ridge_partition *p, int op)
 {

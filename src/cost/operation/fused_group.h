@@ -2,8 +2,9 @@
 #ifndef RIDGE_COST_FUSED_GROUP_H
 #define RIDGE_COST_FUSED_GROUP_H
 
-#include "local_size.h"
 #include "op_index.h"
+
+#include "ridge/shard.h"
 
 enum { RIDGE__FUSED_MAX = 16 };
 

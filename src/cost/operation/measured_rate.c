@@ -1,5 +1,6 @@
 /* Rates that were measured on the chip itself: which grid, and where in it. */
 #include "measured_rate.h"
+#include "local_size.h"
 
 #include <stdio.h>
 

@@ -14,6 +14,7 @@
 
 #include <cuda_runtime.h>
 
+#include "comm_engine.h"
 #include "comm_threads.h"
 #include "device_cuda_library.h"
 

@@ -3,6 +3,7 @@
  * comes second finds it, by group, ranks and tag, and puts the copy on a stream of its
  * own, behind what both ranks' streams had before. Both then ask one event.
  */
+#include "comm_call.h"
 #include "comm_nccl.h"
 
 #include <stdlib.h>

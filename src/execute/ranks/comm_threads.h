@@ -16,8 +16,8 @@
 #ifndef RIDGE_EXECUTE_COMM_THREADS_H
 #define RIDGE_EXECUTE_COMM_THREADS_H
 
-#include "comm_call.h"
 #include "comm_combine.h"
+#include "comm_engine.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,4 +1,5 @@
 /* The calls that a thread rank has under way, and how it advances them. */
+#include "comm_call.h"
 #include "comm_threads.h"
 
 #include <sched.h>

@@ -1,5 +1,6 @@
 /* What one rank of a collective moves: from other ranks' arrays straight into its own.
  */
+#include "comm_call.h"
 #include "comm_threads.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
 #define RIDGE_TOKENIZER_H
 
 #include "added_tokens.h"
-#include "bpe.h"
+#include "merge_table.h"
 #include "ridge/execute_text.h"
 #include "text_normalizer.h"
 #include "text_splitter.h"

@@ -3,6 +3,7 @@
  * cut into pieces, and each piece is a sequence of bytes or characters whose neighbours
  * are joined.
  */
+#include "bpe.h"
 #include "id_list.h"
 #include "piece_cache.h"
 #include "tokenizer.h"

@@ -2,7 +2,7 @@
 #ifndef RIDGE_CHECKPOINT_FOLDER_H
 #define RIDGE_CHECKPOINT_FOLDER_H
 
-#include "ridge/execute_weights.h"
+#include "ridge/base.h"
 
 #define RIDGE__CHECKPOINT_FILE  "checkpoint.json"
 #define RIDGE__CHECKPOINT_STATE "state.json"

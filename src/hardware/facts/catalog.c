@@ -4,6 +4,7 @@
  * caller it does not change. Files of --data and of the user are read at once, so that
  * what is wrong in them is said. What a file may say, its reader knows.
  */
+#include "catalog.h"
 #include "catalog_parts.h"
 
 #include <string.h>

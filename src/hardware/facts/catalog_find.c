@@ -1,5 +1,6 @@
 /* The things of a catalogue by what a user calls them: what is unknown is told with
  * what is nearest. */
+#include "catalog.h"
 #include "catalog_parts.h"
 
 #include "ridge/hardware_engine.h"

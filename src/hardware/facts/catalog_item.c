@@ -1,5 +1,6 @@
 /* The things of a catalogue by position and by name. Built-in files are read when their
  * thing is first asked for, under the catalogue's lock: see catalog.c. */
+#include "catalog.h"
 #include "catalog_parts.h"
 
 #include "ridge/hardware_engine.h"

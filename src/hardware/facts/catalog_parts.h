@@ -3,7 +3,7 @@
 #ifndef RIDGE_CATALOG_PARTS_H
 #define RIDGE_CATALOG_PARTS_H
 
-#include "catalog.h"
+#include "device_read.h"
 #include "price_read.h"
 #include "shelf.h"
 

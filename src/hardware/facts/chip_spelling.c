@@ -1,4 +1,5 @@
 #include "chip_spelling.h"
+#include "catalog.h"
 
 #include <ctype.h>
 #include <math.h>

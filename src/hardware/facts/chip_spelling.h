@@ -2,7 +2,7 @@
 #ifndef RIDGE_CHIP_SPELLING_H
 #define RIDGE_CHIP_SPELLING_H
 
-#include "catalog.h"
+#include "ridge/hardware.h"
 
 /**
  * "NVIDIA H100 80GB HBM3", "Tesla V100-SXM2-16GB", "AMD Instinct MI300X", "TPU v6e

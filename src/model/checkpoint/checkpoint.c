@@ -5,6 +5,8 @@
 #include "gguf_model.h"
 #include "weight_index.h"
 
+#include "ridge/model_gguf.h"
+
 #include <math.h>
 #include <string.h>
 

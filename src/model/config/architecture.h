@@ -2,7 +2,7 @@
 #ifndef RIDGE_MODEL_ARCHITECTURE_H
 #define RIDGE_MODEL_ARCHITECTURE_H
 
-#include "ridge/model.h"
+#include "ridge/base.h"
 
 /* Weights of one norm, in units of the model width. */
 typedef enum ridge__norm {

@@ -8,6 +8,8 @@
 
 #include "architecture.h"
 
+#include "ridge/model.h"
+
 /* What a layer mixes tokens with, as patterns say it. */
 typedef enum ridge__mix {
     RIDGE__MIX_FULL,

@@ -4,6 +4,8 @@
 #include "config.h"
 #include "gguf_model.h"
 
+#include "ridge/model_gguf.h"
+
 #include <string.h>
 
 #define CONFIG_NAME "config.json"

@@ -6,6 +6,8 @@
  */
 #include "gguf_model.h"
 
+#include "ridge/model_gguf.h"
+
 #include <string.h>
 
 typedef struct architecture {

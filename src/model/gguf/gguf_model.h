@@ -3,7 +3,6 @@
 #define RIDGE_GGUF_MODEL_H
 
 #include "gguf_file.h"
-#include "ridge/model_gguf.h"
 #include "safetensors.h"
 
 /**

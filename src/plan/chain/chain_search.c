@@ -2,6 +2,8 @@
  * found in the program's order. */
 #include "chain_graph.h"
 
+#include "ridge/cost_strategy.h"
+
 static const ridge_sharding *array_of(const chain_node *node, int array, int state)
 {
     const chain_kinds *kinds = &node->arrays[array];

@@ -6,6 +6,8 @@
 #include "fleet_price.h"
 #include "fleet_task.h"
 #include "layout_placements.h"
+#include "network_time.h"
+#include "train_memory.h"
 
 enum {
     ZERO_STAGES = 4,

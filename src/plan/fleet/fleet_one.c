@@ -1,5 +1,6 @@
 /* One layout of a fleet, given whole; and the sums of a run on all of its pools. */
 #include "fleet_price.h"
+#include "train_terms.h"
 
 #include <math.h>
 

@@ -3,7 +3,7 @@
 #define RIDGE_PLAN_FLEET_PRICE_H
 
 #include "fleet_case.h"
-#include "train_terms.h"
+#include "train_price.h"
 
 /** A pool's part with all that its stages' times depend on but their place. */
 typedef struct fleet_part {

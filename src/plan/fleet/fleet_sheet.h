@@ -3,7 +3,6 @@
 #define RIDGE_PLAN_FLEET_SHEET_H
 
 #include "fleet_price.h"
-#include "pipeline_passes.h"
 
 struct fleet_sheet {
     fleet_case *fc;

@@ -2,7 +2,8 @@
 #ifndef RIDGE_PLAN_EXPERT_DISPATCH_H
 #define RIDGE_PLAN_EXPERT_DISPATCH_H
 
-#include "network_time.h"
+#include "group_placement.h"
+#include "train_case.h"
 
 /** Copies of one token that travel, of the k that its experts ask for. */
 typedef struct dispatch_copies {

@@ -6,6 +6,7 @@
 #define RIDGE_PLAN_LAYER_PROGRAM_H
 
 #include "layer_time.h"
+#include "train_case.h"
 
 /** Lower the model, if it is not. @errors E_ARG, E_NOMEM */
 RIDGE_NODISCARD ridge_status train_programs_open(train_case *tc);

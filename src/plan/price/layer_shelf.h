@@ -4,6 +4,7 @@
 #define RIDGE_PLAN_LAYER_SHELF_H
 
 #include "layer_time.h"
+#include "train_case.h"
 
 /**
  * Times of every kind of layer and the head, if the case's request has a shelf and they

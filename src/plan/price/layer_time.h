@@ -2,7 +2,8 @@
 #ifndef RIDGE_PLAN_LAYER_TIME_H
 #define RIDGE_PLAN_LAYER_TIME_H
 
-#include "train_case.h"
+#include "ridge/cost.h"
+#include "ridge/plan_layout.h"
 
 /** Over which axes a layer exchanges. */
 typedef enum exchange_class {

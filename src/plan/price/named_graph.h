@@ -3,6 +3,7 @@
 #define RIDGE_PLAN_NAMED_GRAPH_H
 
 #include "layer_time.h"
+#include "train_case.h"
 
 #include "ridge/cost_program.h"
 #include "ridge/shard.h"

@@ -4,6 +4,7 @@
 
 #include "layer_time.h"
 #include "ridge/cost_program.h"
+#include "train_case.h"
 
 /**
  * The time of one operation of a partition on the case's stack.

@@ -3,7 +3,7 @@
 #ifndef RIDGE_PLAN_STATE_ROOM_H
 #define RIDGE_PLAN_STATE_ROOM_H
 
-#include "train_case.h"
+#include "ridge/plan.h"
 
 /** Whether the chips together hold parameters, gradients and optimizer state once. If
  *  not, no layout fits. Unknown, where offload is asked for, is true.

@@ -2,7 +2,7 @@
 #ifndef RIDGE_PLAN_USUAL_CHOICE_H
 #define RIDGE_PLAN_USUAL_CHOICE_H
 
-#include "train_case.h"
+#include "ridge/plan.h"
 
 /** How tokens are dispatched to experts: the knob, else as the stack does. */
 ridge_ep_dispatch train_usual_dispatch(const ridge_train_request *request);

@@ -1,6 +1,7 @@
 /* Derivations of the parts of a step that move data, and of memory. */
 #include "expert_dispatch.h"
 #include "explain_story.h"
+#include "train_price.h"
 
 #define SECONDS(x) ridge_format_seconds(x).s
 #define BYTES(x)   ridge_format_bytes(x).s

@@ -2,7 +2,9 @@
 #ifndef RIDGE_PLAN_EXPLAIN_STORY_H
 #define RIDGE_PLAN_EXPLAIN_STORY_H
 
-#include "train_terms.h"
+#include "group_placement.h"
+#include "layer_time.h"
+#include "train_memory.h"
 
 typedef struct story {
     ridge_ctx *cx;

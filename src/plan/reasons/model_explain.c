@@ -2,6 +2,8 @@
 #include "model_story.h"
 #include "reason.h"
 
+#include "ridge/plan_model.h"
+
 #include <string.h>
 
 /* ---- parts by name --------------------------------------------------------------- */

@@ -2,7 +2,7 @@
 #ifndef RIDGE_PLAN_MODEL_STORY_H
 #define RIDGE_PLAN_MODEL_STORY_H
 
-#include "ridge/plan_model.h"
+#include "ridge/plan.h"
 
 typedef struct model_story {
     ridge_ctx *cx;

@@ -2,6 +2,7 @@
  */
 #include "explain_story.h"
 #include "reason.h"
+#include "train_terms.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef RIDGE_PLAN_LAYOUT_PLACEMENTS_H
 #define RIDGE_PLAN_LAYOUT_PLACEMENTS_H
 
-#include "network_time.h"
+#include "group_placement.h"
 
 enum { LAYOUT_PLACEMENT_MOST = PLACEMENT_USUAL_MOST };
 

@@ -2,7 +2,7 @@
 #ifndef RIDGE_PLAN_OFFER_SIZES_H
 #define RIDGE_PLAN_OFFER_SIZES_H
 
-#include "ridge/plan_offer.h"
+#include "ridge/hardware.h"
 
 enum { OFFER_SIZES_MOST = 64 };
 

@@ -3,6 +3,7 @@
 #define RIDGE_PLAN_SEARCH_BOUND_H
 
 #include "search_desk.h"
+#include "train_price.h"
 
 /** Whether something is known to fit: what does not is of no interest then. */
 bool search_is_any_known(const search_desk *d);

@@ -3,8 +3,8 @@
 #define RIDGE_PLAN_SEARCH_DESK_H
 
 #include "exchange_memo.h"
-#include "layout_placements.h"
 #include "search_task.h"
+#include "train_price.h"
 
 enum { MEMO_SLOTS = 512 };
 

@@ -2,6 +2,7 @@
 #ifndef RIDGE_PLAN_SEARCH_ROOM_H
 #define RIDGE_PLAN_SEARCH_ROOM_H
 
+#include "divisors.h"
 #include "pipeline_choice.h"
 #include "search_desk.h"
 

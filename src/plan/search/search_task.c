@@ -9,6 +9,7 @@
  *  - of a remat policy as few layers as fit: those beyond do more work, and what it
  * adds to a pass hides no more than itself. If all can be kept, no policy is faster.
  */
+#include "divisors.h"
 #include "search_bound.h"
 #include "search_room.h"
 

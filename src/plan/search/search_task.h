@@ -2,10 +2,8 @@
 #ifndef RIDGE_PLAN_SEARCH_TASK_H
 #define RIDGE_PLAN_SEARCH_TASK_H
 
-#include "divisors.h"
 #include "layout_front.h"
 #include "layout_ranking.h"
-#include "train_terms.h"
 
 typedef struct search_task {
     int64_t tp, cp, ep;

@@ -1,5 +1,7 @@
 /* Terms that many layouts of a task share, each worked out once. */
+#include "layout_placements.h"
 #include "search_desk.h"
+#include "train_terms.h"
 
 #include <math.h>
 #include <string.h>

@@ -8,7 +8,9 @@
  * SP is tried both ways: it saves memory and vector time, but one all-reduce can be
  * faster than its gather and scatter (one start less; a switch that reduces).
  */
+#include "divisors.h"
 #include "search_task.h"
+#include "train_price.h"
 
 #include <math.h>
 

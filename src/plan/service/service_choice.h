@@ -3,7 +3,6 @@
 #define RIDGE_PLAN_SERVICE_CHOICE_H
 
 #include "service_score.h"
-#include "service_space.h"
 
 /** A pool of servers of one layout at one batch, for deployments of two pools. */
 typedef struct service_option {

@@ -3,6 +3,8 @@
 #include "reason.h"
 #include "service_story.h"
 
+#include "ridge/plan_service_reasons.h"
+
 #include <string.h>
 
 typedef struct explained {

@@ -1,6 +1,7 @@
 #include "service_finish.h"
 
 #include "service_energy.h"
+#include "service_pair.h"
 
 #include <math.h>
 

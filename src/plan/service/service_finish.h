@@ -3,7 +3,7 @@
 #ifndef RIDGE_PLAN_SERVICE_FINISH_H
 #define RIDGE_PLAN_SERVICE_FINISH_H
 
-#include "service_pair.h"
+#include "service_source.h"
 
 /** A deployment with priced steps. Batches that the rate does not make are kept.
  * @errors E_ARG, E_NOMEM */

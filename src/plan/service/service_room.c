@@ -1,6 +1,8 @@
 /* Derivations of a service's memory: blocks, what is left for them, and batches. */
 #include "service_story.h"
 
+#include "ridge/plan_service_reasons.h"
+
 #include <math.h>
 
 static int last_pool(const service_story *s)

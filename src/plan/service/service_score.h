@@ -3,7 +3,6 @@
 #ifndef RIDGE_PLAN_SERVICE_SCORE_H
 #define RIDGE_PLAN_SERVICE_SCORE_H
 
-#include "service_source.h"
 #include "steady_state.h"
 
 /** A server's layout with what its times and its memory are. */

@@ -9,6 +9,7 @@
 #include "service_conflicts.h"
 #include "service_energy.h"
 #include "service_finish.h"
+#include "service_task.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 #ifndef RIDGE_PLAN_SERVICE_SEARCH_H
 #define RIDGE_PLAN_SERVICE_SEARCH_H
 
-#include "service_task.h"
+#include "service_source.h"
 
 RIDGE_NODISCARD ridge_status service_search_run(ridge_ctx *cx,
                                                 const ridge_service_request *request,

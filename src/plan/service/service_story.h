@@ -2,7 +2,8 @@
 #ifndef RIDGE_PLAN_SERVICE_STORY_H
 #define RIDGE_PLAN_SERVICE_STORY_H
 
-#include "ridge/plan_service_reasons.h"
+#include "ridge/plan.h"
+#include "ridge/plan_service.h"
 
 typedef struct service_story {
     ridge_ctx *cx;

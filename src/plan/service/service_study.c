@@ -1,5 +1,6 @@
 /* A deployment at other batches and contexts, and where its bounds meet. */
 #include "service_finish.h"
+#include "service_score.h"
 
 #include "ridge/plan_service_study.h"
 #include "ridge/plan_serving_roofline.h"

@@ -4,6 +4,8 @@
 #define RIDGE_PLAN_SERVICE_TASK_H
 
 #include "service_pair.h"
+#include "service_source.h"
+#include "service_space.h"
 
 /** What a worker needs of its own. */
 typedef struct service_desk {

@@ -9,7 +9,6 @@
 #include "serving_memo.h"
 
 #include "ridge/cost_kernels.h"
-#include "ridge/cost_program.h"
 #include "ridge/plan_serving.h"
 
 /** How weights of a group are held and multiplied. */

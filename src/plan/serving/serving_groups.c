@@ -4,6 +4,8 @@
  */
 #include "serving_bench.h"
 
+#include "ridge/cost_program.h"
+
 /* Places of a serving layout are the orders of a slice's torus axes. */
 enum { AXIS_COPIES, AXIS_KV, AXIS_RANKS, AXIS_STAGES, AXIS_REPLICAS, AXIS_COUNT };
 

@@ -5,6 +5,8 @@
  */
 #include "serving_bench.h"
 
+#include "ridge/cost_program.h"
+
 #include <math.h>
 #include <string.h>
 

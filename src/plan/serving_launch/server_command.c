@@ -1,5 +1,6 @@
 /* Servers among the words of a script, of a command or of a pod's lists. */
 #include "server_command.h"
+#include "launch_words.h"
 
 #include <string.h>
 

@@ -5,9 +5,9 @@
 #ifndef RIDGE_PLAN_SERVER_SERVER_H
 #define RIDGE_PLAN_SERVER_SERVER_H
 
-#include "launch_words.h"
-
 #include "ridge/plan_launch_serving.h"
+
+#include "launch_sheet.h"
 
 enum { SERVER_COMMAND_MOST = 16, SERVER_DOC_MOST = 8 };
 

@@ -5,7 +5,6 @@
 #ifndef RIDGE_PLAN_SERVER_READ_H
 #define RIDGE_PLAN_SERVER_READ_H
 
-#include "launch_read.h"
 #include "server_command.h"
 #include "server_formats.h"
 

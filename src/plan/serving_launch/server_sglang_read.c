@@ -1,5 +1,6 @@
 /* SGLang's options as a pool.
  * @source sglang-2026, server arguments */
+#include "launch_read.h"
 #include "server_read.h"
 
 #include <inttypes.h>

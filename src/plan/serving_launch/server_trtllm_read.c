@@ -1,5 +1,6 @@
 /* Options of trtllm-serve and keys of its YAML as a pool.
  * @source tensorrt-llm-2026, trtllm-serve and LlmArgs */
+#include "launch_read.h"
 #include "server_read.h"
 
 #include <inttypes.h>

@@ -1,5 +1,6 @@
 /* vLLM's options as a pool.
  * @source vllm-2026, engine arguments; vllm-tpu-2026, sharding of tpu-inference */
+#include "launch_read.h"
 #include "server_read.h"
 
 #include <inttypes.h>

@@ -7,7 +7,6 @@
 #define RIDGE_PLAN_MEASURED_ROW_H
 
 #include "ridge/plan.h"
-#include "ridge/plan_validation.h"
 
 /** What a row says; a 0 or NULL stands for null. */
 typedef struct measured_row {

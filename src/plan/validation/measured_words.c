@@ -1,5 +1,8 @@
 #include "measured_words.h"
 
+#include "ridge/base.h"
+#include "ridge/plan_layout.h"
+
 #include <ctype.h>
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #ifndef RIDGE_PLAN_MEASURED_WORDS_H
 #define RIDGE_PLAN_MEASURED_WORDS_H
 
-#include "ridge/plan.h"
+#include "ridge/base.h"
 
 /** Each is false for NULL and for text without a known word; then @p out stays. */
 

@@ -8,6 +8,8 @@
 #include "op_tally.h"
 #include "step_find.h"
 
+#include "ridge/profile.h"
+
 /**
  * Compute counts before communication, that before copies, these before waiting for
  * input. Among compute beside compute: matmul, attention, other. On one track the

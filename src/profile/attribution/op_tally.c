@@ -1,5 +1,6 @@
 /* Rows by operation and context; the kind of each is found once. */
 #include "op_tally.h"
+#include "call_nest.h"
 
 #include "op_class.h"
 

@@ -4,7 +4,9 @@
 #ifndef RIDGE_PROFILE_OP_TALLY_H
 #define RIDGE_PROFILE_OP_TALLY_H
 
-#include "call_nest.h"
+#include "ridge/profile.h"
+
+#include "trace_store.h"
 
 /** An operation within a context; a key of op_tally.keys. */
 typedef struct tally_key {

@@ -7,6 +7,8 @@
 #include "call_nest.h"
 #include "device_walk.h"
 
+#include "ridge/profile.h"
+
 typedef struct found_step {
     const char *name;
     int64_t start_ns, end_ns;

@@ -4,7 +4,6 @@
 #ifndef RIDGE_PROFILE_PLAN_MATCH_H
 #define RIDGE_PROFILE_PLAN_MATCH_H
 
-#include "ridge/plan_timeline.h"
 #include "ridge/profile_compare.h"
 
 /** What a plan predicts of one operation, a step. */

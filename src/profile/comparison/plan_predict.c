@@ -1,6 +1,8 @@
 /* A layout's operations with their predicted times, by the same program that runs. */
 #include "plan_match.h"
 
+#include "ridge/plan_timeline.h"
+
 #include <string.h>
 
 static ridge_profile_class collective_class(int collective)

@@ -1,5 +1,6 @@
 #include "hlo_graph.h"
 #include "hlo_attribute.h"
+#include "hlo_builder.h"
 #include "hlo_trip.h"
 
 #include <string.h>

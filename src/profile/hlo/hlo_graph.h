@@ -6,7 +6,6 @@
 #ifndef RIDGE_HLO_GRAPH_H
 #define RIDGE_HLO_GRAPH_H
 
-#include "hlo_builder.h"
 #include "ridge/profile_hlo.h"
 
 typedef struct hlo_node {

@@ -3,7 +3,7 @@
 #define RIDGE_HLO_SHARDING_H
 
 #include "ridge/profile_hlo.h"
-#include "ridge/shard.h"
+#include "ridge/program.h"
 
 /** The mesh of a module. */
 typedef struct hlo_mesh {

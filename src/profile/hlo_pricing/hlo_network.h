@@ -2,7 +2,6 @@
 #ifndef RIDGE_HLO_NETWORK_H
 #define RIDGE_HLO_NETWORK_H
 
-#include "hlo_graph.h"
 #include "ridge/profile_hlo_study.h"
 
 /** Whether an instruction is a collective that takes time: a receive is its send's. */

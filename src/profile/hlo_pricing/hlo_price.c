@@ -3,6 +3,7 @@
 #include "hlo_network.h"
 #include "hlo_pricing.h"
 #include "hlo_product.h"
+#include "hlo_traffic.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,6 @@
 #define RIDGE_HLO_PRICING_H
 
 #include "hlo_attention.h"
-#include "hlo_traffic.h"
 #include "ridge/profile_hlo_study.h"
 
 /** What a kernel became, beside its place. */

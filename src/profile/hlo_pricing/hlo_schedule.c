@@ -1,4 +1,5 @@
 #include "hlo_schedule.h"
+#include "hlo_builder.h"
 
 #include <math.h>
 

@@ -3,7 +3,7 @@
 #ifndef RIDGE_HLO_SCHEDULE_H
 #define RIDGE_HLO_SCHEDULE_H
 
-#include "hlo_pricing.h"
+#include "hlo_kernel.h"
 
 /** A kernel as the schedule sees it. */
 typedef struct hlo_task {

@@ -2,6 +2,8 @@
 #include "hlo_attribute.h"
 #include "spmd_writer.h"
 
+#include "ridge/profile_hlo_partition.h"
+
 #include <string.h>
 
 /* ---- sizes in attributes ----------------------------------------------------------

@@ -2,6 +2,8 @@
  * module, which is read again. */
 #include "spmd_writer.h"
 
+#include "ridge/profile_hlo_partition.h"
+
 #include <string.h>
 
 enum { SPLITS_MOST = 16 };

@@ -2,6 +2,8 @@
  * finds, each as the instructions that do it. */
 #include "spmd_writer.h"
 
+#include "ridge/profile_hlo_partition.h"
+
 #include <string.h>
 
 /* ---- groups -----------------------------------------------------------------------

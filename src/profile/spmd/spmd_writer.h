@@ -5,7 +5,6 @@
 #ifndef RIDGE_SPMD_WRITER_H
 #define RIDGE_SPMD_WRITER_H
 
-#include "ridge/profile_hlo_partition.h"
 #include "spmd.h"
 
 /** An array of one device as an instruction of the text. */

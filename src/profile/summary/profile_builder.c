@@ -1,5 +1,6 @@
 /* Devices, steps, gaps and losses of each file, and the order of all in the end. */
 #include "profile_builder.h"
+#include "device_sweep.h"
 
 #include <string.h>
 

@@ -5,7 +5,8 @@
 #ifndef RIDGE_PROFILE_PROFILE_BUILDER_H
 #define RIDGE_PROFILE_PROFILE_BUILDER_H
 
-#include "device_sweep.h"
+#include "op_tally.h"
+#include "step_find.h"
 
 /** One run of a collective, kept to be matched with those of other ranks. */
 typedef struct built_run {

@@ -1,5 +1,6 @@
 /* Members of an event found by their first letters; all else is crossed unread. */
 #include "chrome_event.h"
+#include "instant.h"
 
 #include <string.h>
 

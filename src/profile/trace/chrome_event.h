@@ -11,7 +11,6 @@
 #define RIDGE_PROFILE_CHROME_EVENT_H
 
 #include "chrome_args.h"
-#include "instant.h"
 #include "trace_store.h"
 
 /** What a category says that an event is. */

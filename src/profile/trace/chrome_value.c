@@ -1,5 +1,6 @@
 /* The time of an event and the texts of its values, as a store has them. */
 #include "chrome_event.h"
+#include "instant.h"
 
 bool chrome_event_span(trace_store *store, const chrome_event *e, trace_span *out)
 {

@@ -7,6 +7,8 @@
 #include "byte_window.h"
 #include "trace_store.h"
 
+#include "ridge/profile.h"
+
 /**
  * A Chrome trace: {"traceEvents": [...], ...} or [...]. What is damaged is skipped,
  * what is cut off is read as far as it goes; both are said among the losses.

@@ -9,8 +9,6 @@
 #include "name_table.h"
 #include "record_list.h"
 
-#include "ridge/profile.h"
-
 /** An interval. */
 typedef struct trace_span {
     int64_t start_ns, length_ns;

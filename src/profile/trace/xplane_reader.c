@@ -3,7 +3,9 @@
  * events and statistics are called, so the file is walked twice: first for the names.
  */
 #include "chrome_event.h"
+#include "instant.h"
 #include "trace_reader.h"
+#include "wire_walk.h"
 #include "xplane_tables.h"
 
 #include <string.h>

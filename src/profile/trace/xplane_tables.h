@@ -5,7 +5,6 @@
 #define RIDGE_PROFILE_XPLANE_TABLES_H
 
 #include "trace_store.h"
-#include "wire_walk.h"
 
 #include <xplane.pb-c.h>
 

@@ -3,6 +3,8 @@
  */
 #include "html_text.h"
 
+#include "ridge/report.h"
+
 #include <math.h>
 #include <string.h>
 

@@ -4,6 +4,8 @@
  */
 #include "html_text.h"
 
+#include "ridge/report.h"
+
 static const char page_style[] =
     "*{box-sizing:border-box}"
     "body{margin:0;background:var(--ground);color:var(--fg);"

@@ -4,6 +4,8 @@
  */
 #include "html_text.h"
 
+#include "ridge/report.h"
+
 static const char REPLACEMENT[] = "\xEF\xBF\xBD"; /* U+FFFD */
 
 /** Bytes of a well-formed UTF-8 character at @p p, or 0. */

@@ -4,7 +4,7 @@
 #ifndef RIDGE_HTML_TEXT_H
 #define RIDGE_HTML_TEXT_H
 
-#include "ridge/report.h"
+#include "ridge/base.h"
 
 /** open, escaped text, close. */
 void ridge__html_element(ridge_buf *out, const char *open, const char *text,

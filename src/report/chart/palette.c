@@ -4,6 +4,8 @@
  */
 #include "html_text.h"
 
+#include "ridge/report.h"
+
 /* clang-format off */
 static const char *const light_colours[] = {
     "#2563a8", "#d9730d", "#1b8a5a", "#b3261e", "#7048b6", "#8a6d1d",

@@ -5,7 +5,7 @@
 #ifndef RIDGE_REPORT_CHIP_NETWORK_H
 #define RIDGE_REPORT_CHIP_NETWORK_H
 
-#include "ridge/report.h"
+#include "ridge/hardware.h"
 
 /** @return the chip's default system, or NULL if it has none */
 const ridge_system *ridge__chip_system(ridge_ctx *cx, const ridge_catalog *catalog,

@@ -6,6 +6,8 @@
 #include "occupancy_section.h"
 #include "slice_section.h"
 
+#include "ridge/report.h"
+
 static void set_peaks(ridge_ctx *cx, const ridge_chip *chip, ridge_json *object)
 {
     ridge_json *peaks = ridge_json_set_object(cx, object, "peak_flops_per_s");

@@ -8,6 +8,8 @@
 #include "section.h"
 #include "slice_section.h"
 
+#include "ridge/report.h"
+
 #include <math.h>
 #include <string.h>
 

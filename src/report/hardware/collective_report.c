@@ -3,6 +3,7 @@
 #include "section.h"
 
 #include "ridge/cost_range.h"
+#include "ridge/report.h"
 
 enum { CHART_WIDTH = 76, CHART_HEIGHT = 18 };
 

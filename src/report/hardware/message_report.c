@@ -1,6 +1,8 @@
 /* One message between two chips of a torus, for people and as JSON. */
 #include "section.h"
 
+#include "ridge/report.h"
+
 void ridge_message_write_text(ridge_ctx *cx, const ridge_message_view *v,
                               bool with_colour, ridge_buf *out)
 {

@@ -4,6 +4,8 @@
 
 #include "section.h"
 
+#include "ridge/hardware.h"
+
 /** Slices side by side. @param slices  [n], n >= 1 */
 void ridge__slices_add(ridge_ctx *cx, const ridge_slice *const *slices, size_t n,
                        ridge_sections *out);

@@ -2,6 +2,7 @@
  * Topology files as they were understood: links, NICs, switches, and the system that
  * they make, with where each of its numbers comes from and what is not told.
  */
+#include "ridge/report.h"
 #include "ridge/report_topology.h"
 
 #include <string.h>

@@ -1,6 +1,8 @@
 /* Two modules side by side: categories, operations and totals, largest change first. */
 #include "hlo_section.h"
 
+#include "ridge/report.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,8 @@
 /* A module's report as a page: where the time goes, kernels against the roofline. */
 #include "hlo_section.h"
 
+#include "ridge/report.h"
+
 #include <math.h>
 #include <stdlib.h>
 

@@ -3,6 +3,8 @@
  */
 #include "section.h"
 
+#include "ridge/report.h"
+
 static ridge_status add_models(ridge_ctx *cx, const ridge_library *library,
                                ridge_sections *out)
 {

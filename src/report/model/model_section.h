@@ -6,6 +6,8 @@
 
 #include "section.h"
 
+#include "ridge/report.h"
+
 /** "64 heads, 8 KV, head 128" and the like of one kind of layer; "" without memory. */
 const char *ridge__mixer_text(ridge_ctx *cx, const ridge_mixer *mixer);
 const char *ridge__ffn_text(ridge_ctx *cx, const ridge_ffn *ffn);

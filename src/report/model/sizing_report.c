@@ -1,5 +1,6 @@
 /* Sizes of models for a budget, for people: the answer, the same FLOPs at other tokens
  * a parameter, and what other laws say. */
+#include "ridge/report.h"
 #include "ridge/report_sizing.h"
 
 #include "section.h"

@@ -1,6 +1,8 @@
 /* Two profiles side by side. */
 #include "profile_sections.h"
 
+#include "ridge/report.h"
+
 #include <math.h>
 
 enum { DIFF_ROWS = 20 };

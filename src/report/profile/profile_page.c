@@ -2,6 +2,8 @@
  * tables. */
 #include "profile_sections.h"
 
+#include "ridge/report.h"
+
 #include <math.h>
 
 enum { BARS_MOST = 24, POINTS_MOST = 48 };

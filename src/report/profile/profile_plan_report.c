@@ -1,6 +1,8 @@
 /* Predicted and measured side by side. */
 #include "profile_sections.h"
 
+#include "ridge/report.h"
+
 #include <math.h>
 
 enum { PLAN_ROWS = 24 };

@@ -2,6 +2,7 @@
 #ifndef RIDGE_REQUESTS_TEXT_H
 #define RIDGE_REQUESTS_TEXT_H
 
+#include "ridge/report.h"
 #include "ridge/report_requests.h"
 
 /** "2 servers of tp 4, vllm-v1"; in the ctx's arena. */

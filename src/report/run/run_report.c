@@ -1,6 +1,7 @@
 /* A training run as tables and as JSON. */
 #include "section.h"
 
+#include "ridge/report.h"
 #include "ridge/report_run.h"
 
 #include <math.h>

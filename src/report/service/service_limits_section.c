@@ -1,5 +1,6 @@
 /* Where bounds of a service meet, its batches, and the smallest slices. */
 #include "service_sections.h"
+#include "service_text.h"
 
 #include <math.h>
 

@@ -1,5 +1,6 @@
 /* Which bound forbids a goal that nothing keeps. */
 #include "service_sections.h"
+#include "service_text.h"
 
 #include <math.h>
 

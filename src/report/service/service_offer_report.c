@@ -2,6 +2,7 @@
  * and a user's speed against what tokens cost on each. */
 #include "guess_note.h"
 #include "service_sections.h"
+#include "service_text.h"
 
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* Reasons of a service as JSON. */
 #include "service_sections.h"
+#include "service_text.h"
 
 #include <math.h>
 

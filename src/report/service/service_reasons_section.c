@@ -1,5 +1,6 @@
 /* Why others come after, what if, relaxations, sensitivity. */
 #include "service_sections.h"
+#include "service_text.h"
 
 #include <math.h>
 

@@ -2,6 +2,7 @@
  * its memory, what bounds its iterations, and why others were refused. */
 #include "service_notes.h"
 #include "service_sections.h"
+#include "service_text.h"
 
 #include <math.h>
 

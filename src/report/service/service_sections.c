@@ -1,5 +1,6 @@
 #include "service_sections.h"
 #include "engine_line.h"
+#include "service_text.h"
 
 #include <math.h>
 

@@ -2,7 +2,10 @@
 #ifndef RIDGE_REPORT_SERVICE_SECTIONS_H
 #define RIDGE_REPORT_SERVICE_SECTIONS_H
 
-#include "service_text.h"
+#include "ridge/report.h"
+#include "ridge/report_service.h"
+
+#include "section.h"
 
 /** What bounds the iterations of a deployment: "memory", and the part that is largest.
  */

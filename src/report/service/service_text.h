@@ -2,8 +2,7 @@
 #ifndef RIDGE_REPORT_SERVICE_TEXT_H
 #define RIDGE_REPORT_SERVICE_TEXT_H
 
-#include "section.h"
-
+#include "ridge/report.h"
 #include "ridge/report_service.h"
 
 /** "tp 8 ep 8", degrees above 1; "one chip". In the ctx's arena. */

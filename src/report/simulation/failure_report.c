@@ -1,6 +1,8 @@
 /* Published counts of failures of a chip: how often a chip fails, and of what. */
 #include "failure_report.h"
 
+#include "ridge/hardware_site.h"
+
 #include <string.h>
 
 static bool is_of_chip(const ridge_failure_record *record, const ridge_chip *chip)

@@ -2,9 +2,9 @@
 #ifndef RIDGE_FAILURE_REPORT_H
 #define RIDGE_FAILURE_REPORT_H
 
-#include "ridge/hardware_site.h"
-
 #include "section.h"
+
+#include "ridge/hardware.h"
 
 /** A table of the records that were counted on a chip; nothing when there is none. */
 void ridge__failures_add(ridge_ctx *cx, const ridge_catalog *catalog,

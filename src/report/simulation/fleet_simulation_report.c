@@ -2,6 +2,7 @@
 #include "pipeline_chart.h"
 #include "simulation_sections.h"
 
+#include "ridge/report.h"
 #include "ridge/report_fleet.h"
 
 #include <math.h>

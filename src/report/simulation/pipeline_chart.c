@@ -7,6 +7,8 @@
 
 #include "html_text.h"
 
+#include "ridge/report.h"
+
 #include <math.h>
 
 enum { BOXES_MOST = 12000, ROWS_MOST = 64, CHART_WIDTH = 1160 };

@@ -3,7 +3,6 @@
 #define RIDGE_REPORT_PIPELINE_CHART_H
 
 #include "ridge/plan_simulation.h"
-#include "ridge/report.h"
 
 /** A row a stage, passes as boxes in the colours of the page, what closes the step
  * behind them; a legend. Of long steps the beginning and the end. */

@@ -3,6 +3,8 @@
 #include "pipeline_chart.h"
 #include "simulation_sections.h"
 
+#include "ridge/report.h"
+
 #include <math.h>
 
 enum { RANKS_SHOWN = 64, BAR_CELLS = 24 };

@@ -4,6 +4,8 @@
 
 #include "section.h"
 
+#include "ridge/plan.h"
+
 /** A table of quantities, values, formulas and numbers. */
 void ridge__derivation_add(ridge_ctx *cx, const ridge_explanation *explanation,
                            ridge_sections *out);

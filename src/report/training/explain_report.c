@@ -1,6 +1,8 @@
 /* A derivation as an indented table, with the sensitivities of the step under it. */
 #include "derivation_section.h"
 
+#include "ridge/report.h"
+
 static void build(ridge_ctx *cx, const ridge_explain_view *v, ridge_sections *s)
 {
     s->title = v->title;

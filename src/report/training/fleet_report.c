@@ -1,4 +1,5 @@
 /* Layouts over pools of unlike chips, for people. */
+#include "ridge/report.h"
 #include "ridge/report_fleet.h"
 
 #include "guess_note.h"

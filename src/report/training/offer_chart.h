@@ -2,6 +2,7 @@
 #ifndef RIDGE_OFFER_CHART_H
 #define RIDGE_OFFER_CHART_H
 
+#include "ridge/report.h"
 #include "ridge/report_offer.h"
 
 /** Dollars over days, a line for each chip, the deadline marked.

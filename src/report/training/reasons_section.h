@@ -5,6 +5,7 @@
 #include "section.h"
 
 #include "ridge/plan_train_rooflines.h"
+#include "ridge/report.h"
 
 /** Where the other layouts lose; nothing if there is but one. */
 void ridge__others_section_add(ridge_ctx *cx, const ridge_train_view *view,

@@ -2,6 +2,7 @@
 #ifndef RIDGE_CURVE_CHART_H
 #define RIDGE_CURVE_CHART_H
 
+#include "ridge/report.h"
 #include "ridge/report_sweep.h"
 
 /** Efficiency of each curve over the axis that is swept (MFU where the chips stay),

@@ -4,6 +4,8 @@
 
 #include "section.h"
 
+#include "ridge/plan_validation.h"
+
 /** A table of summaries. @param first  title of the column of names */
 ridge_table *ridge__error_table(ridge_ctx *cx, ridge_sections *s, const char *title,
                                 const char *first);

@@ -1,6 +1,8 @@
 /* Predicted against measured operations: the distribution of the errors, every row. */
 #include "error_table.h"
 
+#include "ridge/report.h"
+
 static void add_groups(ridge_ctx *cx, const ridge_error_groups *groups,
                        const char *title, const char *first, ridge_sections *s)
 {

@@ -1,6 +1,8 @@
 /* Predictions against measurements: the distribution of the errors, and every row. */
 #include "error_table.h"
 
+#include "ridge/report.h"
+
 #define ERROR_NOTE                                                                     \
     "Error: predicted / measured - 1; median and p90 of its absolute value, bias its " \
     "median. Where a row is silent the best layout that agrees with it is taken, and " \

@@ -5,6 +5,7 @@
 #ifndef RIDGE_SHARD_CUTTING_H
 #define RIDGE_SHARD_CUTTING_H
 
+#include "op_rules.h"
 #include "partitioner.h"
 
 /** The indices that the operands propose for each axis. */

@@ -6,7 +6,6 @@
 #define RIDGE_SHARD_PARTITIONER_H
 
 #include "layout.h"
-#include "op_rules.h"
 
 /** How rules want a tensor to lie: dims without a wish lie as they come out. */
 typedef struct ridge__wish {

@@ -3,6 +3,7 @@
  * rules want activations and gradients. Rules are read in order; a later one takes its
  * mesh axes off the other dims of the same tensor.
  */
+#include "op_rules.h"
 #include "partitioner.h"
 
 #include <string.h>
