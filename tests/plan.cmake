@@ -82,6 +82,7 @@ set(served_fixture ${train_fixture} ${CMAKE_SOURCE_DIR}/tests/support/service_fi
 ridge_test(unit steady_state LAYER plan)
 ridge_test(unit pipeline_wait LAYER plan
            SOURCES ${CMAKE_SOURCE_DIR}/tests/support/seeded.c)
+ridge_test(unit choice_words LAYER plan)
 ridge_test(unit service_words LAYER plan SOURCES ${served_fixture})
 ridge_test(unit service_rooflines LAYER plan SOURCES ${served_fixture})
 ridge_test(unit service_energy LAYER plan SOURCES ${served_fixture} TIMEOUT 60)

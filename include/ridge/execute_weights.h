@@ -40,8 +40,6 @@ typedef enum ridge_rope_kind {
 enum { RIDGE_ROPE_COUNT = 0 RIDGE_ROPE_LIST(RIDGE_ROPE_ONE) };
 #undef RIDGE_ROPE_ONE
 
-const char *ridge_rope_kind_text(ridge_rope_kind kind);
-
 /** Constants of a model's arithmetic that no shape tells. */
 typedef struct ridge_numerics {
     float norm_epsilon; /* added to the mean square */

@@ -122,16 +122,6 @@ RIDGE_NODISCARD ridge_status ridge_topology_parse(ridge_ctx *cx, ridge_str text,
                                                   ridge_topology *out);
 
 /**
- * The chip that a file names, by PCI ids, targets or the machine's product name.
- * @param out  NULL: it names none, or one that is not known
- * @errors E_PARSE: GPUs of different kinds
- */
-RIDGE_NODISCARD ridge_status ridge_topology_chip(ridge_ctx *cx,
-                                                 const ridge_catalog *catalog,
-                                                 const ridge_topology *topology,
-                                                 const ridge_chip **out);
-
-/**
  * A system file (data/systems) of what a topology tells; the rest is that of a base,
  * which its facts' notes say. Rates of NICs that the file does not tell are looked up
  * by their PCI ids.

@@ -267,10 +267,6 @@ ridge_torus_rates ridge_slice_torus_rates(const ridge_slice *slice);
 /** Feed-forward of the layers that most are; NULL: none. */
 const ridge_ffn *ridge_model_main_ffn(const ridge_model *model);
 
-/** Its width; of a mixture that of the experts that run for a token together. 0: no
- *  feed-forward. */
-double ridge_model_main_d_ff(const ridge_model *model);
-
 /** Width of a feed-forward that a token passes; of a mixture that of its experts and of
  *  the shared ones together. */
 double ridge_ffn_active_d_ff(const ridge_ffn *ffn);

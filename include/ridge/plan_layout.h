@@ -120,13 +120,6 @@ enum { RIDGE_OPTIMIZER_COUNT = 0 RIDGE_OPTIMIZER_LIST(RIDGE_OPTIMIZER_ONE) };
 
 const char *ridge_optimizer_text(ridge_optimizer optimizer);
 const char *ridge_optimizer_what(ridge_optimizer optimizer);
-/**
- * Bytes of state a parameter, beside a master copy.
- * @source kingma2015 (Adam), dettmers2022 (8 bits in blocks of 256), deepseek-v3-2024
- *         (moments in bf16), shazeer2018 (Adafactor, whose rows and columns are left
- *         out: below a thousandth of the matrix), jordan2024-muon
- */
-double ridge_optimizer_state_bytes(ridge_optimizer optimizer);
 /** @errors E_ARG with the nearest names */
 RIDGE_NODISCARD ridge_status ridge_optimizer_parse(ridge_ctx *cx, const char *text,
                                                    ridge_optimizer *out);

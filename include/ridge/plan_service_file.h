@@ -36,9 +36,6 @@ ridge_json *ridge_service_plan_to_json(ridge_ctx *cx,
 ridge_json *ridge_service_price_to_json(ridge_ctx *cx,
                                         const ridge_service_request *request,
                                         const ridge_service_price *price);
-/** The keys of the memory of a chip. */
-ridge_json *ridge_serving_memory_to_json(ridge_ctx *cx,
-                                         const ridge_serving_memory *memory);
 
 /** A plan that is already parsed. @errors E_PARSE with file:line; E_NOMEM */
 RIDGE_NODISCARD ridge_status ridge_service_plan_from_json(ridge_ctx *cx,

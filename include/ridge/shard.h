@@ -141,11 +141,6 @@ void ridge_expr_tensor_sizes(const ridge_expr *expr, const ridge_expr_tensor *t,
                              int64_t *sizes);
 /** Input @p operand, or the output for n_inputs. */
 const ridge_expr_tensor *ridge_expr_operand(const ridge_expr *expr, int operand);
-/** What multiplying rank by rank gives. @param inputs  n_inputs shardings
- * @return false when that is not the product: a dim is cut in one input and not, or
- * differently, in another, or an axis is used for two things */
-bool ridge_expr_product(const ridge_expr *expr, const ridge_sharding *inputs,
-                        ridge_sharding *out);
 /** The whole expression in its notation. */
 void ridge_expr_write(const ridge_expr *expr, ridge_buf *out);
 /** The notation of one array, "A[I@x,J]{U@y}". */

@@ -175,6 +175,20 @@ static void engines_run_on_the_chips_of_their_vendors(void **state)
     ridge_ctx_close(cx);
 }
 
+/* An engine that states no vendors runs on all. */
+static void engines_run_on_chips_of_their_vendors(void **state)
+{
+    ridge_ctx *cx = ridge_ctx_open();
+    (void)state;
+    const ridge_chip nvidia = {.name = "h100", .vendor = "NVIDIA"};
+    const ridge_chip google = {.name = "v5e", .vendor = "Google"};
+    const ridge_engine any = {.name = "any"};
+    assert_true(ridge_engine_runs_on(built_in(cx, "trtllm"), &nvidia));
+    assert_false(ridge_engine_runs_on(built_in(cx, "trtllm"), &google));
+    assert_true(ridge_engine_runs_on(&any, &google));
+    ridge_ctx_close(cx);
+}
+
 /* Ranges hold for the chips that were measured. */
 static void ranges_are_those_of_measured_chips(void **state)
 {
@@ -228,6 +242,7 @@ int main(void)
         cmocka_unit_test(the_cache_is_printed_as_each_engine_prints_it),
         cmocka_unit_test(a_variant_keeps_what_it_does_not_say),
         cmocka_unit_test(engines_run_on_the_chips_of_their_vendors),
+        cmocka_unit_test(engines_run_on_chips_of_their_vendors),
         cmocka_unit_test(ranges_are_those_of_measured_chips),
         cmocka_unit_test(built_in_engines_can_be_read),
         cmocka_unit_test(each_choice_has_a_text),

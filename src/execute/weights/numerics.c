@@ -15,11 +15,6 @@ static const char *const ROPE_TEXTS[] = {
 #undef ONE_TEXT
 };
 
-const char *ridge_rope_kind_text(ridge_rope_kind kind)
-{
-    return ROPE_TEXTS[kind];
-}
-
 ridge_numerics ridge_numerics_default(void)
 {
     return (ridge_numerics){.norm_epsilon = 1e-6F,

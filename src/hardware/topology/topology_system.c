@@ -42,8 +42,11 @@ static ridge_status chip_of_device(ridge_ctx *cx, const ridge_catalog *catalog,
     return row == NULL ? RIDGE_OK : ridge__chip_lookup(cx, catalog, row->chip, out);
 }
 
-ridge_status ridge_topology_chip(ridge_ctx *cx, const ridge_catalog *catalog,
-                                 const ridge_topology *topology, const ridge_chip **out)
+/* The chip that a file names, by PCI ids, targets or the machine's product name.
+ * @param out  NULL: it names none, or one that is not known
+ * @errors E_PARSE: GPUs of different kinds */
+static ridge_status chip_of(ridge_ctx *cx, const ridge_catalog *catalog,
+                            const ridge_topology *topology, const ridge_chip **out)
 {
     const ridge_node_topology *node = &topology->node;
     const device_list *devices;
@@ -103,7 +106,7 @@ static ridge_status find_base(ridge_ctx *cx, const ridge_catalog *catalog,
                               const ridge_system **out)
 {
     const ridge_chip *chip;
-    RIDGE_TRY(ridge_topology_chip(cx, catalog, t, &chip));
+    RIDGE_TRY(chip_of(cx, catalog, t, &chip));
     if (given != NULL && chip != NULL && chip != given->chip) {
         return ridge_fail(
             cx, RIDGE_E_ARG,

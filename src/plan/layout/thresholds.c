@@ -89,12 +89,6 @@ double ridge_ffn_active_d_ff(const ridge_ffn *f)
     return width;
 }
 
-double ridge_model_main_d_ff(const ridge_model *model)
-{
-    const ridge_ffn *f = ridge_model_main_ffn(model);
-    return f == NULL ? 0 : ridge_ffn_active_d_ff(f);
-}
-
 /* Bytes/s of one torus axis: both directions of a ring, one of a line. */
 static double torus_axis_bytes_per_s(const ridge_axis *a)
 {

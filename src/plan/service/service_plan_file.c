@@ -139,7 +139,7 @@ ridge_json *ridge_service_plan_to_json(ridge_ctx *cx, const ridge_service_reques
 
 /* ---- predictions ----------------------------------------------------------------- */
 
-ridge_json *ridge_serving_memory_to_json(ridge_ctx *cx, const ridge_serving_memory *m)
+static ridge_json *memory_object(ridge_ctx *cx, const ridge_serving_memory *m)
 {
     ridge_json *o = ridge_json_object(cx);
     ridge_json_set_double(o, "weights_bytes", m->weights);
@@ -291,11 +291,9 @@ ridge_json *ridge_service_price_to_json(ridge_ctx *cx, const ridge_service_reque
     set_latencies(o, r, p);
     set_rates(o, p);
     set_played(cx, o, &p->played);
-    ridge_json_set(o, "memory",
-                   ridge_serving_memory_to_json(cx, &p->memory[p->choice.n_pools - 1]));
+    ridge_json_set(o, "memory", memory_object(cx, &p->memory[p->choice.n_pools - 1]));
     if (p->choice.n_pools == 2)
-        ridge_json_set(o, "prefill_memory",
-                       ridge_serving_memory_to_json(cx, &p->memory[0]));
+        ridge_json_set(o, "prefill_memory", memory_object(cx, &p->memory[0]));
     if (!p->is_detailed)
         return o;
     set_energy(cx, o, &p->energy);
