@@ -5,6 +5,7 @@ foreach(noun mesh_part mesh_machine mesh_kernels mesh_mixers mesh_experts seeded
     list(APPEND machine_support ${CMAKE_SOURCE_DIR}/tests/support/${noun}.c)
 endforeach()
 ridge_test(property machine_numeric LAYER execute SOURCES ${machine_support} TIMEOUT 120)
+ridge_test(unit learning_rate LAYER execute)
 ridge_test(unit update_rules LAYER execute
            SOURCES ${CMAKE_SOURCE_DIR}/tests/support/model_fixture.c
                    ${CMAKE_SOURCE_DIR}/tests/support/own_folder.c)

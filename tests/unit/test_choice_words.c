@@ -36,7 +36,7 @@ static void choices_of_a_layout_are_told_apart(void **state)
 static void choices_of_a_service_are_told_apart(void **state)
 {
     (void)state;
-    CHECK_WHATS(ridge_kv_cut, ridge_kv_cut_what, RIDGE_KV_CUT_COUNT);
+    CHECK_WHATS(ridge_kv_cut, ridge_kv_cut_what, RIDGE_KV_CUT_SEQUENCE + 1);
     CHECK_WHATS(ridge_service_latency, ridge_service_latency_what,
                 RIDGE_SERVICE_LATENCY_COUNT);
     CHECK_WHATS(ridge_serving_launcher, ridge_serving_launcher_what,

@@ -105,7 +105,7 @@ static ridge_status find_base(ridge_ctx *cx, const ridge_catalog *catalog,
                               const ridge_system *given, const ridge_topology *t,
                               const ridge_system **out)
 {
-    const ridge_chip *chip;
+    const ridge_chip *chip = NULL;
     RIDGE_TRY(chip_of(cx, catalog, t, &chip));
     if (given != NULL && chip != NULL && chip != given->chip) {
         return ridge_fail(
