@@ -5,7 +5,6 @@
  * in the order of the layouts, so that they do not depend on the threads.
  */
 #include "service_search.h"
-
 #include "service_conflicts.h"
 #include "service_energy.h"
 #include "service_finish.h"

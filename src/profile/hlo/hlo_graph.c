@@ -99,8 +99,7 @@ static ridge_status add_node(growth *g, const ridge_hlo_instruction *i,
                              const int *inputs, const call_place *place, int *out)
 {
     hlo_node *node = hlo_list_push(ridge_ctx_scratch(g->cx), &g->nodes);
-    const int n = i->n_operands;
-    int *kept = ridge_new(ridge_ctx_arena(g->cx), int, (size_t)n);
+    int *kept = ridge_new(ridge_ctx_arena(g->cx), int, (size_t)i->n_operands);
     if (node == NULL || kept == NULL)
         return ridge_fail_nomem(g->cx);
     if (++*g->total > g->most) {
@@ -109,15 +108,15 @@ static ridge_status add_node(growth *g, const ridge_hlo_instruction *i,
                           "put in: analyse a part of it",
                           g->most);
     }
-    if (n > 0)
-        memcpy(kept, inputs, (size_t)n * sizeof *kept);
+    if (i->n_operands > 0)
+        memcpy(kept, inputs, (size_t)i->n_operands * sizeof *kept);
     *node = (hlo_node){.i = i,
-                       .n_inputs = n,
+                       .n_inputs = i->n_operands,
                        .inputs = kept,
                        .within = place->within,
                        .fusion = place->fusion,
                        .async = place->async,
-                       .is_renamed = is_renamed(g, i, inputs, n)};
+                       .is_renamed = is_renamed(g, i, inputs, i->n_operands)};
     *out = g->nodes.n - 1;
     return RIDGE_OK;
 }
