@@ -5,7 +5,7 @@
 #ifndef RIDGE_MODEL_ROUTING_H
 #define RIDGE_MODEL_ROUTING_H
 
-#include "ridge/model.h"
+#include "ridge/base.h"
 
 #ifdef __cplusplus
 extern "C" {
