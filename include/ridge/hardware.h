@@ -196,6 +196,11 @@ double ridge_chip_draw_watts(const ridge_chip *chip, double busy_share,
 /** Whether the shares of ridge_chip_draw_watts are known. */
 bool ridge_chip_has_draw(const ridge_chip *chip);
 
+/** Memory that programs can have, as drivers report it, else that of the data sheet:
+ * what is sold as 80 GB is 79.2 GiB of an H100, not 74.5.
+ * @return bytes, > 0 @source device-totals-2026 */
+double ridge_chip_memory_bytes(const ridge_chip *chip);
+
 /** FLOPs per HBM byte at which compute and memory bounds meet: ridge_chip_peak over the
  * HBM bandwidth, both as published.
  * @source scaling-book-2025, chapter 1 */

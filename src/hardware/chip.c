@@ -55,6 +55,11 @@ double ridge_chip_peak(const ridge_chip *chip, ridge_dtype dtype, ridge_dtype *u
     return is_matrix ? chip->peak_flops_per_s[runs] : chip->vector_flops_per_s;
 }
 
+double ridge_chip_memory_bytes(const ridge_chip *chip)
+{
+    return chip->visible_bytes > 0 ? chip->visible_bytes : chip->hbm_bytes;
+}
+
 double ridge_chip_ridge_point(const ridge_chip *chip, ridge_dtype dtype)
 {
     return ridge_chip_peak(chip, dtype, NULL) / chip->hbm_bytes_per_s;

@@ -177,6 +177,15 @@ static void alus_and_products_are_those_of_the_cores(void **state)
     ridge_ctx_close(cx);
 }
 
+static void memory_is_what_drivers_report(void **state)
+{
+    (void)state;
+    ridge_chip chip = {.hbm_bytes = 80e9};
+    assert_near(ridge_chip_memory_bytes(&chip), 80e9, 0);
+    chip.visible_bytes = 79e9;
+    assert_near(ridge_chip_memory_bytes(&chip), 79e9, 0);
+}
+
 static void kinds_have_texts(void **state)
 {
     (void)state;
@@ -197,6 +206,7 @@ int main(void)
         cmocka_unit_test(an_unknown_format_is_answered_with_the_nearest),
         cmocka_unit_test(draws_are_near_published_ones),
         cmocka_unit_test(alus_and_products_are_those_of_the_cores),
+        cmocka_unit_test(memory_is_what_drivers_report),
         cmocka_unit_test(kinds_have_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

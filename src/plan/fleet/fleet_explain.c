@@ -85,13 +85,13 @@ static void tell_memory(fleet_story *s, const ridge_fleet_price *p)
 {
     for (int i = 0; i < p->layout.n_parts; i++) {
         const ridge_fleet_pool *pool = &p->pools[i];
-        tell(
-            s, 1, pool->slice->text, "of its fullest stage, all parts added up",
-            ridge_format_bytes(pool->peak_memory_bytes).s,
-            "stage %lld of %lld, %s of its memory", (long long)pool->fullest_stage + 1,
-            (long long)p->layout.common.pp,
-            ridge_format_percent(pool->peak_memory_bytes / pool->slice->chip->hbm_bytes)
-                .s);
+        tell(s, 1, pool->slice->text, "of its fullest stage, all parts added up",
+             ridge_format_bytes(pool->peak_memory_bytes).s,
+             "stage %lld of %lld, %s of its memory", (long long)pool->fullest_stage + 1,
+             (long long)p->layout.common.pp,
+             ridge_format_percent(pool->peak_memory_bytes /
+                                  ridge_chip_memory_bytes(pool->slice->chip))
+                 .s);
         for (int k = 0; k < RIDGE_MEMORY_COUNT; k++) {
             const double bytes = ridge_memory_part_get(&pool->memory, k);
             if (bytes > 0)
@@ -165,8 +165,9 @@ static int fullest_of(const fleet_case *fc, const ridge_fleet_replicas *r)
     int fullest = 0;
     double most = 0;
     for (int i = 0; i < r->n; i++) {
-        const double share = r->shares[i].price.peak_memory_bytes /
-                             fc->slices[r->shares[i].pool].chip->hbm_bytes;
+        const double share =
+            r->shares[i].price.peak_memory_bytes /
+            ridge_chip_memory_bytes(fc->slices[r->shares[i].pool].chip);
         fullest = share > most ? i : fullest;
         most = share > most ? share : most;
     }

@@ -325,7 +325,8 @@ static double share_peak(const fleet_case *fc, const ridge_fleet_share *share)
 /* How full the chips of a share are. */
 static double share_fullness(const fleet_case *fc, const ridge_fleet_share *share)
 {
-    return share->price.peak_memory_bytes / fc->slices[share->pool].chip->hbm_bytes;
+    return share->price.peak_memory_bytes /
+           ridge_chip_memory_bytes(fc->slices[share->pool].chip);
 }
 
 /* The share whose step the others wait for, and (the last of) the fullest. */

@@ -204,7 +204,7 @@ ridge_status train_case_open(ridge_ctx *cx, const ridge_train_request *request,
         ridge_model_flops_train(model, tc.seq_tokens, request->convention);
     tc.mtp_flops_per_token =
         ridge_model_flops_mtp(model, tc.seq_tokens, request->convention);
-    tc.usable_bytes = chip->hbm_bytes * (1 - request->headroom);
+    tc.usable_bytes = ridge_chip_memory_bytes(chip) * (1 - request->headroom);
     tc.usd_per_chip_hour = request->usd_per_chip_hour;
     if (tc.usd_per_chip_hour == 0 && chip->n_prices > 0)
         tc.usd_per_chip_hour = chip->prices[0].usd_per_chip_hour;

@@ -271,7 +271,9 @@ void explain_memory(story *s, int depth)
     const ridge_train_price *p = s->price;
     story_add(s, depth, "memory", "sum of its parts on the fullest stage",
               BYTES(p->peak_memory_bytes), "%s of HBM",
-              ridge_format_percent(p->peak_memory_bytes / s->tc->chip->hbm_bytes).s);
+              ridge_format_percent(p->peak_memory_bytes /
+                                   ridge_chip_memory_bytes(s->tc->chip))
+                  .s);
     for (int i = 0; i < RIDGE_MEMORY_COUNT; i++) {
         double bytes = ridge_memory_part_get(&p->memory, i);
         if (bytes > 0) {
@@ -281,5 +283,7 @@ void explain_memory(story *s, int depth)
         }
     }
     tell_state(s, depth + 1);
-    story_fact(s, depth + 1, "hbm_bytes", BYTES(s->tc->chip->hbm_bytes));
+    story_fact(s, depth + 1,
+               s->tc->chip->visible_bytes > 0 ? "visible_bytes" : "hbm_bytes",
+               BYTES(ridge_chip_memory_bytes(s->tc->chip)));
 }

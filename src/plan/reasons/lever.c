@@ -23,6 +23,7 @@ static void pull_hbm_bytes(ridge_chip *chip, ridge_slice *slice, double factor)
 {
     (void)slice;
     chip->hbm_bytes *= factor;
+    chip->visible_bytes *= factor;
 }
 
 static void pull_vector(ridge_chip *chip, ridge_slice *slice, double factor)

@@ -74,5 +74,6 @@ double ridge_offer_score(const ridge_offer *o, ridge_offer_goal goal)
     case RIDGE_OFFER_GOAL_MEMORY:
         break;
     }
-    return known(o->best.peak_memory_bytes / o->request.slice->chip->hbm_bytes);
+    return known(o->best.peak_memory_bytes /
+                 ridge_chip_memory_bytes(o->request.slice->chip));
 }

@@ -75,8 +75,7 @@ static double draft_bytes(const serving_bench *b)
 /* What programs can have of HBM. */
 static double hbm_of(const serving_bench *b)
 {
-    const ridge_chip *chip = b->desk->chip;
-    return chip->visible_bytes > 0 ? chip->visible_bytes : chip->hbm_bytes;
+    return ridge_chip_memory_bytes(b->desk->chip);
 }
 
 /* Bytes for pages, as the engine's own share is meant. */

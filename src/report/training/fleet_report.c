@@ -97,9 +97,10 @@ static void add_pools(ridge_ctx *cx, const ridge_fleet_view *v, ridge_sections *
         ridge_table_cell(t, ridge_format_seconds(q->stage_s).s);
         ridge_table_cell(t, ridge_format_percent(q->waiting).s);
         ridge_table_cell(t, ridge_format_bytes(q->peak_memory_bytes).s);
-        ridge_table_cell(t, ridge_format_percent(q->peak_memory_bytes /
-                                                 alone->slice->chip->hbm_bytes)
-                                .s);
+        ridge_table_cell(
+            t, ridge_format_percent(q->peak_memory_bytes /
+                                    ridge_chip_memory_bytes(alone->slice->chip))
+                   .s);
         ridge_table_cell(t, ridge_placement_text(cx, alone, &local));
     }
     ridge__section_note(
@@ -238,7 +239,8 @@ static void add_share(ridge_ctx *cx, const ridge_fleet_share *share,
                       const ridge_train_request *alone, ridge_table *t)
 {
     const ridge_train_price *p = &share->price;
-    const double of_hbm = p->peak_memory_bytes / alone->slice->chip->hbm_bytes;
+    const double of_hbm =
+        p->peak_memory_bytes / ridge_chip_memory_bytes(alone->slice->chip);
     ridge_table_cell(t, alone->slice->text);
     ridge_table_cell(t, ridge_format_exact(alone->slice->chips).s);
     ridge_table_cell(t, ridge_format_exact(share->batch_seqs).s);

@@ -54,8 +54,9 @@ static void add_offer(ridge_ctx *cx, ridge_table *t, const ridge_offer *o)
     ridge_table_cell(t, ridge_format_exact(slice->chips).s);
     ridge_table_cell(t, ridge_format_seconds(o->best.step_time_s).s);
     ridge_table_cell(t, ridge_format_percent(o->best.mfu).s);
-    ridge_table_cell(
-        t, ridge_format_percent(o->best.peak_memory_bytes / slice->chip->hbm_bytes).s);
+    ridge_table_cell(t, ridge_format_percent(o->best.peak_memory_bytes /
+                                             ridge_chip_memory_bytes(slice->chip))
+                            .s);
     add_sums(cx, t, o);
     ridge_table_cell(t, ridge__layout_text(cx, &o->best.layout));
 }
@@ -245,11 +246,12 @@ static void add_doubt(ridge_ctx *cx, const ridge_offer_view *v, ridge_sections *
                      first->request.slice->text, ridge_format_seconds(range.low_s).s,
                      ridge_format_seconds(range.high_s).s);
     if (v->request->goal == RIDGE_OFFER_GOAL_MEMORY)
-        ridge_buf_printf(&b, " Its fastest layout takes %s and %s of the memory.",
-                         ridge_format_seconds(first->fastest_step_s).s,
-                         ridge_format_percent(first->fastest_peak_bytes /
-                                              first->request.slice->chip->hbm_bytes)
-                             .s);
+        ridge_buf_printf(
+            &b, " Its fastest layout takes %s and %s of the memory.",
+            ridge_format_seconds(first->fastest_step_s).s,
+            ridge_format_percent(first->fastest_peak_bytes /
+                                 ridge_chip_memory_bytes(first->request.slice->chip))
+                .s);
     if (within > 0)
         ridge_buf_printf(&b,
                          " %d of the others would be no worse than it at its slow "

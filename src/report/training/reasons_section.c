@@ -98,9 +98,10 @@ void ridge__front_section_add(ridge_ctx *cx, const ridge_train_view *v,
             t,
             i == 0 ? "" : change_text(p->step_time_s / r->front[0].step_time_s - 1).s);
         ridge_table_cell(t, ridge_format_bytes(p->peak_memory_bytes).s);
-        ridge_table_cell(t, ridge_format_percent(p->peak_memory_bytes /
-                                                 v->request->slice->chip->hbm_bytes)
-                                .s);
+        ridge_table_cell(
+            t, ridge_format_percent(p->peak_memory_bytes /
+                                    ridge_chip_memory_bytes(v->request->slice->chip))
+                   .s);
         ridge_table_cell(t, ridge__layout_words(cx, &p->layout));
     }
     ridge__section_note(s,

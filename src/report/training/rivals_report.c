@@ -18,7 +18,7 @@ static void add_model(ridge_ctx *cx, const ridge_rivals_view *v, int i, ridge_ta
 {
     const ridge_rival_answer *a = &v->answers[i];
     const ridge_params params = ridge_model_params(v->rivals[i].model);
-    const double hbm = v->request->slice->chip->hbm_bytes;
+    const double hbm = ridge_chip_memory_bytes(v->request->slice->chip);
     ridge_table_cell(t, v->rivals[i].name);
     ridge_table_cell(t, ridge_format_count((double)params.total).s);
     ridge_table_cell(t, ridge_format_count((double)params.active).s);

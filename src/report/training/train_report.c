@@ -220,7 +220,7 @@ static void add_memory(ridge_ctx *cx, const ridge_train_view *v,
 {
     ridge_table *t = ridge__section_add(cx, s, "Memory of its fullest stage",
                                         "part|>bytes|>share|what");
-    double hbm_bytes = v->request->slice->chip->hbm_bytes;
+    double hbm_bytes = ridge_chip_memory_bytes(v->request->slice->chip);
     for (int i = 0; i < RIDGE_MEMORY_COUNT; i++) {
         double bytes = ridge_memory_part_get(&p->memory, i);
         if (bytes <= 0)
@@ -345,7 +345,7 @@ static void add_nothing(ridge_ctx *cx, const ridge_train_view *v, ridge_sections
     if (!r->has_nearest)
         return;
     const ridge_layout *l = &r->nearest.layout;
-    double hbm_bytes = v->request->slice->chip->hbm_bytes;
+    double hbm_bytes = ridge_chip_memory_bytes(v->request->slice->chip);
     double over = r->nearest.peak_memory_bytes / hbm_bytes;
     ridge__section_note(
         s, ridge_sprintf(
