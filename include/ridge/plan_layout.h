@@ -78,6 +78,7 @@ typedef struct ridge_policy {
     double moment_bytes; /* both Adam moments */
     double reduce_bytes; /* a gradient on the network */
     ridge_scales scales; /* of fp8 */
+    bool is_frozen;      /* weights have no gradients, so neither copies nor moments */
 } ridge_policy;
 
 const ridge_policy *ridge_precision_policy(ridge_precision precision);
@@ -105,7 +106,8 @@ RIDGE_NODISCARD ridge_status ridge_precision_parse(ridge_ctx *cx, const char *te
     X(ADAFACTOR, "adafactor", "second moments of rows and columns alone, no first", 0)      \
     X(MUON, "muon", "momentum in fp32, made orthogonal by five Newton-Schulz steps", 4)     \
     X(MOMENTUM, "momentum", "SGD with a momentum in fp32", 4)                               \
-    X(SGD, "sgd", "no state", 0)
+    X(SGD, "sgd", "no state", 0)                                                            \
+    X(LORA, "lora", "weights frozen, adapters of low rank beside them trained", 0)
 /* clang-format on */
 
 typedef enum ridge_optimizer {
@@ -124,8 +126,9 @@ const char *ridge_optimizer_what(ridge_optimizer optimizer);
 RIDGE_NODISCARD ridge_status ridge_optimizer_parse(ridge_ctx *cx, const char *text,
                                                    ridge_optimizer *out);
 /** The policy with the moments of an optimizer; gradients, weights and master copy
- * stay.
- */
+ * stay, but of frozen weights the copy that computes is all there is. Adapters are not
+ * counted: of rank 16 they are below a hundredth of the weights.
+ * @source hu2021-lora */
 ridge_policy ridge_policy_with_optimizer(const ridge_policy *policy,
                                          ridge_optimizer optimizer);
 

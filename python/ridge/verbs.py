@@ -534,7 +534,7 @@ def train(
       remat=up+act  operations by what they make in ridge model --program;
       remat=operations  the search chooses them, the cheapest first
       offload=none|optimizer+activations+weights|any  to the host
-      precision=  optimizer=adamw|adamw-bf16|adamw-8bit|adafactor|muon|momentum|sgd
+      precision=  optimizer=adamw|adamw-bf16|adamw-8bit|adafactor|muon|momentum|sgd|lora
       tp_overlap= fsdp_overlap= dp_overlap= pp_overlap= ep_overlap=0|1
       placement=any|0..  mesh axes on the network in every order, or one
     With all of them fixed one layout is priced. any: choices that frameworks do
@@ -1094,7 +1094,8 @@ def validate(
     line: id, source {title}, model {name, n_layers, d_model, n_heads, ...},
     hardware {chip, n_chips, chips_per_node, ...}, plan {tp, pp, cp, ep, dp,
     fsdp_or_zero_stage, microbatch_seqs, global_batch_seqs, seq_len, remat,
-    precision, ...}, measured {step_time_s or tokens_per_s_per_chip,
+    precision, documents (tokens of each), tuning (LoRA: adapters), ...},
+    measured {step_time_s or tokens_per_s_per_chip,
     peak_memory_bytes}; null where the source is silent. What a row does not state
     is left to the search, said so with --rows, and such rows are counted apart.
 

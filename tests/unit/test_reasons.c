@@ -141,7 +141,7 @@ static void what_does_not_fit_is_mended(void **state)
     ask(&a, "h100:1x8");
     ridge_chip chip = *a.request.slice->chip;
     ridge_slice slice = *a.request.slice;
-    chip.hbm_bytes = 2.3e9;
+    chip.hbm_bytes = chip.visible_bytes = 2.3e9;
     slice.chip = &chip;
     a.request.slice = &slice;
     a.request.batch_tokens = 256 * 2048;

@@ -320,7 +320,7 @@ static void over_memory_is_priced_all_the_same(void **state)
     ridge_ctx *cx = *state;
     plain p;
     open_plain(cx, "h100", train_dense_model(cx), 4, &p);
-    p.chip.hbm_bytes = 1e9;
+    p.chip.hbm_bytes = p.chip.visible_bytes = 1e9;
     const ridge_layout layout = train_layout(1, 1, 1, 1, 1);
     const ridge_train_price price = train_price_of(cx, &p.request, &layout);
     assert_int_equal(price.fit, RIDGE_FIT_OVER_HBM);
@@ -330,6 +330,40 @@ static void over_memory_is_priced_all_the_same(void **state)
     assert_int_equal(result.n_layouts, 0);
     assert_true(result.has_nearest && result.nearest.peak_memory_bytes > 1e9);
     assert_true(result.nearest.peak_memory_bytes <= price.peak_memory_bytes);
+}
+
+/* Frozen weights have no gradients, no optimiser, and no products for them. */
+static void frozen_weights_have_no_gradients(void **state)
+{
+    ridge_ctx *cx = *state;
+    plain p;
+    open_plain(cx, "h100", train_dense_model(cx), 4, &p);
+    ridge_layout layout = train_layout(1, 1, 1, 1, 1);
+    const ridge_train_price whole = train_price_of(cx, &p.request, &layout);
+    layout.optimizer = p.request.knobs.optimizer = RIDGE_OPTIMIZER_LORA;
+    const ridge_train_price frozen = train_price_of(cx, &p.request, &layout);
+    parts_sum(&frozen);
+    const double params = (double)ridge_model_params(p.request.model).total;
+    assert_near(frozen.memory.weights_bytes, 2 * params, 1e-4);
+    assert_near(frozen.memory.gradients_bytes, 0, 0);
+    assert_near(frozen.memory.optimizer_bytes, 0, 0);
+    assert_true(frozen.parts.optimizer_s < 1e-5); /* a launch for the adapters */
+    /* two of three products of weights are left */
+    assert_true(frozen.parts.matmul_s > 0.6 * whole.parts.matmul_s);
+    assert_true(frozen.parts.matmul_s < 0.75 * whole.parts.matmul_s);
+}
+
+/* What fits is what drivers report, which is less than the module's name says. */
+static void training_fits_in_what_drivers_report(void **state)
+{
+    ridge_ctx *cx = *state;
+    plain p;
+    open_plain(cx, "h100", train_dense_model(cx), 4, &p);
+    const ridge_layout layout = train_layout(1, 1, 1, 1, 1);
+    p.chip.visible_bytes = 1e9;
+    assert_int_equal(train_price_of(cx, &p.request, &layout).fit, RIDGE_FIT_OVER_HBM);
+    p.chip.visible_bytes = 0;
+    assert_int_equal(train_price_of(cx, &p.request, &layout).fit, RIDGE_FIT_OK);
 }
 
 int main(void)
@@ -349,6 +383,8 @@ int main(void)
         cmocka_unit_test(refused_layouts_say_why),
         cmocka_unit_test(degrees_that_do_not_lie_on_the_axes),
         cmocka_unit_test(over_memory_is_priced_all_the_same),
+        cmocka_unit_test(frozen_weights_have_no_gradients),
+        cmocka_unit_test(training_fits_in_what_drivers_report),
     };
     return cmocka_run_group_tests(tests, fixture_open, fixture_close);
 }

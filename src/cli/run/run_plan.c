@@ -211,6 +211,10 @@ static ridge_status check_choices(cli_run *run, const ridge_layout *l)
                           "own memory, so that nothing would be moved out of it: plan "
                           "without offload, or cut the state over more ranks",
                           ridge_offload_text(l->offload));
+    if (l->optimizer == RIDGE_OPTIMIZER_LORA)
+        return ridge_fail(run->cx, RIDGE_E_ARG,
+                          "optimizer=lora cannot be run: ranks train all weights; name "
+                          "another optimizer");
     return RIDGE_OK;
 }
 
@@ -222,7 +226,8 @@ static const ridge_update UPDATE_OF[] = {
     [RIDGE_OPTIMIZER_ADAFACTOR] = RIDGE_UPDATE_ADAFACTOR,
     [RIDGE_OPTIMIZER_MUON] = RIDGE_UPDATE_MUON,
     [RIDGE_OPTIMIZER_MOMENTUM] = RIDGE_UPDATE_MOMENTUM,
-    [RIDGE_OPTIMIZER_SGD] = RIDGE_UPDATE_SGD};
+    [RIDGE_OPTIMIZER_SGD] = RIDGE_UPDATE_SGD,
+    [RIDGE_OPTIMIZER_LORA] = RIDGE_UPDATE_SGD}; /* check_choices refuses it */
 
 _Static_assert(RIDGE_COUNT_OF(UPDATE_OF) == RIDGE_OPTIMIZER_COUNT,
                "one row per optimizer");

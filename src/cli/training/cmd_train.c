@@ -421,7 +421,7 @@ const cli_verb cli_verb_train = {
         "  remat=operations  the search chooses them, the cheapest first\n"
         "  offload=none|optimizer+activations+weights|any  to the host\n"
         "  precision=  "
-        "optimizer=adamw|adamw-bf16|adamw-8bit|adafactor|muon|momentum|sgd\n"
+        "optimizer=adamw|adamw-bf16|adamw-8bit|adafactor|muon|momentum|sgd|lora\n"
         "  tp_overlap= fsdp_overlap= dp_overlap= pp_overlap= ep_overlap=0|1\n"
         "  placement=any|0..  mesh axes on the network in every order, or one\n"
         "With all of them fixed one layout is priced. any: choices that frameworks do\n"

@@ -35,8 +35,8 @@ static void take_memory(const fleet_case *fc, ridge_fleet_price *p)
     double most = -1;
     for (int i = 0; i < p->layout.n_parts; i++) {
         const ridge_fleet_pool *pool = &p->pools[i];
-        const double share =
-            pool->peak_memory_bytes / fc->slices[pool->part.pool].chip->hbm_bytes;
+        const double share = pool->peak_memory_bytes /
+                             ridge_chip_memory_bytes(fc->slices[pool->part.pool].chip);
         if (share <= most)
             continue;
         most = share;
@@ -58,8 +58,8 @@ void fleet_price_finish(const fleet_case *fc, ridge_fleet_price *fleet)
     p->padded_seqs =
         p->microbatches * l->microbatch_seqs * l->dp * l->fsdp - tc->batch_seqs;
     p->tokens_per_s_per_chip = rate / chips;
-    p->model_flops_per_s_per_chip = rate * tc->flops_per_token / chips;
-    p->mfu = rate * tc->flops_per_token / fc->peak_flops_per_s;
+    p->model_flops_per_s_per_chip = rate * train_flops_per_token(tc, l) / chips;
+    p->mfu = rate * train_flops_per_token(tc, l) / fc->peak_flops_per_s;
     p->hfu = p->mfu + rate * again_of(fc, fleet) / fc->peak_flops_per_s;
     p->bottleneck = largest_part(&p->parts);
     p->has_total = fc->request->total_tokens > 0;

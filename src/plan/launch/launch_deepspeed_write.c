@@ -13,7 +13,7 @@ static ridge_status check(launch_draft *d)
         .schedules = 1u << RIDGE_SCHEDULE_1F1B,
         .exchanges =
             1u << RIDGE_CP_RING | 1u << RIDGE_CP_GATHER | 1u << RIDGE_CP_ALL_TO_ALL,
-        .optimizers = ~0u,
+        .optimizers = ~(1u << RIDGE_OPTIMIZER_LORA),
         .offload = RIDGE_OFFLOAD_OPTIMIZER | RIDGE_OFFLOAD_WEIGHTS};
     const ridge_layout *l = d->layout;
     RIDGE_TRY(launch_draft_check(d, &ability));

@@ -434,7 +434,7 @@ ridge_status launch_megatron_fill(launch_draft *d)
         .schedules = 1u << RIDGE_SCHEDULE_1F1B,
         .exchanges =
             1u << RIDGE_CP_RING | 1u << RIDGE_CP_GATHER | 1u << RIDGE_CP_ALL_TO_ALL,
-        .optimizers = ~(1u << RIDGE_OPTIMIZER_ADAFACTOR),
+        .optimizers = ~(1u << RIDGE_OPTIMIZER_ADAFACTOR | 1u << RIDGE_OPTIMIZER_LORA),
         .offload = RIDGE_OFFLOAD_OPTIMIZER,
         .has_ends = true,
         .has_partial_remat = true,

@@ -83,6 +83,10 @@ ridge_policy ridge_policy_with_optimizer(const ridge_policy *policy,
     ridge_policy p = *policy;
     if (optimizer != RIDGE_OPTIMIZER_ADAMW)
         p.moment_bytes = optimizers[optimizer].state_bytes;
+    if (optimizer == RIDGE_OPTIMIZER_LORA) {
+        p.is_frozen = true;
+        p.gradient_bytes = p.master_bytes = p.reduce_bytes = 0;
+    }
     return p;
 }
 

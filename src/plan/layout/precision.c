@@ -18,7 +18,8 @@ static const ridge_policy policies[] = {
      : RIDGE_PRECISION_##name == RIDGE_PRECISION_FP8_ROWS   ? RIDGE_SCALES_ROWS         \
      : RIDGE_PRECISION_##name == RIDGE_PRECISION_MXFP8      ? RIDGE_SCALES_32           \
      : RIDGE_PRECISION_##name == RIDGE_PRECISION_FP8_BLOCKS ? RIDGE_SCALES_128          \
-                                                            : RIDGE_SCALES_DELAYED},
+                                                            : RIDGE_SCALES_DELAYED,     \
+     false},
     RIDGE_PRECISION_LIST(POLICY_ROW)
 #undef POLICY_ROW
 };

@@ -255,9 +255,10 @@ static void add_exchange(const reading *r, int index, bool is_backward, layer_ti
     const ridge_program *p = r->partition->program;
     const ridge_operation *op = &p->ops[index];
     double bytes = exchange_bytes(r, op);
-    if (is_weight_gradient(p, op) || t->n_exchanges == LAYER_EXCHANGE_MAX || bytes <= 0)
-        return;
     bool is_again = is_backward && p->tensors[op->inputs[0]].gradient_of < 0;
+    if (is_weight_gradient(p, op) || t->n_exchanges == LAYER_EXCHANGE_MAX ||
+        bytes <= 0 || (is_again && r->tc->policy->is_frozen))
+        return;
     layer_exchange_item item = {.kind = (ridge_collective)op->collective,
                                 .part = class_of(r, op),
                                 .is_backward = is_backward,
@@ -289,6 +290,8 @@ static void add_operation(const reading *r, int index, bool is_backward, layer_t
         add_exchange(r, index, is_backward, t);
         return;
     }
+    if (r->tc->policy->is_frozen && is_weight_gradient(r->partition->program, op))
+        return;
     const ridge_operation_time time =
         stack_operation_time(r->tc, r->partition, index, &r->times[index]);
     double *part = is_backward ? &t->vector_bwd_s : &t->vector_fwd_s;

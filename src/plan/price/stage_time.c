@@ -13,8 +13,12 @@
 #include <math.h>
 
 /* Half of a backward product's FLOPs are the weight's gradient, and with it waits as
- * much of what the backward pass exposes beside its products. */
-static const double WEIGHT_SHARE = 0.5;
+ * much of what the backward pass exposes beside its products. Frozen weights have none.
+ */
+static double weight_share(const train_case *tc)
+{
+    return tc->policy->is_frozen ? 0 : 0.5;
+}
 
 /* Dispatch and combine move the same bytes. */
 static const double DISPATCH_SHARE = 0.5;
@@ -87,7 +91,7 @@ static void add_tp(const layer_run *run, exposed *e, stage_time *s)
     e->tp_fwd_s = tp_exposed_s(l, fwd_s, t->matmul_fwd_s);
     double beside_s = positive(beside->expected_s - room_s);
     e->tp_bwd_s = ahead_s + beside_s;
-    e->tp_late_s = beside_s + (has_tp_overlap(l) ? WEIGHT_SHARE * ahead_s : 0);
+    e->tp_late_s = beside_s + (has_tp_overlap(l) ? weight_share(run->tc) * ahead_s : 0);
     e->hidden_tp_late_s = beside->expected_s - beside_s;
     s->bound_tp_s += fwd->bound_s * (1 + redo) + bwd->bound_s + beside->bound_s;
     e->hidden_tp_fwd_s = positive(fwd_s - e->tp_fwd_s);
@@ -153,7 +157,7 @@ static void add_ep(const layer_run *run, exposed *e, stage_time *s)
     e->hidden_ep_fwd_s = positive(fwd->expected_s - e->ep_fwd_s);
     e->hidden_ep_bwd_s = positive(bwd_s - e->ep_bwd_s);
     e->counted_s = is_hidden ? 0 : DISPATCH_SHARE * e->ep_fwd_s;
-    e->ep_late_s = is_hidden ? WEIGHT_SHARE * e->ep_bwd_s : 0;
+    e->ep_late_s = is_hidden ? weight_share(run->tc) * e->ep_bwd_s : 0;
     s->hidden_s += e->hidden_ep_fwd_s + e->hidden_ep_bwd_s;
     s->bound_ep_s += fwd->bound_s * (1 + redo) + bwd->bound_s;
 }
@@ -212,7 +216,7 @@ static void work_layers(const layer_run *run, const exposed *e, const waiting *w
     ridge_pass_work *f = &w->forward;
     ridge_pass_work *i = &w->backward_input;
     ridge_pass_work *g = &w->backward_weight;
-    const double weight_s = WEIGHT_SHARE * t->matmul_bwd_s;
+    const double weight_s = weight_share(run->tc) * t->matmul_bwd_s;
     f->compute_s += n * (layer_time_fwd_s(t) + wait->fwd_s);
     i->compute_s += n * (layer_time_bwd_s(t) + again_s - weight_s + wait->bwd_s);
     g->compute_s += n * weight_s;
@@ -326,12 +330,14 @@ static void add_offload(const layer_run *run, double fwd_s, double bwd_s,
     s->parts.offload_s += run->n * (exposed_fwd_s + exposed_bwd_s);
     s->fwd_s += run->n * exposed_fwd_s;
     s->bwd_s += run->n * exposed_bwd_s;
-    s->weight_s += run->n * WEIGHT_SHARE * exposed_bwd_s;
+    s->weight_s += run->n * weight_share(run->tc) * exposed_bwd_s;
     if (s->work == NULL)
         return;
     s->work->forward.compute_s += run->n * exposed_fwd_s;
-    s->work->backward_input.compute_s += run->n * (1 - WEIGHT_SHARE) * exposed_bwd_s;
-    s->work->backward_weight.compute_s += run->n * WEIGHT_SHARE * exposed_bwd_s;
+    s->work->backward_input.compute_s +=
+        run->n * (1 - weight_share(run->tc)) * exposed_bwd_s;
+    s->work->backward_weight.compute_s +=
+        run->n * weight_share(run->tc) * exposed_bwd_s;
 }
 
 /* Layers of one kind, or the head. */
@@ -346,7 +352,7 @@ static void add_compute(const layer_run *run, const waiting *wait, stage_time *s
     s->parts.vector_s += n * (t->vector_fwd_s + t->vector_bwd_s);
     s->parts.recompute_s += n * layer_time_recompute_s(t, run->remat);
     s->parts.imbalance_s += n * (wait->fwd_s + wait->bwd_s);
-    s->weight_s += n * WEIGHT_SHARE * t->matmul_bwd_s;
+    s->weight_s += n * weight_share(run->tc) * t->matmul_bwd_s;
 }
 
 /* Where a layer's kernels are done before the host has launched those of the next one:

@@ -79,6 +79,12 @@ static ridge_status check_knobs(ridge_ctx *cx, const ridge_train_request *r)
     RIDGE_TRY(check_mesh(cx, r));
     RIDGE_TRY(ridge_knobs_check(cx, k, r->model));
     RIDGE_TRY(check_precision(cx, r));
+    if (k->optimizer == RIDGE_OPTIMIZER_LORA &&
+        !ridge_chip_is_overlapped(r->slice->chip))
+        return ridge_fail(cx, RIDGE_E_ARG,
+                          "optimizer=lora: %s is priced by what ranks run, and they "
+                          "train all weights; name another optimizer",
+                          r->slice->chip->full_name);
     if (k->ep > 1 && r->slice->chips % k->ep != 0)
         return ridge_fail(cx, RIDGE_E_ARG,
                           "ep=%lld does not divide the %lld chips of %s: choose a "
@@ -250,7 +256,11 @@ double train_host_bytes_per_s(const ridge_chip *chip)
 
 double train_flops_per_token(const train_case *tc, const ridge_layout *l)
 {
-    return tc->flops_per_token + (double)l->mtp * tc->mtp_flops_per_token;
+    const double all = tc->flops_per_token + (double)l->mtp * tc->mtp_flops_per_token;
+    if (l->optimizer != RIDGE_OPTIMIZER_LORA)
+        return all;
+    const ridge_flops f = ridge_model_flops_forward(tc->model, tc->seq_tokens, true);
+    return all * (1 - (f.total - f.attention_scores) / (3 * f.total));
 }
 
 /* The token table on the last stage, for the embeddings that prediction layers read,

@@ -135,7 +135,8 @@ typedef struct train_params {
 
 train_params train_layer_params(const train_case *tc, int kind, int64_t tp, int64_t ep);
 
-/** Training FLOPs of a token, with the prediction layers that a layout trains. */
+/** Training FLOPs of a token, with the prediction layers that a layout trains and
+ * without gradients of frozen weights. */
 double train_flops_per_token(const train_case *tc, const ridge_layout *layout);
 
 /** Parameters of embedding, head and prediction layers' own maps on a chip, before

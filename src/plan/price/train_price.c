@@ -60,6 +60,8 @@ static void add_optimizer(const train_case *tc, const train_terms *x,
                              2 * state_bytes +
                              (narrow < 2 ? policy->weight_bytes + 2 * narrow : 0);
     double params = p.dense / (double)w.shards + p.expert / (double)w.expert_shards;
+    if (policy->is_frozen)
+        params = 0;
     ridge_op_cost c = ridge_stream_cost(tc->chip, 0, params * bytes_per_param);
     ridge_time matrix = l->optimizer == RIDGE_OPTIMIZER_MUON
                             ? muon_step_time(tc, stage, l)
