@@ -134,6 +134,20 @@ static ridge_status read_batch(ridge_ctx *cx, const measured_row *row,
     return RIDGE_OK;
 }
 
+/* Which weights are trained, and on what: adapters beside frozen weights, and documents
+ * that see themselves alone. */
+static ridge_status read_training(ridge_ctx *cx, const measured_row *row,
+                                  ridge_train_request *r)
+{
+    const char *tuning = measured_text(&row->plan, "tuning");
+    ridge_length fixed = {.kind = RIDGE_LENGTH_FIXED};
+    if (tuning != NULL && strstr(tuning, "LoRA") != NULL)
+        r->knobs.optimizer = RIDGE_OPTIMIZER_LORA;
+    if (!measured_number(&row->plan, "documents", &fixed.mean))
+        return RIDGE_OK;
+    return ridge_documents_of(cx, &fixed, r->seq_tokens, &r->documents);
+}
+
 ridge_status measured_request(ridge_ctx *cx, const measured_row *row,
                               measured_gaps *gaps, ridge_train_request *r)
 {
@@ -144,13 +158,14 @@ ridge_status measured_request(ridge_ctx *cx, const measured_row *row,
     read_degrees(row, r->model, gaps, &r->knobs);
     read_sharding(row, r->slice, gaps, &r->knobs);
     RIDGE_TRY(read_batch(cx, row, gaps, r));
+    RIDGE_TRY(read_training(cx, row, r));
     return read_policies(cx, row, gaps, &r->knobs);
 }
 
 const char *measured_plan_words(ridge_ctx *cx, const measured_row *row)
 {
-    static const char *const keys[] = {"remat", "precision", "fsdp_or_zero_stage",
-                                       "schedule", "optimizer"};
+    static const char *const keys[] = {"remat",    "precision", "fsdp_or_zero_stage",
+                                       "schedule", "optimizer", "tuning"};
     ridge_buf words;
     ridge_buf_init(&words, ridge_ctx_arena(cx));
     for (size_t i = 0; i < RIDGE_COUNT_OF(keys); i++) {

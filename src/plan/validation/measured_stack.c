@@ -75,6 +75,23 @@ static void assume_usual(const ridge_catalog *catalog, measured_gaps *gaps,
     measured_assume(gaps, "software");
 }
 
+/* A row that says "flash" had kernels that its software of those years had not. */
+static ridge_status follow_attention(ridge_ctx *cx, const measured_row *row,
+                                     ridge_train_request *r)
+{
+    const char *said = measured_text(&row->model, "attention");
+    if (r->stack->attention == RIDGE_ATTENTION_FLASH || said == NULL ||
+        strstr(said, "flash") == NULL)
+        return RIDGE_OK;
+    ridge_stack *own = ridge_new(ridge_ctx_arena(cx), ridge_stack, 1);
+    if (own == NULL)
+        return ridge_fail_nomem(cx);
+    *own = *r->stack;
+    own->attention = RIDGE_ATTENTION_FLASH;
+    r->stack = own;
+    return RIDGE_OK;
+}
+
 ridge_status measured_stack(ridge_ctx *cx, const ridge_catalog *catalog,
                             const measured_row *row, measured_gaps *gaps,
                             ridge_train_request *r)
@@ -91,6 +108,7 @@ ridge_status measured_stack(ridge_ctx *cx, const ridge_catalog *catalog,
         return RIDGE_OK;
     RIDGE_TRY(follow_precision(cx, row, &r->stack->practice, r));
     follow_practice(&r->stack->practice, r);
+    RIDGE_TRY(follow_attention(cx, row, r));
     if (r->stack->has_half_gradients && r->knobs.precision == RIDGE_PRECISION_BF16)
         r->knobs.precision = RIDGE_PRECISION_BF16_REDUCE;
     return RIDGE_OK;
