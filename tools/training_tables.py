@@ -16,6 +16,7 @@ import program
 
 ROWS = os.path.join(program.ROOT, "tests", "golden", "accuracy", "training.jsonl")
 UNSEEN = os.path.join(program.ROOT, "tests", "golden", "accuracy", "training-unseen.jsonl")
+OUTSIDE = os.path.join(program.ROOT, "tests", "golden", "accuracy", "training-outside.jsonl")
 PAPERS = os.path.join(program.ROOT, "tests", "golden", "accuracy", "training-papers.jsonl")
 STACKS = os.path.join(program.ROOT, "data", "stacks")
 MARKS = re.compile(r"(<!-- made by tools/(?:accuracy|stack_fit|serving_held_out)\.py: ([a-z-]+) -->\n)(.*?)"
@@ -130,6 +131,17 @@ def unseen(ridge: str) -> str:
     return table("rows that no constant was set on", groups)
 
 
+def outside(ridge: str) -> str:
+    """Rows of other publishers that no constant was set on."""
+    report = validate(ridge, OUTSIDE)
+    groups = {"all rows": {"rows": len(counted(report)), **report},
+              "plan stated whole": report["complete"],
+              "something assumed": report["assumed"], **report["by_source"],
+              **report["by_chip"]}
+    memory = table("peak memory", report["memory_by_source"])
+    return table("rows of other publishers", groups) + "\n" + memory
+
+
 def papers(ridge: str) -> str:
     """Single figures of papers and README files, row by row."""
     report = validate(ridge, PAPERS)
@@ -160,6 +172,7 @@ def sections(ridge: str, report: dict) -> dict:
             "order": order(report),
             "memory": table("source", report["memory_by_source"]),
             "unseen": unseen(ridge),
+            "outside": outside(ridge),
             "papers": papers(ridge),
             "steps": steps(ridge, report)}
 

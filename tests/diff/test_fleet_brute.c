@@ -46,7 +46,7 @@ static void problem_open(ridge_ctx *cx, const char *text, const ridge_model *mod
     *p = (fleet_problem){.priced = 0};
     for (int i = 0; i < 2; i++, s = s->next) {
         p->chips[i] = *s->chip;
-        p->chips[i].hbm_bytes = gb[i] * 1e9;
+        p->chips[i].hbm_bytes = p->chips[i].visible_bytes = gb[i] * 1e9;
         p->slices[i] = *s;
         p->slices[i].chip = &p->chips[i];
         p->places[i] = s->n_axes > 1 ? 2 : 1;

@@ -73,7 +73,7 @@ static void check_price(uint64_t seed, const train_problem *t,
     law(seed, p->bound_step_time_s > 0);
     law(seed, p->bound_step_time_s <= p->step_time_s * (1 + REL));
     law(seed, p->mfu > 0 && p->hfu >= p->mfu);
-    law(seed, p->peak_memory_bytes <= t->chip.hbm_bytes);
+    law(seed, p->peak_memory_bytes <= ridge_chip_memory_bytes(&t->chip));
     law(seed, l->dp * l->fsdp * l->tp * l->cp * l->pp == t->slice.chips);
     law(seed, p->padded_seqs >= 0);
     law(seed, p->padded_seqs + batch_seqs ==
@@ -167,6 +167,7 @@ static void check_faster_chip(uint64_t seed, train_problem *t)
     law(seed, best_s(t) <= before_s * (1 + REL));
     t->chip = chip;
     t->chip.hbm_bytes *= factor;
+    t->chip.visible_bytes *= factor;
     law(seed, best_s(t) <= before_s * (1 + REL));
 }
 

@@ -183,6 +183,7 @@ void train_problem_open(uint64_t seed, train_problem *out)
     out->slice = *train_slice(out->cx, slices[dice_roll(&d, 0, last)]);
     out->chip = *out->slice.chip;
     out->chip.hbm_bytes *= pow(2, dice_between(&d, -4, 0));
+    out->chip.visible_bytes = 0;
     out->slice.chip = &out->chip;
     const ridge_model *model = random_model(out->cx, &d);
     const double seq_tokens = (double)(1024 * dice_roll(&d, 1, 4));
