@@ -13,8 +13,7 @@
 #include <math.h>
 
 /* Half of a backward product's FLOPs are the weight's gradient, and with it waits as
- * much of what the backward pass exposes beside its products. Frozen weights have none.
- */
+ * much of what the backward pass exposes beside its products; frozen ones have none. */
 static double weight_share(const train_case *tc)
 {
     return tc->policy->is_frozen ? 0 : 0.5;
