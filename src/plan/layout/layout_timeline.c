@@ -33,9 +33,11 @@ ridge_status ridge_layout_parallelism(ridge_ctx *cx, const ridge_layout *l,
         p.dp = l->dp / (ep / l->fsdp);
     } else {
         return ridge_fail(cx, RIDGE_E_ARG,
-                          "ep=%lld does not divide fsdp=%lld or a multiple of it: fix "
-                          "another ep",
-                          (long long)l->ep, (long long)l->fsdp);
+                          "experts of ep=%lld lie on ranks of fsdp and dp, here %lld x "
+                          "%lld, which they do not cut evenly: make fsdp a multiple of "
+                          "%lld, or another ep",
+                          (long long)l->ep, (long long)l->fsdp, (long long)l->dp,
+                          (long long)ep);
     }
     *out = p;
     return RIDGE_OK;
