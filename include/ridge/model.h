@@ -279,6 +279,8 @@ typedef struct ridge_params {
 
 /** Exact parameter counts. Overflow was excluded when the model was read. */
 ridge_params ridge_model_params(const ridge_model *model);
+/** Whether a layer of it has routed experts. */
+bool ridge_model_has_experts(const ridge_model *model);
 
 /** Bytes of the weights in the checkpoint's own formats. */
 double ridge_model_weight_bytes(const ridge_model *model);
@@ -481,11 +483,9 @@ typedef enum ridge_tp_verdict {
     RIDGE_TP_BLOCK          /* a quantised block would be cut */
 } ridge_tp_verdict;
 
-/**
- * Whether the text model can be split tp ways, and if not, why. Heads first, then
+/** Whether the text model can be split tp ways, and if not, why. Heads first, then
  * widths, then blocks of a quantised format. Routed experts may be dealt out whole when
- * their width cannot be cut: see ridge_model_expert_tp() for cutting them.
- */
+ * their width cannot be cut: see ridge_model_expert_tp() for cutting them. */
 ridge_tp_verdict ridge_model_tp(const ridge_model *model, int64_t tp);
 /** Whether each routed expert can be cut tp ways; OK for a dense model. */
 ridge_tp_verdict ridge_model_expert_tp(const ridge_model *model, int64_t tp);

@@ -152,6 +152,7 @@ typedef struct ridge_train_request {
     ridge_convention convention; /* of MFU */
     ridge_knobs knobs;
     const ridge_stack *stack; /* the training software; NULL: well tuned */
+    bool is_stack_usual;      /* nobody named it: it is what the chips usually run */
     double usd_per_chip_hour; /* 0: the chip's first price in data/prices */
     double expert_imbalance; /* busiest rank of experts over the mean; below 1: even but
                                 for chance */

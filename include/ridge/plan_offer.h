@@ -43,6 +43,7 @@ RIDGE_NODISCARD ridge_status ridge_offer_goal_parse(ridge_ctx *cx, const char *t
 typedef struct ridge_offer_kind {
     const ridge_slice *slice; /* is_open: one chip of the kind */
     bool is_open;
+    const ridge_stack *stack;  /* usual on its chips; NULL: the request's */
     ridge_money_request money; /* prices and failures are of the chip */
 } ridge_offer_kind;
 

@@ -190,7 +190,6 @@ typedef struct ridge_train_view {
     bool has_money;                         /* the text tells of the whole run */
     const ridge_train_reasons *reasons;     /* NULL: none asked for */
     const ridge_train_rooflines *rooflines; /* of the best layout, or NULL */
-    const ridge_stack *usual_stack; /* that the request could have named; or NULL */
 } ridge_train_view;
 
 void ridge_train_write_text(ridge_ctx *cx, const ridge_train_view *view,

@@ -570,7 +570,7 @@ def train(
     :param precision: bf16 (default), bf16-pure, bf16-reduce, fp16, fp8, fp8-current,
         fp8-blocks, fp8-weights, fp8-rows, mxfp8, fp4, tf32, fp32
     :param stack: training software, as in data/stacks: eager, compiled, megatron-core, ...
-        (well-tuned)
+        well-tuned (what the chips usually run)
     :param convention: how MFU counts FLOPs: causal (default), full, 6n, palm, ...
     :param documents: packed into sequences, attention inside of each: 2048, lognormal:2048:150%
     :param imbalance: load of the busiest rank of experts over the mean (1: chance alone)

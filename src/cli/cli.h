@@ -89,9 +89,13 @@ RIDGE_NODISCARD ridge_status cli_option_dtype(cli_run *run, const char *name,
                                               ridge_dtype fallback, ridge_dtype *out);
 /** Slice of --on; required. @errors E_ARG, and those of ridge_slice_parse */
 RIDGE_NODISCARD ridge_status cli_slice(cli_run *run, const ridge_slice **out);
-/** A software stack by name; NULL for none: well-tuned software. */
+/** A software stack by name; NULL for none, and for "well-tuned". */
 RIDGE_NODISCARD ridge_status cli_stack(cli_run *run, const char *name,
                                        const ridge_stack **out);
+
+/** What the chips of a slice usually run; NULL: not known, or not the same on all. */
+const ridge_stack *cli_usual_stack(const ridge_catalog *catalog,
+                                   const ridge_slice *slice);
 
 RIDGE_NODISCARD ridge_status cli_catalog(cli_run *run, const ridge_catalog **out);
 RIDGE_NODISCARD ridge_status cli_library(cli_run *run, const ridge_library **out);

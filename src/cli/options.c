@@ -101,7 +101,21 @@ ridge_status cli_stack(cli_run *run, const char *name, const ridge_stack **out)
     if (!name)
         return RIDGE_OK;
     RIDGE_TRY(cli_catalog(run, &catalog));
-    return ridge_stack_find(run->cx, catalog, name, out);
+    RIDGE_TRY(ridge_stack_find(run->cx, catalog, name, out));
+    if (strcmp((*out)->name, "well-tuned") == 0)
+        *out = NULL; /* it takes nothing from the chips' own facts */
+    return RIDGE_OK;
+}
+
+const ridge_stack *cli_usual_stack(const ridge_catalog *catalog,
+                                   const ridge_slice *slice)
+{
+    const ridge_stack *stack = ridge_stack_usual(catalog, slice->chip, false);
+    for (slice = slice->next; slice != NULL; slice = slice->next) {
+        if (ridge_stack_usual(catalog, slice->chip, false) != stack)
+            return NULL;
+    }
+    return stack;
 }
 
 ridge_status cli_catalog(cli_run *run, const ridge_catalog **out)

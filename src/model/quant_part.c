@@ -34,7 +34,7 @@ int ridge__quant_part_of(const char *module)
     return -1;
 }
 
-bool ridge__has_experts(const ridge_model *model)
+bool ridge_model_has_experts(const ridge_model *model)
 {
     for (int k = 0; k < model->n_layers; k++) {
         if (model->layers[k].ffn.kind == RIDGE_FFN_MOE)
@@ -88,7 +88,8 @@ void ridge__quant_kept(const ridge__config *c, ridge_node list, bool *kept)
         }
     }
     /* Whole layers are the dense ones of a model with experts, if they are as many. */
-    if (whole > 0 && ridge__has_experts(c->model) && whole >= count_dense(c->model))
+    if (whole > 0 && ridge_model_has_experts(c->model) &&
+        whole >= count_dense(c->model))
         named[RIDGE_QUANT_DENSE] = c->layer_count;
     for (int part = 0; part < RIDGE_QUANT_PART_COUNT; part++)
         kept[part] = named[part] > 0 && 4 * named[part] >= c->layer_count;

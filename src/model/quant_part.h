@@ -14,6 +14,4 @@ int ridge__quant_part_of(const char *module);
  */
 void ridge__quant_kept(const ridge__config *c, ridge_node list, bool *kept);
 
-bool ridge__has_experts(const ridge_model *model);
-
 #endif

@@ -182,7 +182,8 @@ static void open_one(void **state, contest *c, const char *chip)
     const ridge_slice *one = NULL;
     contest_open(state, c);
     assert_ok(*state, ridge_slice_parse(*state, catalog_of(state), chip, &one));
-    c->kinds[0] = (ridge_offer_kind){one, true, money_of(2)};
+    c->kinds[0] =
+        (ridge_offer_kind){.slice = one, .is_open = true, .money = money_of(2)};
     c->q.n_kinds = 1;
 }
 

@@ -143,16 +143,22 @@ static ridge_status read_subject(cli_run *run, ridge_train_request *r,
                 : cli_model(run, run->args[0], &r->model);
 }
 
-/* What --stack names, else the software that a launch file is for. */
+/* What --stack names, else the software that a launch file is for, else what the chips
+ * usually run. */
 static ridge_status read_stack(cli_run *run, const train_launch *launch,
                                ridge_train_request *r)
 {
     const char *name = cli_option_text(run, "stack");
     const ridge_catalog *catalog;
-    if (name || !launch->launch.path || train_offer_is_asked(run))
+    if (name || train_offer_is_asked(run))
         return cli_stack(run, name, &r->stack);
     RIDGE_TRY(cli_catalog(run, &catalog));
-    r->stack = ridge_launch_stack(&launch->launch, catalog, r->slice->chip);
+    if (launch->launch.path)
+        r->stack = ridge_launch_stack(&launch->launch, catalog, r->slice->chip);
+    if (r->stack == NULL) {
+        r->stack = cli_usual_stack(catalog, r->slice);
+        r->is_stack_usual = r->stack != NULL;
+    }
     return RIDGE_OK;
 }
 
@@ -288,17 +294,6 @@ static ridge_status find_rooflines(cli_run *run, ridge_train_view *view,
     return RIDGE_OK;
 }
 
-/* Without a stack software is taken as well tuned: what would be usual is told. */
-static ridge_status find_usual(cli_run *run, ridge_train_view *view)
-{
-    const ridge_catalog *catalog;
-    if (view->request->stack)
-        return RIDGE_OK;
-    RIDGE_TRY(cli_catalog(run, &catalog));
-    view->usual_stack = ridge_stack_usual(catalog, view->request->slice->chip, false);
-    return RIDGE_OK;
-}
-
 static int run_train(cli_run *run)
 {
     ridge_train_request request = {.top = 5};
@@ -331,8 +326,6 @@ static int run_train(cli_run *run)
                              .money = &money,
                              .has_money = has_money,
                              .reasons = reasons};
-    if (find_usual(run, &view) != RIDGE_OK)
-        return cli_fail(run);
     ridge_train_rooflines rooflines;
     if (!reasons || find_reasons(run, &view, reasons) != RIDGE_OK ||
         find_rooflines(run, &view, &rooflines) != RIDGE_OK)
@@ -360,7 +353,7 @@ static const cli_option options[] = {
      "fp8-weights, fp8-rows, mxfp8, fp4, tf32, fp32"},
     {"stack", "NAME",
      "training software, as in data/stacks: eager, compiled, megatron-core, ... "
-     "(well-tuned)"},
+     "well-tuned (what the chips usually run)"},
     {"convention", "NAME",
      "how MFU counts FLOPs: causal (default), full, 6n, palm, ..."},
     {"documents", "TOKENS",

@@ -51,6 +51,8 @@ static ridge_status read_slices(cli_run *run, ridge_offer_kind *kinds, int *n)
         }
         RIDGE_TRY(ridge_slice_parse(run->cx, catalog, text, &kinds[*n].slice));
         kinds[*n].is_open = cli_slice_is_bare(run, text);
+        if (cli_option_text(run, "stack") == NULL)
+            kinds[*n].stack = cli_usual_stack(catalog, kinds[*n].slice);
     }
     return RIDGE_OK;
 }

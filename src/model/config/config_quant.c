@@ -369,12 +369,12 @@ static const char *method_text(const quant *q, const format *f)
 static void store_parts(quant *q)
 {
     ridge_model *m = q->c->model;
-    const format *f = main_format(q, ridge__has_experts(m));
+    const format *f = main_format(q, ridge_model_has_experts(m));
     if (f == NULL)
         return;
     for (int part = 0; part < RIDGE_QUANT_PART_COUNT; part++)
         m->quant_bits[part] = q->parts[part].bits;
-    if (!ridge__has_experts(m)) {
+    if (!ridge_model_has_experts(m)) {
         m->quant_bits[RIDGE_QUANT_EXPERTS] = 0;
         m->quant_bits[RIDGE_QUANT_SHARED] = 0;
     }

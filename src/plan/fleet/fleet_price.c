@@ -46,7 +46,7 @@ ridge_layout fleet_layout_local(const fleet_case *fc, const ridge_layout *common
     l.pp = part->stages;
     l.remat = part->remat;
     l.placement = part->placement;
-    train_usual_overlaps(fc->request, fc->slices[part->pool].chip, &l);
+    train_usual_overlaps(fc->request, &fc->slices[part->pool], &l);
     return l;
 }
 

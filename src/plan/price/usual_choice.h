@@ -8,8 +8,8 @@
 ridge_ep_dispatch train_usual_dispatch(const ridge_train_request *request);
 
 /** Overlap by the knobs, else as the stack and the chip's software have it.
- *  @param layout  its tp is set */
-void train_usual_overlaps(const ridge_train_request *request, const ridge_chip *chip,
+ *  @param layout  its tp and SP are set */
+void train_usual_overlaps(const ridge_train_request *request, const ridge_slice *slice,
                           ridge_layout *layout);
 
 /** Whether sends between stages hide behind compute. */

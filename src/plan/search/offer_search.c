@@ -107,6 +107,10 @@ static ridge_offer offer_of(const ridge_offer_request *q, int kind,
     const ridge_money_request *money = &q->kinds[kind].money;
     ridge_offer o = {.kind = kind, .request = *q->request, .score = (double)INFINITY};
     o.request.slice = slice;
+    if (q->kinds[kind].stack != NULL) {
+        o.request.stack = q->kinds[kind].stack;
+        o.request.is_stack_usual = true;
+    }
     o.request.usd_per_chip_hour = money->has_price ? money->price.usd_per_chip_hour : 0;
     o.request.top = 1;
     o.request.front = q->goal == RIDGE_OFFER_GOAL_MEMORY ? RIDGE_TRAIN_FRONT_MAX : 0;

@@ -456,7 +456,7 @@ static void start_layout(const search_desk *d, const search_task *task, ridge_la
                         .mtp = d->knobs->mtp,
                         .precision = d->knobs->precision,
                         .optimizer = d->knobs->optimizer};
-    train_usual_overlaps(d->tc.request, d->tc.chip, l);
+    train_usual_overlaps(d->tc.request, d->tc.slice, l);
 }
 
 /* Which operations are worth naming hangs on the cut. @return false out of memory */

@@ -47,15 +47,6 @@ bool served_pool_unsquare(served_pool *p)
     return true;
 }
 
-static bool has_experts(const ridge_model *model)
-{
-    for (int i = 0; i < model->n_layers; i++) {
-        if (model->layers[i].ffn.kind == RIDGE_FFN_MOE)
-            return true;
-    }
-    return false;
-}
-
 /* JSON rows write "dp" beside "ep" for data parallelism of attention over the same
  * chips, and leave tp out. */
 static ridge_status fill_degrees(ridge_ctx *cx, const served_pool *p, int64_t chips,
@@ -70,7 +61,7 @@ static ridge_status fill_degrees(ridge_ctx *cx, const served_pool *p, int64_t ch
         out->tp = chips / (out->attention_dp * out->pp);
     if (out->tp == 0)
         return ridge_fail(cx, RIDGE_E_ARG, "tp is not stated");
-    out->ep = has_experts(model) ? or_one(p->ep) : 1;
+    out->ep = ridge_model_has_experts(model) ? or_one(p->ep) : 1;
     if (out->ep > 1 && (out->tp * out->attention_dp) % out->ep != 0) {
         return ridge_fail(
             cx, RIDGE_E_ARG, "ep %lld does not divide tp %lld x attention dp %lld",
@@ -115,7 +106,7 @@ static served_pool told_by_note(const served_run *run, const served_pool *pool,
     served_pool p = *pool;
     if (run->note == NULL ||
         strstr(run->note, "attention data parallelism on for MoE") == NULL ||
-        !has_experts(model) || p.attention_dp > 0 || p.ep > 0 || p.tp <= 1)
+        !ridge_model_has_experts(model) || p.attention_dp > 0 || p.ep > 0 || p.tp <= 1)
         return p;
     p.attention_dp = p.ep = p.tp;
     p.tp = 1;

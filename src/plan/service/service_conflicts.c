@@ -71,15 +71,6 @@ static ridge_status check_pools(ridge_ctx *cx, const ridge_service_knobs *k)
     return RIDGE_OK;
 }
 
-static bool has_experts(const ridge_model *m)
-{
-    for (int i = 0; i < m->n_layers; i++) {
-        if (m->layers[i].ffn.kind == RIDGE_FFN_MOE)
-            return true;
-    }
-    return false;
-}
-
 static ridge_status check_experts(ridge_ctx *cx, const ridge_service_request *r)
 {
     const ridge_service_knobs *k = &r->knobs;
@@ -90,7 +81,7 @@ static ridge_status check_experts(ridge_ctx *cx, const ridge_service_request *r)
                                               : NULL;
     if (what == NULL && k->expert_text != NULL)
         what = "experts=";
-    if (what == NULL || has_experts(r->model))
+    if (what == NULL || ridge_model_has_experts(r->model))
         return RIDGE_OK;
     return ridge_fail(cx, RIDGE_E_ARG, "%s is of experts and %s has none: leave it out",
                       what, r->model->name);

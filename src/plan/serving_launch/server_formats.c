@@ -70,11 +70,6 @@ int64_t server_experts(const ridge_model *model)
     return most;
 }
 
-bool server_has_experts(const ridge_model *model)
-{
-    return server_experts(model) > 0;
-}
-
 int64_t server_kv_heads(const ridge_model *model)
 {
     int64_t least = 0;
@@ -113,7 +108,7 @@ bool server_formats_match(const ridge_serving_formats *f, const ridge_model *mod
                           const ridge_slice *slice)
 {
     const ridge_serving_formats own = server_formats_of(model, slice);
-    const bool has_experts = server_has_experts(model);
+    const bool has_experts = ridge_model_has_experts(model);
     return f->weight == own.weight && f->compute == own.compute &&
            (!has_experts ||
             (f->expert == own.expert && f->expert_compute == own.expert_compute));
@@ -209,7 +204,7 @@ const char *server_formats_word(ridge_ctx *cx, server_dialect dialect,
                                 const ridge_serving_formats *formats,
                                 const ridge_deployment *deployment)
 {
-    const bool has_experts = server_has_experts(deployment->model);
+    const bool has_experts = ridge_model_has_experts(deployment->model);
     for (size_t i = 0; i < RIDGE_COUNT_OF(rows); i++) {
         ridge_serving_formats got = *formats;
         if (rows[i].words[dialect] == NULL)

@@ -63,8 +63,6 @@ int64_t server_devices_of(const ridge_slice *slice);
 int64_t server_tpu_ranks(const ridge_model *model, ridge_dtype cache, int64_t devices);
 /** Whether some layers attend to a latent (MLA). */
 bool server_has_latent(const ridge_model *model);
-/** Whether some layers have experts. */
-bool server_has_experts(const ridge_model *model);
 
 /** Of the layer that has most; 0: none */
 int64_t server_experts(const ridge_model *model);

@@ -71,7 +71,7 @@ static ridge_status read_degrees(server_reader *r)
                                      : RIDGE_KV_CUT_HEADS;
     l->is_weight_gathered = axes[GATHERED] > 1;
     l->attention_dp = axes[EXPERT];
-    l->ep = server_has_experts(r->model) ? axes[EXPERT] : 1;
+    l->ep = ridge_model_has_experts(r->model) ? axes[EXPERT] : 1;
     return RIDGE_OK;
 }
 

@@ -41,7 +41,7 @@ static ridge_status read_quantisation(server_reader *r)
     RIDGE_TRY(launch_sheet_text(&r->sheet, LAUNCH_QUANT, &word));
     const bool is_known =
         server_formats_quantise(r->dialect, word, r->query->slice, &got);
-    const bool has_experts = server_has_experts(r->model);
+    const bool has_experts = ridge_model_has_experts(r->model);
     const ridge_dtype own =
         has_experts ? r->layout->formats.expert : r->layout->formats.weight;
     if (r->model->quant_method != NULL && (!is_known || got.expert == own))

@@ -46,7 +46,7 @@ static ridge_status read_degrees(server_reader *r)
     }
     l->has_two_batches = l->has_two_batches && l->attention_dp > 1;
     RIDGE_TRY(read_exchange(r, chips));
-    if (!server_has_experts(r->model))
+    if (!ridge_model_has_experts(r->model))
         l->ep = 1;
     if (chips % l->ep != 0) {
         return launch_sheet_fail(&r->sheet, RIDGE_E_ARG, LAUNCH_EP,

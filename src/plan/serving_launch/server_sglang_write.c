@@ -22,7 +22,7 @@ static ridge_status draft_degrees(server_draft *d)
     }
     if (l->has_two_batches)
         launch_draft_text(&d->sheet, LAUNCH_TWO_BATCHES, "");
-    if (server_has_experts(d->model) && l->ep > 1)
+    if (ridge_model_has_experts(d->model) && l->ep > 1)
         launch_draft_i64(&d->sheet, LAUNCH_EP, l->ep);
     if (l->redundant_experts > 0) {
         launch_draft_text(&d->sheet, LAUNCH_HAS_REPLICAS, "");

@@ -19,7 +19,7 @@ static ridge_status read_degrees(server_reader *r)
     RIDGE_TRY(launch_sheet_flag(&r->sheet, LAUNCH_HAS_ATTENTION_DP, &has_ranks));
     l->attention_dp = has_ranks ? chips : 1;
     l->tp = has_ranks ? 1 : chips;
-    if (!server_has_experts(r->model))
+    if (!ridge_model_has_experts(r->model))
         l->ep = 1;
     if (chips % l->ep != 0) {
         return launch_sheet_fail(&r->sheet, RIDGE_E_ARG, LAUNCH_EP,

@@ -16,7 +16,7 @@ static ridge_status draft_degrees(server_draft *d)
     launch_draft_i64(&d->sheet, LAUNCH_TP, l->tp * l->attention_dp);
     if (l->pp > 1)
         launch_draft_i64(&d->sheet, LAUNCH_PP, l->pp);
-    if (server_has_experts(d->model) && l->ep > 1)
+    if (ridge_model_has_experts(d->model) && l->ep > 1)
         launch_draft_i64(&d->sheet, LAUNCH_EP, l->ep);
     if (l->redundant_experts > 0) {
         launch_draft_i64(&d->sheet, LAUNCH_REPLICAS,

@@ -61,7 +61,7 @@ static ridge_status read_degrees(server_reader *r)
     ridge_serving_layout *l = r->layout;
     bool has_ep = false;
     int64_t ranks = 1;
-    const bool has_experts = server_has_experts(r->model);
+    const bool has_experts = ridge_model_has_experts(r->model);
     RIDGE_TRY(launch_sheet_i64(&r->sheet, LAUNCH_TP, 1, MOST, &l->tp));
     RIDGE_TRY(launch_sheet_i64(&r->sheet, LAUNCH_PP, 1, MOST, &l->pp));
     RIDGE_TRY(launch_sheet_i64(&r->sheet, LAUNCH_ATTENTION_DP, 1, MOST, &ranks));

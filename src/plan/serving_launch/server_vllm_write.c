@@ -23,7 +23,7 @@ static ridge_status draft_experts(server_draft *d)
 {
     const ridge_serving_layout *l = d->layout;
     const int64_t ranks = l->tp * l->attention_dp;
-    if (!server_has_experts(d->model) || l->ep == 1)
+    if (!ridge_model_has_experts(d->model) || l->ep == 1)
         return RIDGE_OK;
     if (l->ep != ranks) {
         return launch_draft_refuse(
@@ -77,7 +77,7 @@ static ridge_status draft_attention(server_draft *d)
     launch_draft_i64(&d->sheet, LAUNCH_TP, l->tp);
     if (l->attention_dp == 1)
         return RIDGE_OK;
-    if (!server_has_experts(d->model)) {
+    if (!ridge_model_has_experts(d->model)) {
         return launch_draft_refuse(&d->sheet, "has attention ranks for models with "
                                               "experts alone: plan with attention_dp=1 "
                                               "and more servers");
@@ -111,7 +111,8 @@ static bool has_ranked_replicas(const server_draft *d)
     const ridge_slice *s = d->deployment->slice;
     const bool fits =
         s != NULL && s->hosts > 0 && d->pool->servers * d->chips <= s->chips / s->hosts;
-    return d->pool->servers > 1 && fits && !is_tpu(d) && !server_has_experts(d->model);
+    return d->pool->servers > 1 && fits && !is_tpu(d) &&
+           !ridge_model_has_experts(d->model);
 }
 
 static void draft_nodes(server_draft *d)

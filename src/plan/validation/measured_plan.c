@@ -6,15 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-bool measured_has_experts(const ridge_model *model)
-{
-    for (int k = 0; k < model->n_layers; k++) {
-        if (model->layers[k].ffn.kind == RIDGE_FFN_MOE)
-            return true;
-    }
-    return false;
-}
-
 static void read_degrees(const measured_row *row, const ridge_model *model,
                          measured_gaps *gaps, ridge_knobs *k)
 {
@@ -27,7 +18,7 @@ static void read_degrees(const measured_row *row, const ridge_model *model,
         {"pp", &k->pp, false},  {"ep", &k->ep, false},
         {"vpp", &k->vpp, true}, {"microbatch_seqs", &k->microbatch_seqs, false},
     };
-    bool is_moe = measured_has_experts(model);
+    bool is_moe = ridge_model_has_experts(model);
     for (size_t i = 0; i < RIDGE_COUNT_OF(degrees); i++) {
         if (measured_count(&row->plan, degrees[i].key, degrees[i].field))
             continue;

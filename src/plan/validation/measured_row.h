@@ -75,8 +75,6 @@ const char *measured_format(const measured_row *row);
 RIDGE_NODISCARD ridge_status measured_check(ridge_ctx *cx, const measured_row *row,
                                             const ridge_train_request *request);
 
-bool measured_has_experts(const ridge_model *model);
-
 /** The software of a row: what it states, what its source is known to have used, or
  *  what most runs on its chips use. A knob that the stack settles is set with it.
  * @errors E_NOTFOUND, E_PARSE */

@@ -115,7 +115,7 @@ static ridge_status predict(ridge_ctx *cx, const row_reader *from,
     out->price = price;
     out->range = ridge_train_range(&r, &price);
     out->stack = r.stack == NULL ? "" : r.stack->name;
-    out->has_experts = measured_has_experts(r.model);
+    out->has_experts = ridge_model_has_experts(r.model);
     out->chip_s_per_token =
         out->measured_step_s * (double)r.slice->chips / r.batch_tokens;
     out->predicted_step_s = price.step_time_s;

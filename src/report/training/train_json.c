@@ -79,8 +79,8 @@ void ridge_train_write_json(ridge_ctx *cx, const ridge_train_view *v,
     ridge_json_set_double(object, "total_tokens", r->total_tokens);
     if (r->stack != NULL)
         ridge_json_set_text(object, "stack", r->stack->name);
-    if (v->usual_stack != NULL)
-        ridge_json_set_text(object, "usual_stack", v->usual_stack->name);
+    if (r->is_stack_usual)
+        ridge_json_set_text(object, "usual_stack", r->stack->name);
     ridge_json_set_text(object, "convention", ridge_convention_text(r->convention));
     ridge_json_set_double(
         object, "mfu_peak_flops_per_s",

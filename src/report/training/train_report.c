@@ -75,14 +75,15 @@ static const char *mfu_peak_note(ridge_ctx *cx, const ridge_train_view *v)
                                                    ridge_dtype_text(used));
 }
 
+/* " Software: xla-tpu, usual on these chips." */
 static const char *stack_note(ridge_ctx *cx, const ridge_train_view *v)
 {
-    return v->usual_stack == NULL
+    return !v->request->is_stack_usual
                ? ""
                : ridge_sprintf(ridge_ctx_arena(cx),
-                               " Software is taken as well tuned: --stack %s is usual "
-                               "on these chips.",
-                               v->usual_stack->name);
+                               " Software: %s, usual on these chips; --stack names "
+                               "another.",
+                               v->request->stack->name);
 }
 
 static const char *times_note(ridge_ctx *cx, const ridge_train_view *v)
