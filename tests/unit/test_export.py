@@ -38,10 +38,11 @@ class Export(unittest.TestCase):
 
     def price_back(self, path, slice_text):
         with open(self.plan, encoding="utf-8") as f:
-            predicted = json.load(f)["predicted"]
+            plan = json.load(f)
+        predicted, stack = plan["predicted"], plan.get("stack", "well-tuned")
         # on the plan's software: a launch file is priced on its framework otherwise
         code, out, err = run("train", "--from", path, "--on", slice_text, "--json",
-                             "--stack", "well-tuned")
+                             "--stack", stack)
         self.assertEqual(code, 0, err)
         answer = json.loads(out)
         layout = answer["layouts"][0]
