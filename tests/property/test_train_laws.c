@@ -168,6 +168,7 @@ static void check_faster_chip(uint64_t seed, train_problem *t)
     t->chip = chip;
     t->chip.hbm_bytes *= factor;
     t->chip.visible_bytes *= factor;
+    t->chip.visible_bytes *= factor;
     law(seed, best_s(t) <= before_s * (1 + REL));
 }
 

@@ -135,13 +135,13 @@ static void the_search_chooses_what_is_cheap(void **state)
         for (size_t k = 0; k < RIDGE_COUNT_OF(knobs); k++)
             assert_ok(cx,
                       ridge_knobs_set(cx, &request.knobs, knobs[k][0], knobs[k][1]));
-        chip.hbm_bytes =
+        chip.visible_bytes =
             all.peak_memory_bytes - 0.15 * i * all.memory.activations_bytes;
         const double best_s = best_of_all_s(cx, &request);
         assert_ok(cx, ridge_train_search(cx, &request, &result));
         assert_true(best_s > 0 && result.n_layouts > 0);
         assert_true(result.layouts[0].step_time_s <= 1.01 * best_s);
-        assert_true(result.layouts[0].peak_memory_bytes <= chip.hbm_bytes);
+        assert_true(result.layouts[0].peak_memory_bytes <= chip.visible_bytes);
     }
 }
 

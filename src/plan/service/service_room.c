@@ -30,6 +30,7 @@ void service_story_memory(service_story *s, int depth)
 {
     const ridge_serving_memory *m = &s->price->memory[last_pool(s)];
     const ridge_chip *chip = s->request->slice->chip;
+    const double memory_bytes = ridge_chip_memory_bytes(chip);
     const ridge_engine *e = s->request->engine;
     const ridge_serving_layout *l = &s->price->choice.pools[last_pool(s)].layout;
     service_story_add(s, depth, "cache",
@@ -41,12 +42,13 @@ void service_story_memory(service_story *s, int depth)
                       ridge_format_bytes(m->reserve).s, ridge_format_bytes(m->draft).s);
     service_story_add(s, depth + 1, "may take", "share x HBM",
                       ridge_format_bytes(m->total).s, "%s of %s",
-                      ridge_format_percent(m->total / chip->hbm_bytes).s,
-                      ridge_format_bytes(chip->hbm_bytes).s);
+                      ridge_format_percent(m->total / memory_bytes).s,
+                      ridge_format_bytes(memory_bytes).s);
     service_story_fact(s, depth + 2, "memory_share",
                        ridge_format_percent(e->memory_share).s);
-    service_story_fact(s, depth + 2, "hbm_bytes",
-                       ridge_format_bytes(chip->hbm_bytes).s);
+    service_story_fact(s, depth + 2,
+                       chip->visible_bytes > 0 ? "visible_bytes" : "hbm_bytes",
+                       ridge_format_bytes(memory_bytes).s);
     service_story_add(s, depth + 1, "weights",
                       "of the fullest stage, cut over its chips",
                       ridge_format_bytes(m->weights).s,

@@ -21,7 +21,7 @@ static void add_totals(ridge_ctx *cx, const ridge_hlo_study *s, ridge_sections *
     if (m->host_bytes > 0)
         bytes_pair(t, "host memory, at most", m->host_bytes);
     if (s->slice) {
-        const double hbm = s->slice->chip->hbm_bytes;
+        const double hbm = ridge_chip_memory_bytes(s->slice->chip);
         bytes_pair(t, "HBM of a chip", hbm);
         if (m->peak_bytes > hbm)
             ridge__section_note(out, "It does not fit.");

@@ -70,7 +70,7 @@ static void add_point(ridge_table *t, const ridge_service_view *v,
 {
     const ridge_service_price *price = &p->price;
     const bool is_steady = price->tokens_per_s > 0;
-    const double hbm_bytes = v->request->slice->chip->hbm_bytes;
+    const double hbm_bytes = ridge_chip_memory_bytes(v->request->slice->chip);
     ridge_table_cell(t, v->reasons->is_context ? ridge_format_count(p->context).s
                                                : ridge__batch_text(p->batch).s);
     ridge_table_cell(t, ridge__batch_text(p->sequences).s);

@@ -253,7 +253,7 @@ static void add_pool_memory(ridge_ctx *cx, const ridge_service_view *v, int pool
 {
     const ridge_service_price *p = &v->result->layouts[0];
     const ridge_serving_memory *m = &p->memory[pool];
-    const double hbm_bytes = v->request->slice->chip->hbm_bytes;
+    const double hbm_bytes = ridge_chip_memory_bytes(v->request->slice->chip);
     const char *title = "Memory of a chip";
     if (p->choice.n_pools == 2)
         title = pool == 0 ? "Memory of a chip that prefills"
