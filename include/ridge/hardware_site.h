@@ -123,8 +123,8 @@ const ridge_site *ridge_catalog_site(const ridge_catalog *catalog, size_t index)
 /**
  * A slice like @p base with another number of chips: of several slices more or fewer of
  * them; of one torus the most compact legal one, or as few slices over DCN as will do,
- * none smaller than @p base; of nodes as many nodes of the same size (or of the largest
- * size that divides the chips).
+ * none smaller than @p base; of nodes as many nodes of the same size (of a chip alone,
+ * of the system's size; or of the largest size that divides the chips).
  * @owner the ctx
  * @errors E_ARG when no legal slice has that many chips
  */

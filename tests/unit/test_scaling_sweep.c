@@ -172,11 +172,16 @@ static void slices_grow_by_their_rules(void **state)
         const char *base;
         int64_t chips;
         const char *want;
-    } cases[] = {
-        {"h100:8x8", 128, "h100:16x8"},      {"h100:8x8", 4, "h100:1x4"},
-        {"h100:2x4", 16, "h100:4x4"},        {"h100:8x8", 64, "h100:8x8"},
-        {"v5p:4x4x4", 128, "v5p:4x4x8"},     {"v5p:4x4x4", 512, "v5p:8x8x8"},
-        {"2*v5p:4x4x4", 512, "8*v5p:4x4x4"}, {"v5p:4x4x4", 17920, "2*v5p:16x20x28"}};
+    } cases[] = {{"h100:8x8", 128, "h100:16x8"},
+                 {"h100:8x8", 4, "h100:1x4"},
+                 {"h100:2x4", 16, "h100:4x4"},
+                 {"h100:8x8", 64, "h100:8x8"},
+                 {"v5p:4x4x4", 128, "v5p:4x4x8"},
+                 {"v5p:4x4x4", 512, "v5p:8x8x8"},
+                 {"2*v5p:4x4x4", 512, "8*v5p:4x4x4"},
+                 {"v5p:4x4x4", 17920, "2*v5p:16x20x28"},
+                 {"h100", 64, "h100:8x8"},
+                 {"gb200", 144, "gb200:2x72"}};
     const ridge_catalog *catalog = catalog_of(state);
     for (size_t i = 0; i < RIDGE_COUNT_OF(cases); i++) {
         const ridge_slice *base = NULL;

@@ -113,7 +113,9 @@ ridge_status ridge_slice_with_chips(ridge_ctx *cx, const ridge_catalog *catalog,
     const char *text = more_slices(cx, base, chips);
     if (text == NULL && system->torus_dims > 0)
         RIDGE_TRY(torus_text(cx, system, name, base->chips, chips, &text));
+    /* a chip alone says nothing of nodes: they are as full as can be */
+    const int64_t node = base->chips == 1 ? system->chips_per_node : base->shape[1];
     if (text == NULL)
-        RIDGE_TRY(switched_text(cx, name, chips, base->shape[1], &text));
+        RIDGE_TRY(switched_text(cx, name, chips, node, &text));
     return ridge_slice_parse(cx, catalog, text, out);
 }
