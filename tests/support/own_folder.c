@@ -1,7 +1,9 @@
 /* Folders and files of one test. */
+#define _GNU_SOURCE
 #include "own_folder.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -48,7 +50,11 @@ const char *own_path(ridge_ctx *cx, const char *folder, const char *name)
 
 const char *own_folder(ridge_ctx *cx, const char *name)
 {
-    const char *path = own_path(cx, RIDGE_BUILD_DIR, name);
+    /* programs that share a fixture run at the same time */
+    const char *own = ridge_sprintf(ridge_ctx_arena(cx), "%s.%s",
+                                    program_invocation_short_name, name);
+    assert_non_null(own);
+    const char *path = own_path(cx, RIDGE_BUILD_DIR, own);
     own_folder_remove(path);
     assert_int_equal(mkdir(path, 0777), 0);
     return path;

@@ -5,7 +5,8 @@
 #include "near.h"
 #include "ridge/base.h"
 
-/** An empty folder under the build folder. @return its path, in the ctx's arena */
+/** An empty folder of this test program under the build folder.
+ * @return its path, in the ctx's arena */
 const char *own_folder(ridge_ctx *cx, const char *name);
 /** Remove a file or a folder with all that is in it; what is not there, too. */
 void own_folder_remove(const char *path);

@@ -19,6 +19,7 @@ enum { RANKS = 2, SIDE = 64 };
 
 typedef struct world {
     ridge_ctx *cx;
+    const char *top; /* the test's folder, and the checkpoints' in it */
     const char *dir;
     float *data; /* [SIDE, SIDE], element i is i */
 } world;
@@ -30,7 +31,7 @@ static int open_world(void **state)
     if (w == NULL)
         return -1;
     const char *top = own_folder(cx, "test_checkpoint_write.dir");
-    *w = (world){cx, own_path(cx, top, "run"),
+    *w = (world){cx, top, own_path(cx, top, "run"),
                  ridge_new(ridge_ctx_arena(cx), float, SIDE *SIDE)};
     for (int i = 0; i < SIDE * SIDE; i++)
         w->data[i] = (float)i;
@@ -41,7 +42,7 @@ static int open_world(void **state)
 static int close_world(void **state)
 {
     world *w = *state;
-    own_folder_remove(own_path(w->cx, RIDGE_BUILD_DIR, "test_checkpoint_write.dir"));
+    own_folder_remove(w->top);
     ridge_ctx_close(w->cx);
     return 0;
 }
