@@ -569,8 +569,8 @@ def train(
     :param tokens: tokens of the whole run, for days and dollars: 15T
     :param precision: bf16 (default), bf16-pure, bf16-reduce, fp16, fp8, fp8-current,
         fp8-blocks, fp8-weights, fp8-rows, mxfp8, fp4, tf32, fp32
-    :param stack: training software, as in data/stacks: eager, compiled, megatron-core, ...
-        well-tuned (what the chips usually run)
+    :param stack: training software, as in data/stacks: eager, compiled, megatron-core, ...;
+        well-tuned: every kernel at its best (default: what the chips usually run)
     :param convention: how MFU counts FLOPs: causal (default), full, 6n, palm, ...
     :param documents: packed into sequences, attention inside of each: 2048, lognormal:2048:150%
     :param imbalance: load of the busiest rank of experts over the mean (1: chance alone)

@@ -352,8 +352,8 @@ static const cli_option options[] = {
      "bf16 (default), bf16-pure, bf16-reduce, fp16, fp8, fp8-current, fp8-blocks, "
      "fp8-weights, fp8-rows, mxfp8, fp4, tf32, fp32"},
     {"stack", "NAME",
-     "training software, as in data/stacks: eager, compiled, megatron-core, ... "
-     "well-tuned (what the chips usually run)"},
+     "training software, as in data/stacks: eager, compiled, megatron-core, ...; "
+     "well-tuned: every kernel at its best (default: what the chips usually run)"},
     {"convention", "NAME",
      "how MFU counts FLOPs: causal (default), full, 6n, palm, ..."},
     {"documents", "TOKENS",
