@@ -21,6 +21,7 @@ extern "C" {
     X(KINETO, "kineto", "PyTorch (Kineto), CUDA or ROCm")         \
     X(XPROF, "xprof", "JAX / XProf, Chrome trace")                \
     X(XPLANE, "xplane", "JAX / XProf, XSpace protobuf")           \
+    X(XPROF_TABLE, "xprof-table", "XProf, sums of operations")    \
     X(NSYS, "nsys", "Nsight Systems, SQLite export")              \
     X(RIDGE, "ridge", "Ridge's own timeline")                     \
     X(CHROME, "chrome", "Chrome trace of another tool")
@@ -266,7 +267,9 @@ typedef struct ridge_profile {
     int world;              /* ranks of the run; 0: not told */
     const ridge_chip *chip; /* told by --on or recognised; NULL: neither */
     bool is_chip_told;
-    const ridge_slice *slice; /* of --on, or NULL */
+    double device_flops_per_s; /* that the trace tells; 0: it does not */
+    double chip_devices;       /* that a chip is: by that, 2 cores of some TPUs */
+    const ridge_slice *slice;  /* of --on, or NULL */
     int n_devices;
     ridge_profile_device *devices;
     int64_t steps; /* over all devices */

@@ -1198,9 +1198,10 @@ def profile(
 
     FILE is a trace: PyTorch (Kineto), CUDA or ROCm; JAX / XProf as
     *.trace.json.gz, perfetto_trace.json.gz or *.xplane.pb; an SQLite export of
-    Nsight Systems; Ridge's own timelines. FOLDER has one a rank. gzip and zstd
-    are unpacked on the way. A damaged or cut off file is read as far as it goes,
-    and what was lost is said.
+    Nsight Systems; Ridge's own timelines; or what XProf computed of a profile
+    and no more has: hlo_stats, roofline_model or framework_op_stats as JSON.
+    FOLDER has one a rank. gzip and zstd are unpacked on the way. A damaged or
+    cut off file is read as far as it goes, and what was lost is said.
 
     Each step of each device is divided: products, attention, other compute,
     each kind of collective that nothing hid, copies, waiting for input or for

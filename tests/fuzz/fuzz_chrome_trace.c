@@ -1,7 +1,8 @@
-/* Chrome traces of any bytes: read, or refused; what is read is attributed, and each
- * step's parts sum to it. */
+/* Chrome traces, and XProf's tables, of any bytes: read, or refused; what is read is
+ * attributed, and each step's parts sum to it. */
 #include "profile_builder.h"
 #include "trace_reader.h"
+#include "xprof_table.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -24,7 +25,10 @@ static ridge_status profile_of(ridge_ctx *cx, ridge_str text, ridge_profile *out
     trace_store store;
     profile_builder builder;
     RIDGE_TRY(trace_store_init(cx, ridge_ctx_scratch(cx), &store));
-    RIDGE_TRY(chrome_reader_read(&w, "fuzz", &store));
+    bool is_table = false;
+    RIDGE_TRY(chrome_reader_read(&w, "fuzz", &store, &is_table));
+    if (is_table)
+        RIDGE_TRY(xprof_table_of(cx, text, "fuzz", &store));
     RIDGE_TRY(profile_builder_init(cx, &request, out, &builder));
     RIDGE_TRY(profile_builder_add(&builder, "fuzz", &store));
     RIDGE_TRY(profile_builder_end(&builder));

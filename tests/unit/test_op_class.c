@@ -122,6 +122,21 @@ static void what_a_kernel_is_within_counts(void **state)
     assert_int_equal(op_class_of(&told), RIDGE_CLASS_MATMUL);
 }
 
+/* Updates of slices are no update of weights. */
+static void xla_tells_some_only_by_name(void **state)
+{
+    (void)state;
+    op_told told = of_name("dynamic-update-slice.33");
+    told.category = "dynamic-update-slice";
+    assert_int_equal(op_class_of(&told), RIDGE_CLASS_GATHER);
+    told.category = "optimizer update";
+    assert_int_equal(op_class_of(&told), RIDGE_CLASS_OPTIMIZER);
+    told = of_name("async-collective-start.3");
+    told.category = "custom fusion";
+    told.text = "%async-collective-start.3 = (bf16[1,512]) fusion(), calls=%fused.402";
+    assert_int_equal(op_class_of(&told), RIDGE_CLASS_COLLECTIVE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -131,6 +146,7 @@ int main(void)
         cmocka_unit_test(hlo_operations_are_told_by_name_and_category),
         cmocka_unit_test(a_wrapper_is_what_it_calls),
         cmocka_unit_test(what_a_kernel_is_within_counts),
+        cmocka_unit_test(xla_tells_some_only_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

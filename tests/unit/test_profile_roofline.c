@@ -110,7 +110,10 @@ static void a_published_product_reaches_its_roofline(void **state)
             XLA_OP("reduce-scatter.1", "reduce-scatter",
                    "%r = bf16[8,1024,4096] reduce-scatter(bf16[8,1024,8192] %p), "
                    "replica_groups={{0,1},{2,3}}",
-                   "96000", "1130", "0") "]}";
+                   "96000", "1130", "0")
+        /* ten times what the chip can do */
+        XLA_OP("splash_mha.1", "custom-call", "%s = bf16[8] custom-call()", "97130",
+               "1000", "230000000000") "]}";
     const ridge_profile_request request = {
         .path = own_file(f.cx, f.folder, "t.json", text, strlen(text)),
         .slice = &slice};
@@ -118,6 +121,7 @@ static void a_published_product_reaches_its_roofline(void **state)
     const ridge_profile_op *op = &f.profile.ops[0];
     assert_near(op->roofline_s, 0.09560970676, 1e-9);
     assert_near(op->roofline_s / 0.096, 0.99593445, 1e-6);
+    assert_false(f.profile.ops[2].has_roofline);
     const ridge_profile_collective *c = &f.profile.collectives[0];
     assert_int_equal(c->ranks, 2);
     assert_near(c->bytes, 134217728, 0);

@@ -153,13 +153,13 @@ static const word_class category_words[] = {
     {"data formatting", RIDGE_CLASS_RELAYOUT},
     {"reshape", RIDGE_CLASS_RELAYOUT},
     {"transpose", RIDGE_CLASS_RELAYOUT},
+    {"dynamic-", RIDGE_CLASS_GATHER},
     {"norm", RIDGE_CLASS_NORM},
     {"softmax", RIDGE_CLASS_SOFTMAX},
     {"optimizer", RIDGE_CLASS_OPTIMIZER},
     {"update", RIDGE_CLASS_OPTIMIZER},
     {"gather", RIDGE_CLASS_GATHER},
     {"scatter", RIDGE_CLASS_GATHER},
-    {"dynamic-", RIDGE_CLASS_GATHER},
     {"route", RIDGE_CLASS_ROUTING},
     {"dispatch", RIDGE_CLASS_ROUTING},
     {"combine", RIDGE_CLASS_ROUTING},
@@ -227,7 +227,11 @@ static ridge_profile_class hlo_collective(const op_told *told)
         if (starts_with(told->name, starts[i]))
             return op_class_of_collective(told->name);
     }
-    return *told->text != 0 ? text_collective(told->text) : RIDGE_CLASS_OTHER;
+    const ridge_profile_class class =
+        *told->text != 0 ? text_collective(told->text) : RIDGE_CLASS_OTHER;
+    if (class == RIDGE_CLASS_OTHER && starts_with(told->name, "async-collective"))
+        return RIDGE_CLASS_COLLECTIVE; /* a fusion of TPUs, by name alone */
+    return class;
 }
 
 static bool is_attention_text(const char *text)

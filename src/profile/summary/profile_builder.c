@@ -202,10 +202,8 @@ ridge_status profile_builder_add(profile_builder *b, const char *path,
     b->out->compilation_ns += store->compilation_ns;
     if (store->world > b->out->world)
         b->out->world = store->world;
-    if (store->peak_flops_per_s > 0) {
-        b->peak_flops_per_s = store->peak_flops_per_s;
-        b->peak_bytes_per_s = store->peak_bytes_per_s;
-    }
+    if (store->peak_flops_per_s > 0)
+        b->out->device_flops_per_s = store->peak_flops_per_s;
     return RIDGE_OK;
 }
 

@@ -31,7 +31,6 @@ typedef struct profile_builder {
     record_list gaps;   /* ridge_profile_gap */
     record_list losses; /* ridge_profile_loss */
     record_list ranks;  /* ridge_profile_rank */
-    double peak_flops_per_s, peak_bytes_per_s;
 } profile_builder;
 
 RIDGE_NODISCARD ridge_status profile_builder_init(ridge_ctx *cx,

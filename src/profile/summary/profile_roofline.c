@@ -100,7 +100,19 @@ static const ridge_chip *chip_like(const ridge_catalog *catalog,
     return found;
 }
 
-static void op_limit_set(const ridge_chip *chip, ridge_profile_op *op)
+/* Devices of a trace may be cores of a chip: then each has its part of the chip. */
+static double chip_devices(const ridge_chip *chip, double device_flops_per_s)
+{
+    const double peak = ridge_chip_peak(chip, RIDGE_DTYPE_BF16, NULL);
+    if (device_flops_per_s <= 0 || peak <= 0)
+        return 1;
+    return fmin(chip->cores, fmax(1, floor(peak / device_flops_per_s + 0.5)));
+}
+
+/* Above what clocks and rounding may explain. */
+static const double BEYOND_PEAK = 1.1;
+
+static void op_limit_set(const ridge_chip *chip, double devices, ridge_profile_op *op)
 {
     const ridge_profile_part part = ridge_profile_class_part(op->class);
     if (!ridge_profile_part_is_compute(part) || (!op->has_flops && !op->has_bytes))
@@ -108,8 +120,12 @@ static void op_limit_set(const ridge_chip *chip, ridge_profile_op *op)
     const double peak = part == RIDGE_PROFILE_PART_COMPUTE
                             ? chip->vector_flops_per_s
                             : ridge_chip_peak(chip, op->dtype, NULL);
-    const double compute_s = op->has_flops && peak > 0 ? op->flops / peak : 0;
-    const double memory_s = op->has_bytes ? op->bytes / chip->hbm_bytes_per_s : 0;
+    const double compute_s = op->has_flops && peak > 0 ? op->flops * devices / peak : 0;
+    const double memory_s =
+        op->has_bytes ? op->bytes * devices / chip->hbm_bytes_per_s : 0;
+    /* More than the chip can do was not done: what is masked may be counted too. */
+    if (compute_s > BEYOND_PEAK * 1e-9 * (double)op->time_ns)
+        return;
     op->has_roofline = true;
     op->is_memory_bound = memory_s > compute_s;
     op->roofline_s = fmax(compute_s, memory_s);
@@ -183,8 +199,10 @@ ridge_status profile_roofline_set(ridge_ctx *cx, const ridge_profile_request *re
     for (int i = 0; p->chip == NULL && request->catalog != NULL && i < p->n_devices;
          i++)
         p->chip = device_chip(cx, request->catalog, &p->devices[i]);
+    p->chip_devices =
+        p->chip != NULL ? chip_devices(p->chip, p->device_flops_per_s) : 1;
     for (int i = 0; p->chip != NULL && i < p->n_ops; i++)
-        op_limit_set(p->chip, &p->ops[i]);
+        op_limit_set(p->chip, p->chip_devices, &p->ops[i]);
     const ridge_slice *slice = request->slice;
     const ridge_system *system;
     if (slice == NULL && p->chip != NULL && p->world > 1 &&

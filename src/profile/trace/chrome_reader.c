@@ -350,12 +350,6 @@ static ridge_status read_document(reading *r, bool *has_events)
 
 static ridge_status fail_without_events(const reading *r)
 {
-    if (r->is_table)
-        return ridge_fail(r->w->cx, RIDGE_E_PARSE,
-                          "%s: a table that XProf computed, without events in time: "
-                          "give the profile that it was made from (.xplane.pb, "
-                          "trace.json.gz)",
-                          r->path);
     return ridge_fail(r->w->cx, RIDGE_E_PARSE,
                       "%s: no trace events in it: give a Chrome trace "
                       "({\"traceEvents\": [...]}), an XSpace (.xplane.pb) or an "
@@ -363,14 +357,17 @@ static ridge_status fail_without_events(const reading *r)
                       r->path);
 }
 
-ridge_status chrome_reader_read(byte_window *window, const char *path, trace_store *out)
+ridge_status chrome_reader_read(byte_window *window, const char *path, trace_store *out,
+                                bool *is_table)
 {
     reading r = {.w = window, .store = out, .path = path};
     bool has_events = false;
     RIDGE_TRY(read_document(&r, &has_events));
     const bool has_none = out->events == 0 && r.is_cut;
-    if (!has_events || has_none || (r.objects > 0 && r.phased == 0))
-        return fail_without_events(&r);
+    const bool is_trace = has_events && !has_none && (r.objects == 0 || r.phased > 0);
+    *is_table = !is_trace && r.is_table;
+    if (!is_trace)
+        return r.is_table ? RIDGE_OK : fail_without_events(&r);
     if (r.is_cut)
         trace_store_lose(out, "the end: the file is cut off", window->passed);
     if (window->stream != NULL && ridge_stream_fault(window->stream) != NULL)

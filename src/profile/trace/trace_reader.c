@@ -1,6 +1,8 @@
 /* Formats told by their first bytes: names of files lie. */
 #include "trace_reader.h"
 
+#include "xprof_table.h"
+
 #include <string.h>
 
 enum { HEAD_BYTES = 64 };
@@ -46,7 +48,7 @@ static ridge_status head_read(ridge_ctx *cx, const char *path, char *head, size_
 }
 
 static ridge_status chrome_read(ridge_ctx *cx, const char *path, size_t window_bytes,
-                                trace_store *out)
+                                trace_store *out, bool *is_table)
 {
     ridge_stream *stream;
     byte_window window;
@@ -55,7 +57,7 @@ static ridge_status chrome_read(ridge_ctx *cx, const char *path, size_t window_b
         byte_window_open(cx, out->arena, stream,
                          window_bytes > 0 ? window_bytes : WINDOW_BYTES, &window);
     if (st == RIDGE_OK)
-        st = chrome_reader_read(&window, path, out);
+        st = chrome_reader_read(&window, path, out, is_table);
     ridge_stream_close(stream);
     return st;
 }
@@ -69,6 +71,19 @@ static ridge_trace_format chrome_format(const trace_store *store)
     return store->has_ridge ? RIDGE_TRACE_RIDGE : RIDGE_TRACE_CHROME;
 }
 
+/* A Chrome trace, or a table that XProf computed from one. */
+static ridge_status json_read(ridge_ctx *cx, const char *path, size_t window_bytes,
+                              trace_store *out, ridge_trace_format *format)
+{
+    bool is_table = false;
+    RIDGE_TRY(chrome_read(cx, path, window_bytes, out, &is_table));
+    *format = is_table ? RIDGE_TRACE_XPROF_TABLE : chrome_format(out);
+    if (!is_table)
+        return RIDGE_OK;
+    out->n_losses = 0; /* of events that are none */
+    return xprof_table_read(cx, path, out);
+}
+
 ridge_status trace_reader_read(ridge_ctx *cx, const char *path, size_t window_bytes,
                                trace_store *out, ridge_trace_format *format)
 {
@@ -78,9 +93,7 @@ ridge_status trace_reader_read(ridge_ctx *cx, const char *path, size_t window_by
     RIDGE_TRY(head_read(cx, path, head, &n, &fault));
     switch (container_of(head, n)) {
     case CONTAINER_JSON:
-        RIDGE_TRY(chrome_read(cx, path, window_bytes, out));
-        *format = chrome_format(out);
-        return RIDGE_OK;
+        return json_read(cx, path, window_bytes, out, format);
     case CONTAINER_SQLITE:
         *format = RIDGE_TRACE_NSYS;
         return nsys_reader_read(cx, path, out);

@@ -13,10 +13,12 @@
  * A Chrome trace: {"traceEvents": [...], ...} or [...]. What is damaged is skipped,
  * what is cut off is read as far as it goes; both are said among the losses.
  * @param out  initialised
+ * @param is_table  out: it has no events, and begins as what XProf computes from
+ *                  profiles
  * @errors E_PARSE it is no such trace; E_IO, E_NOMEM, E_CANCELLED
  */
 RIDGE_NODISCARD ridge_status chrome_reader_read(byte_window *window, const char *path,
-                                                trace_store *out);
+                                                trace_store *out, bool *is_table);
 /** An XSpace protobuf. @errors as above */
 RIDGE_NODISCARD ridge_status xplane_reader_read(ridge_ctx *cx, const char *path,
                                                 trace_store *out);

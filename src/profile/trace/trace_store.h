@@ -190,9 +190,8 @@ typedef struct trace_store {
     int64_t compilations, compilation_ns;
     int64_t calls; /* kept */
     bool has_kineto, has_xla, has_ridge;
-    bool is_short; /* of memory */
-    double peak_flops_per_s,
-        peak_bytes_per_s; /* that the trace tells; 0: it does not */
+    bool is_short;           /* of memory */
+    double peak_flops_per_s; /* of a device, that the trace tells; 0: it does not */
 } trace_store;
 
 RIDGE_NODISCARD ridge_status trace_store_init(ridge_ctx *cx, ridge_arena *arena,

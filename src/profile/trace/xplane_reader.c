@@ -181,6 +181,8 @@ static void line_open(space *s, line *l)
     p->vendor = t->values.text[XPLANE_STAT_VENDOR];
     p->cores = t->values.number[XPLANE_STAT_CORES];
     p->memory_bytes = t->values.number[XPLANE_STAT_MEMORY];
+    if (t->values.number[XPLANE_STAT_PEAK] > 0)
+        s->store->peak_flops_per_s = 1e12 * t->values.number[XPLANE_STAT_PEAK];
     l->track->name = l->name;
     l->track->use = use;
 }

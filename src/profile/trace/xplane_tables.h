@@ -24,6 +24,7 @@
     X(VENDOR, "device_vendor")                   \
     X(CORES, "core_count")                       \
     X(MEMORY, "memory_size")                     \
+    X(PEAK, "peak_teraflops_per_second")         \
     X(STEP, "step_num")
 /* clang-format on */
 

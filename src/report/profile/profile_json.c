@@ -232,6 +232,8 @@ static void set_source(const ridge_profile *p, ridge_json *object)
     ridge_json_set_i64(object, "bytes", p->bytes);
     ridge_json_set_text(object, "chip", p->chip == NULL ? NULL : p->chip->name);
     ridge_json_set_bool(object, "is_chip_told", p->is_chip_told);
+    if (p->chip_devices > 1)
+        ridge_json_set_double(object, "devices_per_chip", p->chip_devices);
     if (p->world > 0)
         ridge_json_set_i64(object, "world_size", p->world);
 }

@@ -22,6 +22,9 @@ static const char *subtitle(ridge_ctx *cx, const ridge_profile *p)
     if (p->chip != NULL)
         ridge_buf_printf(&b, "; %s%s", p->chip->full_name,
                          p->is_chip_told ? "" : " (recognised)");
+    if (p->chip_devices > 1)
+        ridge_buf_printf(&b, ", of which a device is one of %s cores",
+                         ridge_format_count(p->chip_devices).s);
     return ridge_buf_text(&b);
 }
 
@@ -35,9 +38,13 @@ static void breakdown_add(ridge_ctx *cx, const ridge_profile *p, ridge_sections 
 {
     const double steps = p->steps > 0 ? (double)p->steps : 1;
     ridge_text room;
+    const bool is_table = p->format == RIDGE_TRACE_XPROF_TABLE;
     const char *title =
-        ridge_sprintf(ridge_ctx_arena(cx), "Step: %s on average of %lld",
-                      ridge_format_seconds(p->step_s).s, (long long)p->steps);
+        is_table
+            ? ridge_sprintf(ridge_ctx_arena(cx), "All devices and steps: %s",
+                            ridge_format_seconds(p->step_s).s)
+            : ridge_sprintf(ridge_ctx_arena(cx), "Step: %s on average of %lld",
+                            ridge_format_seconds(p->step_s).s, (long long)p->steps);
     ridge_table *t = ridge__section_add(cx, s, title == NULL ? "" : title,
                                         "part|>time|>share|>hidden|what");
     for (int i = 0; i < RIDGE_PROFILE_PART_COUNT; i++) {
@@ -61,7 +68,11 @@ static void breakdown_add(ridge_ctx *cx, const ridge_profile *p, ridge_sections 
                             profile_seconds(ridge_profile_hidden_ns(&p->times)) / steps)
                             .s);
     ridge_table_cell(t, "parts sum to it; hidden: collectives behind compute");
-    if (p->n_devices > 0) {
+    if (is_table) {
+        ridge__section_note(s, "XProf's table has sums over all devices and steps of a "
+                               "profile: a step here is all of it. What was hidden "
+                               "behind what only the profile itself tells.");
+    } else if (p->n_devices > 0) {
         ridge__section_note(
             s, ridge_sprintf(ridge_ctx_arena(cx), "Steps by %s.",
                              ridge_step_source_text(p->devices[0].steps_by)));

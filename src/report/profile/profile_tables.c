@@ -157,7 +157,8 @@ void profile_winnable_add(ridge_ctx *cx, const ridge_profile_view *v, ridge_sect
     }
     ridge__section_note(s, "The roofline is the chip's peak or its memory's full "
                            "bandwidth: real kernels reach 60 to 90 % of it. Operations "
-                           "whose FLOPs and bytes the trace does not tell have none.");
+                           "whose FLOPs and bytes the trace does not tell have none, "
+                           "nor those told to do more than the chip can.");
 }
 
 /* ---- collectives and gaps ----------------------------------------------------------
