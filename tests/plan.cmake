@@ -63,6 +63,7 @@ ridge_test(unit error_summary LAYER plan)
 ridge_fuzz(measured LAYER plan)
 ridge_test(unit served_run LAYER plan SOURCES ${train_fixture})
 ridge_test(unit served_engine LAYER plan SOURCES ${train_fixture})
+ridge_test(unit served_silent LAYER plan SOURCES ${train_fixture})
 ridge_fuzz(served LAYER plan)
 ridge_test(diff chain_brute LAYER plan)
 ridge_test(property chain_values LAYER plan

@@ -17,8 +17,9 @@ static void set_words(char *out, const char *fmt, ...)
     va_end(args);
 }
 
-static void describe(const served_run *run, const served_deployment *d, char *out)
+static void describe(const served_deployment *d, char *out)
 {
+    const served_run *run = &d->run;
     const ridge_serving_layout *l = &d->parts[d->n - 1].layout;
     char at[64] = "";
     if (run->request_rate > 0)
@@ -69,8 +70,8 @@ static ridge_status predict(ridge_ctx *own, served_shared *shared,
     out->row.drafting = d.drafting;
     snprintf(out->chip, sizeof out->chip, "%s", d.parts[0].about.slice->chip->name);
     snprintf(out->engine, sizeof out->engine, "%s", d.engine_name);
-    describe(run, &d, out->what);
-    return served_predict(own, shared, run, &d, &out->row);
+    describe(&d, out->what);
+    return served_predict(own, shared, &d, &out->row);
 }
 
 static void set_errors(ridge_serving_row *row)

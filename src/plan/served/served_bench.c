@@ -1,20 +1,25 @@
 /*
  * Files of data/benches: name, full_name, source, date, note; publishers (titles of the
- * sources that print its results); shapes (pairs of prompt and output tokens, by which
- * its rows are told; absent: all rows of the publishers); shortest_share (lengths are
- * uniform from this share of the stated one to it; absent: fixed); requests_per_client;
- * expert_skew (loads of experts fall as rank^-skew); requests (triples of prompt and
- * output tokens and the number of requests of that length); recipes: an array of what
- * holds where, each with
+ * sources that print its results; with a star behind, their beginnings); shapes (pairs
+ * of prompt and output tokens, by which its rows are told; absent: all rows of the
+ * publishers); shortest_share (lengths are uniform from this share of the stated one to
+ * it; absent: fixed); requests_per_client; expert_skew (loads of experts fall as
+ * rank^-skew); requests (triples of prompt and output tokens and the number of requests
+ * of that length); recipes: an array of what holds where, each with
  *
  *     engine, models, formats, chips, notes, modes    beginnings of their names;
  *                                       absent: any
  *     input_tokens, output_tokens, outputs_below, clients_least, clients_below,
- * tp_below model (the catalogue's, of the checkpoint that was served), model_tokens (of
- * its longest sequence, as the server was told), input_spread, output_spread (lengths
+ *     tp_below
+ *     input_mean, output_mean, batch, weights (a format), tp    of rows that do not say
+ *     shared_chips (which servers share evenly), requests (sent in all)
+ *     tp_d, kv_cut, gathered    as ridge serve has them
+ *     model (the catalogue's, of the checkpoint that was served), model_tokens (of its
+ *     longest sequence, as the server was told), input_spread, output_spread (lengths
  *     are lognormal, of this standard deviation over the mean), input_most, output_most
  *     (tokens that none of those exceeds), attention_dp, ep (over
- *     the chips that the row calls tp)
+ *     the chips that the row calls tp), turns (how often a queue fills the engine),
+ *     ttft_s, tpot_s (which the load of a server was the most to keep, at p99)
  *     cache, budget_tokens, memory_share, wait_iterations, is_async, sequences,
  *     expert_skew, runs (the engine of the catalogue), system, output_share (as
  *     shortest_share, of outputs alone), frontend_s (of a request before the engine),
@@ -29,6 +34,7 @@
  */
 #include "served_bench.h"
 
+#include <stddef.h>
 #include <string.h>
 
 extern const ridge_embedded_set ridge_bench_data;
@@ -45,7 +51,10 @@ static const char *const recipe_members[] = {
     "ep", "budget_tokens",
     "memory_share", "wait_iterations", "is_async", "sequences", "expert_skew", "runs",
     "system", "output_share", "frontend_s", "balance_iterations", "gather_iterations",
-    "graph_sequences", "graph_sizes", "tunes_sizes", "note"};
+    "graph_sequences", "graph_sizes", "tunes_sizes", "input_mean", "output_mean",
+    "weights", "tp", "turns", "ttft_s", "tpot_s", "batch", "tp_d", "kv_cut", "gathered",
+    "shared_chips", "requests",
+    "note"};
 /* clang-format on */
 
 enum { RECIPES_MOST = 256, NAMES_MOST = 64 };
@@ -121,42 +130,86 @@ static ridge_status want_text(ridge_ctx *cx, const ridge_node *o, const char *ke
                                       : ridge_json_want_text(cx, node, &text);
 }
 
+/* A number of a recipe, where it stands in what is known of a row. */
+typedef struct recipe_number {
+    const char *key;
+    double low, high;
+    size_t at; /* in served_practice */
+    bool is_count;
+} recipe_number;
+
+#define NUMBER(key, low, high)                                                         \
+    {                                                                                  \
+#        key, low, high, offsetof(served_practice, key), false                         \
+    }
+#define COUNT(key, low, high)                                                          \
+    {                                                                                  \
+#        key, low, high, offsetof(served_practice, key), true                          \
+    }
+
+static const recipe_number recipe_numbers[] = {
+    COUNT(budget_tokens, 1, 1e9),
+    COUNT(sequences, 1, 1e6),
+    COUNT(model_tokens, 1, 1e9),
+    COUNT(attention_dp, 1, 1e6),
+    COUNT(ep, 1, 1e6),
+    COUNT(tp, 1, 1e6),
+    COUNT(balance_iterations, 0, 1e6),
+    COUNT(gather_iterations, 0, 1e6),
+    NUMBER(memory_share, 0.05, 1),
+    NUMBER(wait_iterations, 0, 1e4),
+    NUMBER(expert_skew, 0, 4),
+    NUMBER(input_spread, 0, 10),
+    NUMBER(output_spread, 0, 10),
+    NUMBER(input_most, 1, 1e9),
+    NUMBER(output_most, 1, 1e9),
+    NUMBER(input_mean, 1, 1e9),
+    NUMBER(output_mean, 1, 1e9),
+    NUMBER(output_share, 0.01, 1),
+    NUMBER(frontend_s, 0, 10),
+    NUMBER(graph_sequences, 0, 1e6),
+    COUNT(tp_d, 1, 1e6),
+    COUNT(shared_chips, 1, 1e6),
+    NUMBER(requests, 1, 1e9),
+    NUMBER(batch, 1, 1e6),
+    NUMBER(turns, 1, 1e4),
+    NUMBER(ttft_s, 0, 1e6),
+    NUMBER(tpot_s, 0, 1e6),
+};
+
+/* By what a recipe tells its rows. */
+static const recipe_number recipe_limits[] = {
+    {"input_tokens", 1, 1e9, 0, false},  {"output_tokens", 1, 1e9, 0, false},
+    {"outputs_below", 1, 1e9, 0, false}, {"clients_least", 1, 1e9, 0, false},
+    {"clients_below", 1, 1e9, 0, false}, {"tp_below", 1, 1e6, 0, false},
+};
+
+static ridge_status want_numbers(ridge_ctx *cx, const ridge_node *recipe,
+                                 const recipe_number *numbers, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        RIDGE_TRY(
+            want_number(cx, recipe, numbers[i].key, numbers[i].low, numbers[i].high));
+    return RIDGE_OK;
+}
+
 static ridge_status check_recipe(ridge_ctx *cx, ridge_node recipe)
 {
-    static const struct {
-        const char *key;
-        double low, high;
-    } numbers[] = {
-        {"input_tokens", 1, 1e9},       {"output_tokens", 1, 1e9},
-        {"outputs_below", 1, 1e9},      {"model_tokens", 1, 1e9},
-        {"input_spread", 0, 10},        {"output_spread", 0, 10},
-        {"attention_dp", 1, 1e6},       {"ep", 1, 1e6},
-        {"input_most", 1, 1e9},         {"output_most", 1, 1e9},
-        {"clients_least", 1, 1e9},      {"clients_below", 1, 1e9},
-        {"tp_below", 1, 1e6},           {"budget_tokens", 1, 1e9},
-        {"memory_share", 0.05, 1},      {"wait_iterations", 0, 1e4},
-        {"sequences", 1, 1e6},          {"expert_skew", 0, 4},
-        {"output_share", 0.01, 1},      {"frontend_s", 0, 10},
-        {"balance_iterations", 0, 1e6}, {"gather_iterations", 0, 1e6},
-        {"graph_sequences", 0, 1e6},
-    };
+    static const char *const lists[] = {"models", "formats", "chips", "notes", "modes"};
+    static const char *const texts[] = {"runs", "model", "system", "weights", "kv_cut"};
     const char *text;
     ridge_dtype cache;
     RIDGE_TRY(
         ridge_json_only(cx, recipe, recipe_members, RIDGE_COUNT_OF(recipe_members)));
     RIDGE_TRY(ridge_json_want_text(cx, ridge_json_get(&recipe, "engine"), &text));
-    RIDGE_TRY(want_names(cx, ridge_json_get(&recipe, "models")));
-    RIDGE_TRY(want_names(cx, ridge_json_get(&recipe, "formats")));
-    RIDGE_TRY(want_names(cx, ridge_json_get(&recipe, "chips")));
-    RIDGE_TRY(want_names(cx, ridge_json_get(&recipe, "notes")));
-    RIDGE_TRY(want_names(cx, ridge_json_get(&recipe, "modes")));
+    for (size_t i = 0; i < RIDGE_COUNT_OF(lists); i++)
+        RIDGE_TRY(want_names(cx, ridge_json_get(&recipe, lists[i])));
+    for (size_t i = 0; i < RIDGE_COUNT_OF(texts); i++)
+        RIDGE_TRY(want_text(cx, &recipe, texts[i]));
     RIDGE_TRY(want_sizes(cx, ridge_json_get(&recipe, "graph_sizes")));
-    RIDGE_TRY(want_text(cx, &recipe, "runs"));
-    RIDGE_TRY(want_text(cx, &recipe, "model"));
-    RIDGE_TRY(want_text(cx, &recipe, "system"));
-    for (size_t i = 0; i < RIDGE_COUNT_OF(numbers); i++)
-        RIDGE_TRY(
-            want_number(cx, &recipe, numbers[i].key, numbers[i].low, numbers[i].high));
+    RIDGE_TRY(
+        want_numbers(cx, &recipe, recipe_numbers, RIDGE_COUNT_OF(recipe_numbers)));
+    RIDGE_TRY(want_numbers(cx, &recipe, recipe_limits, RIDGE_COUNT_OF(recipe_limits)));
     const ridge_node node = ridge_json_get(&recipe, "cache");
     if (ridge_json_is_absent(node))
         return RIDGE_OK;
@@ -195,13 +248,21 @@ static double number_of(const ridge_node *o, const char *key, double otherwise)
     return ridge_json_double(ridge_json_get(o, key), &v) ? v : otherwise;
 }
 
+/* "Results v4.1" is titled so, and by "Results v*" */
+static bool is_titled(const char *source, const char *title)
+{
+    const size_t n = strlen(title);
+    const bool is_open = n > 0 && title[n - 1] == '*';
+    return is_open ? strncmp(source, title, n - 1) == 0 : strcmp(source, title) == 0;
+}
+
 static bool is_published(const ridge_node *root, const served_run *run)
 {
     const ridge_node list = ridge_json_get(root, "publishers");
     for (size_t i = 0; i < ridge_json_size(list); i++) {
         const char *title;
         if (ridge_json_text(ridge_json_at(&list, i), &title) &&
-            strcmp(title, run->source) == 0)
+            is_titled(run->source, title))
             return true;
     }
     return false;
@@ -288,37 +349,33 @@ static void read_sizes(ridge_node node, ridge_graph_sizes *out)
         ridge_json_double(ridge_json_at(&node, (size_t)i), &out->of[i]);
 }
 
+static void apply_number(const ridge_node *recipe, const recipe_number *number,
+                         served_practice *out)
+{
+    char *at = (char *)out + number->at;
+    double v;
+    if (!ridge_json_double(ridge_json_get(recipe, number->key), &v))
+        return;
+    if (number->is_count)
+        *(int64_t *)(void *)at = (int64_t)v;
+    else
+        *(double *)(void *)at = v;
+}
+
 static ridge_status apply(ridge_ctx *cx, const ridge_node *recipe, served_practice *out)
 {
     const char *cache;
-    out->budget_tokens =
-        (int64_t)number_of(recipe, "budget_tokens", (double)out->budget_tokens);
-    out->memory_share = number_of(recipe, "memory_share", out->memory_share);
-    out->wait_iterations = number_of(recipe, "wait_iterations", out->wait_iterations);
-    out->sequences = (int64_t)number_of(recipe, "sequences", (double)out->sequences);
-    out->expert_skew = number_of(recipe, "expert_skew", out->expert_skew);
-    out->model_tokens =
-        (int64_t)number_of(recipe, "model_tokens", (double)out->model_tokens);
-    out->input_spread = number_of(recipe, "input_spread", out->input_spread);
-    out->output_spread = number_of(recipe, "output_spread", out->output_spread);
-    out->input_most = number_of(recipe, "input_most", out->input_most);
-    out->output_most = number_of(recipe, "output_most", out->output_most);
-    out->attention_dp =
-        (int64_t)number_of(recipe, "attention_dp", (double)out->attention_dp);
-    out->ep = (int64_t)number_of(recipe, "ep", (double)out->ep);
-    out->output_share = number_of(recipe, "output_share", out->output_share);
-    out->frontend_s = number_of(recipe, "frontend_s", out->frontend_s);
-    out->balance_iterations = (int64_t)number_of(recipe, "balance_iterations",
-                                                 (double)out->balance_iterations);
-    out->gather_iterations =
-        (int64_t)number_of(recipe, "gather_iterations", (double)out->gather_iterations);
-    out->graph_sequences = number_of(recipe, "graph_sequences", out->graph_sequences);
+    for (size_t i = 0; i < RIDGE_COUNT_OF(recipe_numbers); i++)
+        apply_number(recipe, &recipe_numbers[i], out);
     read_sizes(ridge_json_get(recipe, "graph_sizes"), &out->graph_sizes);
     ridge_json_bool(ridge_json_get(recipe, "is_async"), &out->is_async);
     ridge_json_bool(ridge_json_get(recipe, "tunes_sizes"), &out->tunes_sizes);
     ridge_json_text(ridge_json_get(recipe, "runs"), &out->engine);
     ridge_json_text(ridge_json_get(recipe, "model"), &out->model);
     ridge_json_text(ridge_json_get(recipe, "system"), &out->system);
+    ridge_json_text(ridge_json_get(recipe, "weights"), &out->weights);
+    ridge_json_text(ridge_json_get(recipe, "kv_cut"), &out->kv_cut);
+    ridge_json_bool(ridge_json_get(recipe, "gathered"), &out->is_weight_gathered);
     if (!ridge_json_text(ridge_json_get(recipe, "cache"), &cache))
         return RIDGE_OK;
     out->has_cache = true;

@@ -8,6 +8,10 @@
 #include <math.h>
 #include <string.h>
 
+/* Of the lengths of answers, over their mean: those of Llama 2 to the questions of
+ * OpenOrca. @source mlperf-inference-2024 */
+static const double SPREAD_USUAL = 0.6;
+
 /* What all parts of a deployment have in common. */
 typedef struct common {
     const ridge_catalog *catalog;
@@ -180,13 +184,26 @@ static double longest_of(const served_run *run)
     return tokens < 1 ? 1 : tokens;
 }
 
-/* Single streams and static batches hold no more rows than they are given. */
+/* Single streams and static batches hold no more rows than they are given; where
+ * generation alone is timed, those of its sequences. */
 static int64_t batch_tokens(const served_run *run)
 {
     const bool is_batch = run->mode == SERVED_BATCH || run->mode == SERVED_DECODE ||
                           run->mode == SERVED_PREFILL;
-    const double tokens = fmax(1, run->requests) * fmax(1, run->input_tokens);
+    const double prompt = run->mode == SERVED_DECODE ? 1 : fmax(1, run->input_tokens);
+    const double tokens = fmax(1, run->requests) * prompt;
     return is_batch ? (int64_t)fmin(tokens, 1e9) : 0;
+}
+
+/* Heads, where a practice says nothing or has a word of its own. */
+static ridge_kv_cut kv_cut_of(const char *text)
+{
+    if (text == NULL)
+        return RIDGE_KV_CUT_HEADS;
+    return strcmp(text, ridge_kv_cut_text(RIDGE_KV_CUT_BATCH)) == 0 ? RIDGE_KV_CUT_BATCH
+           : strcmp(text, ridge_kv_cut_text(RIDGE_KV_CUT_SEQUENCE)) == 0
+               ? RIDGE_KV_CUT_SEQUENCE
+               : RIDGE_KV_CUT_HEADS;
 }
 
 static void follow_practice(const common *c, ridge_serving_layout *layout)
@@ -195,6 +212,9 @@ static void follow_practice(const common *c, ridge_serving_layout *layout)
         layout->formats.cache = c->practice->cache;
     if (layout->budget_tokens <= 0)
         layout->budget_tokens = c->practice->budget_tokens;
+    layout->tp_d = c->practice->tp_d;
+    layout->is_weight_gathered = c->practice->is_weight_gathered;
+    layout->kv_cut = kv_cut_of(c->practice->kv_cut);
 }
 
 /* A degree that a row calls tp is that of the stages where an engine knows no other. */
@@ -297,19 +317,77 @@ static ridge_status find_practice(ridge_ctx *cx, common *c, const ridge_chip *ch
     return RIDGE_OK;
 }
 
+static int64_t tp_told(const served_practice *p, const served_run *run)
+{
+    const int64_t servers = run->pools[0].workers + run->pools[1].workers;
+    const bool is_shared = run->is_split && servers > 0 && p->shared_chips > 0;
+    return is_shared && p->shared_chips % servers == 0 ? p->shared_chips / servers
+                                                       : p->tp;
+}
+
+/* A single request whose first token and rate are told says nothing of how long it went
+ * on; rates hardly depend on it. */
+static void complete_answer(served_run *run, served_gaps *gaps)
+{
+    if (run->mode != SERVED_BATCH || run->output_tokens >= 1 || run->input_tokens < 1)
+        return;
+    run->output_tokens = run->input_tokens;
+    run->is_decode_rate = true;
+    served_assume(gaps, "length of the answer");
+}
+
+/* Means of answers that end where the model ends them: how they spread is told by few.
+ */
+static void complete_spread(const served_run *run, served_practice *p,
+                            served_gaps *gaps)
+{
+    if (run->output_cap <= run->output_tokens || p->output_spread > 0)
+        return;
+    p->output_spread = SPREAD_USUAL;
+    p->output_most = run->output_cap;
+    served_assume(gaps, "spread of answers");
+}
+
+/* What the row leaves open and the practice of its publisher tells. A server's load
+ * that was the most to keep its limits is what it completed. */
+static void complete_run(const served_practice *p, served_run *run)
+{
+    const double tokens_per_s = run->measured[RIDGE_SERVING_METRIC_THROUGHPUT];
+    if (run->input_tokens < 1)
+        run->input_tokens = p->input_mean;
+    if (run->output_tokens < 1)
+        run->output_tokens = p->output_mean;
+    if (run->requests < 1 && p->batch > 0)
+        run->requests = run->concurrency = p->batch;
+    if (run->dtype[0] == '\0' && p->weights != NULL)
+        run->dtype = p->weights;
+    for (int i = 0; i < 2; i++) {
+        if (run->pools[i].tp == 0)
+            run->pools[i].tp = tp_told(p, run);
+    }
+    if (run->mode != SERVED_OPEN || run->request_rate > 0 || p->ttft_s <= 0)
+        return;
+    run->request_rate = run->completed_rate > 0 ? run->completed_rate
+                                                : tokens_per_s / run->output_tokens;
+}
+
 ridge_status served_deployment_find(ridge_ctx *cx, served_shared *shared,
-                                    const served_run *run, served_gaps *gaps,
+                                    const served_run *stated, served_gaps *gaps,
                                     served_deployment *out)
 {
     const ridge_chip *chip;
     const ridge_catalog *catalog = shared->catalog;
+    const served_run *run = &out->run;
     common c = {.catalog = catalog, .shared = shared, .run = run, .gaps = gaps};
+    *out = (served_deployment){.run = *stated, .n = stated->is_split ? 2 : 1};
     RIDGE_TRY(find_chip(cx, catalog, run, gaps, &chip));
     RIDGE_TRY(read_shared(cx, shared, run));
     c.model = shared->model;
-    *out = (served_deployment){.n = run->is_split ? 2 : 1,
-                               .drafting = drafting_of(run, c.model)};
+    out->drafting = drafting_of(run, c.model);
     RIDGE_TRY(find_practice(cx, &c, chip, out));
+    complete_run(&out->practice, &out->run);
+    complete_answer(&out->run, gaps);
+    complete_spread(run, &out->practice, gaps);
     RIDGE_TRY(practise_model(cx, &c));
     RIDGE_TRY(repack_model(cx, &c));
     RIDGE_TRY(find_system(cx, &c, chip, &c.system));

@@ -37,7 +37,11 @@ static const format_word words[] = {
     {"w4a16", RIDGE_DTYPE_INT4, RIDGE_DTYPE_BF16, 128, ""},
     {"w4afp8", RIDGE_DTYPE_INT4, RIDGE_DTYPE_FP8, 128, ""},
     {"w4a8", RIDGE_DTYPE_INT4, RIDGE_DTYPE_INT8, 128, ""},
+    {"q2_", RIDGE_DTYPE_INT4, RIDGE_DTYPE_FP16, 32, ""}, /* bits: served_repack */
+    {"q3_", RIDGE_DTYPE_INT4, RIDGE_DTYPE_FP16, 32, ""},
     {"q4_", RIDGE_DTYPE_INT4, RIDGE_DTYPE_FP16, 32, ""},
+    {"q5_", RIDGE_DTYPE_INT4, RIDGE_DTYPE_FP16, 32, ""},
+    {"q6_", RIDGE_DTYPE_INT4, RIDGE_DTYPE_FP16, 32, ""},
     {"bf16", RIDGE_DTYPE_BF16, RIDGE_DTYPE_BF16, 0, ""},
     {"bfloat16", RIDGE_DTYPE_BF16, RIDGE_DTYPE_BF16, 0, ""},
     {"fp16", RIDGE_DTYPE_FP16, RIDGE_DTYPE_FP16, 0, ""},

@@ -2,8 +2,9 @@
  * Rows of JSON Lines of published serving: id, source {title}, model {name, hf_id,
  * weights_file_gb or _gib}, hardware {chip, n_chips, chips_per_node, interconnect},
  * config {framework, mode, tp, pp, ep, dp, moe_tp, batch, concurrency,
- * request_rate_per_s, burst, input_len, output_len, cached_len, dtype, moe_dtype,
- * kv_dtype, max_batched_tokens, scheduler_steps, prefill {workers, tp, ...}, decode
+ * request_rate_per_s, burst, input_len, output_len, output_len_cap, cached_len, dtype,
+ * moe_dtype, kv_dtype, max_batched_tokens, scheduler_steps, prefill {workers, tp, ...},
+ * decode
  * {...}}, measured {ttft_ms, tpot_ms, output_tokens_per_s, ...}, note. null: the source
  * is silent.
  */
@@ -65,7 +66,8 @@ typedef struct mode_words {
 static const mode_words modes[] = {
     {"fit in memory", SERVED_FIT},
     {"largest batch", SERVED_OTHER},
-    {"MLPerf", SERVED_OTHER},
+    {"MLPerf server", SERVED_OPEN},
+    {"MLPerf", SERVED_QUEUE}, /* offline */
     {"production", SERVED_OTHER},
     {"prefill workers only", SERVED_OTHER},
     {"decode workers only", SERVED_OTHER},
@@ -199,6 +201,32 @@ static void fill_batch(const ridge_node *m, served_run *out)
         *first_s = larger(out->requests, 1) * out->input_tokens / read;
 }
 
+/* Of all that was done, where the row says how much that was. */
+static void fill_elapsed(double elapsed_s, served_run *out)
+{
+    const double requests = larger(out->requests, 1);
+    double *v = out->measured;
+    if (elapsed_s <= 0)
+        return;
+    switch (out->mode) {
+    case SERVED_BATCH:
+        v[RIDGE_SERVING_METRIC_LATENCY] = elapsed_s;
+        break;
+    case SERVED_PREFILL:
+        v[RIDGE_SERVING_METRIC_TTFT] = elapsed_s;
+        break;
+    case SERVED_DECODE:
+    case SERVED_QUEUE:
+        v[RIDGE_SERVING_METRIC_THROUGHPUT] = requests * out->output_tokens / elapsed_s;
+        break;
+    case SERVED_CLOSED:
+    case SERVED_OPEN:
+    case SERVED_FIT:
+    case SERVED_OTHER:
+        break;
+    }
+}
+
 static void fill_measured(const ridge_node *m, served_run *out)
 {
     static const unit_name ttft[] = {{"ttft_ms", 1e-3}, {"ttft_ms_mean", 1e-3}};
@@ -218,10 +246,10 @@ static void fill_measured(const ridge_node *m, served_run *out)
     v[RIDGE_SERVING_METRIC_TTFT_P50] = first_of(m, ttft_p50, RIDGE_COUNT_OF(ttft_p50));
     v[RIDGE_SERVING_METRIC_TPOT_P50] = first_of(m, tpot_p50, RIDGE_COUNT_OF(tpot_p50));
     v[RIDGE_SERVING_METRIC_THROUGHPUT] = rate_of(m, out);
+    out->completed_rate = number_of(m, "requests_per_s");
     fill_batch(m, out);
-    if (out->mode == SERVED_BATCH && v[RIDGE_SERVING_METRIC_THROUGHPUT] <= 0 &&
-        v[RIDGE_SERVING_METRIC_LATENCY] <= 0)
-        v[RIDGE_SERVING_METRIC_LATENCY] = first_of(m, elapsed, 1);
+    if (v[RIDGE_SERVING_METRIC_THROUGHPUT] <= 0 && v[RIDGE_SERVING_METRIC_LATENCY] <= 0)
+        fill_elapsed(first_of(m, elapsed, 1), out);
 }
 
 /* ---- the row ----------------------------------------------------------------------
@@ -242,6 +270,7 @@ static void fill_load(const ridge_node *config, served_run *out)
     out->input_tokens = number_of(config, "input_len");
     out->output_tokens = number_of(config, "output_len");
     out->cached_tokens = number_of(config, "cached_len");
+    out->output_cap = number_of(config, "output_len_cap");
     out->budget_tokens = number_of(config, "max_batched_tokens");
     out->planned_steps = count_of(config, "scheduler_steps");
     if (out->mode == SERVED_OPEN && is_true(config, "burst"))

@@ -1,6 +1,7 @@
 /*
  * Requests under way: the stream that a row describes, played on its deployment.
  */
+#include "ridge/plan_requests.h"
 #include "served_price.h"
 
 #include <math.h>
@@ -15,6 +16,7 @@ static const double TURNS_OF_QUEUE = 6;
  * into tokens anew, and clients answer at their own time. Of exactly equal ones whole
  * batches would end, and be prefilled, in one step for ever. */
 static const double SHORTEST_USUAL = 0.98;
+static const double PERCENTILE_KEPT = 0.99;
 
 /* ---- the stream -------------------------------------------------------------------
  */
@@ -76,12 +78,15 @@ static double requests_of(const served_run *run, const served_practice *practice
                                           : REQUESTS_A_CLIENT);
         break;
     case SERVED_OPEN:
-        n = stated > 0 ? stated : 1000;
+        n = stated > 0            ? stated
+            : practice->turns > 0 ? practice->turns * at_once(last, run)
+                                  : 1000;
         break;
     case SERVED_QUEUE:
         n = run->requests > 0        ? run->requests
             : stated > 0             ? stated
             : practice->requests > 0 ? practice->requests
+            : practice->turns > 0    ? practice->turns * at_once(last, run)
                                      : TURNS_OF_QUEUE * at_once(last, run);
         break;
     case SERVED_BATCH:
@@ -127,14 +132,40 @@ static ridge_request_draws draws_of(const served_run *run,
 /* ---- the deployment ---------------------------------------------------------------
  */
 
+/* Caches go from pool to pool over the outermost level of the chips of all pools: that
+ * of a replica alone is a smaller one, and a chip has none. NULL: one pool. */
+static ridge_status find_link(ridge_ctx *cx, const ridge_catalog *catalog,
+                              const served_deployment *deployment,
+                              const ridge_axis **out)
+{
+    const ridge_system *system = deployment->parts[0].about.slice->system;
+    const ridge_slice *all;
+    int64_t chips = 0;
+    *out = NULL;
+    for (int i = 0; i < deployment->n; i++) {
+        const served_part *part = &deployment->parts[i];
+        chips += part->replicas * ridge_serving_layout_chips(&part->layout);
+    }
+    if (deployment->n < 2)
+        return RIDGE_OK;
+    RIDGE_TRY(ridge_slice_of_chips(cx, catalog, system, chips, &all));
+    *out = &all->axes[all->n_axes - 1];
+    return RIDGE_OK;
+}
+
 static ridge_status add_pool(ridge_ctx *cx, const priced_part *p, double frontend_s,
-                             ridge_serving_deployment *out)
+                             const ridge_axis *link, ridge_serving_deployment *out)
 {
     ridge_serving_speed *speed = ridge_new(ridge_ctx_arena(cx), ridge_serving_speed, 1);
     if (speed == NULL)
         return ridge_fail_nomem(cx);
     RIDGE_TRY(ridge_serving_speed_build(p->desk, &p->layout, speed));
     speed->request_s += frontend_s;
+    if (link != NULL) {
+        speed->transfer_bytes_per_s =
+            link->bytes_per_s * link->efficiency * (double)p->layout.tp;
+        speed->transfer_s = link->startup_s + link->latency_s;
+    }
     ridge_serving_pool *pool = &out->pools[out->n_pools++];
     *pool = (ridge_serving_pool){
         .speed = speed, .rules = *p->part->about.engine, .replicas = p->part->replicas};
@@ -179,32 +210,77 @@ static ridge_status price_prompt(const served_run *run, const served_practice *p
     return ridge_serving_step_price(first->desk, &first->layout, &load, out);
 }
 
-ridge_status served_play(ridge_ctx *cx, const served_run *run,
+/* Whether the load was chosen: the most that keeps what the practice promises. */
+static bool is_most_asked(const served_deployment *deployment)
+{
+    return deployment->run.mode == SERVED_OPEN && deployment->practice.ttft_s > 0;
+}
+
+static ridge_status play_stated(ridge_ctx *cx, const ridge_serving_deployment *played,
+                                const ridge_request_draws *draws,
+                                ridge_serving_summary *out)
+{
+    const ridge_serving_goals goals = {0};
+    ridge_request_source source;
+    RIDGE_TRY(ridge_request_draws_open(cx, draws, &source));
+    RIDGE_TRY(ridge_serving_play(cx, played, &source, &goals, NULL, out));
+    if (out->completed < draws->requests)
+        return ridge_fail(cx, RIDGE_E_ARG, "a request is longer than the cache holds");
+    return RIDGE_OK;
+}
+
+/* Throughput is that of the largest rate which keeps the promises at p99. Times are
+ * those at the load that was run, or at that rate where the load would be beyond it:
+ * queues would grow as long as the stream lasts. */
+static ridge_status play_most(ridge_ctx *cx, const served_deployment *deployment,
+                              const ridge_serving_deployment *played,
+                              const ridge_request_draws *draws,
+                              ridge_serving_summary *out)
+{
+    const ridge_serving_goals goals = {.ttft_s = deployment->practice.ttft_s,
+                                       .tpot_s = deployment->practice.tpot_s};
+    ridge_service_capacity most;
+    RIDGE_TRY(
+        ridge_service_capacity_find(cx, played, draws, &goals, PERCENTILE_KEPT, &most));
+    if (most.requests_per_s < draws->rate_per_s)
+        *out = most.summary;
+    else
+        RIDGE_TRY(play_stated(cx, played, draws, out));
+    out->output_tokens_per_s = most.requests_per_s * deployment->run.output_tokens;
+    return RIDGE_OK;
+}
+
+static void set_summary(const ridge_serving_summary *s, double waits_s,
+                        ridge_serving_row *out)
+{
+    set(out, RIDGE_SERVING_METRIC_TTFT, s->ttft.mean + waits_s);
+    set(out, RIDGE_SERVING_METRIC_TTFT_P50, s->ttft.p50 + waits_s);
+    set(out, RIDGE_SERVING_METRIC_TPOT, s->tpot.mean);
+    set(out, RIDGE_SERVING_METRIC_TPOT_P50, s->tpot.p50);
+    set(out, RIDGE_SERVING_METRIC_LATENCY, s->e2e.mean);
+    set(out, RIDGE_SERVING_METRIC_THROUGHPUT, s->output_tokens_per_s);
+}
+
+ridge_status served_play(ridge_ctx *cx, const ridge_catalog *catalog,
                          const served_deployment *deployment, const priced_part *parts,
                          ridge_serving_row *out)
 {
+    const served_run *run = &deployment->run;
     const priced_part *last = &parts[deployment->n - 1];
     const served_practice *practice = &deployment->practice;
     ridge_serving_deployment played = {.router = RIDGE_ROUTER_LEAST_LOADED, .seed = 1};
     ridge_serving_summary summary;
-    ridge_request_source source;
+    const ridge_axis *link;
     RIDGE_TRY(check_stream(cx, run));
+    RIDGE_TRY(find_link(cx, catalog, deployment, &link));
     const ridge_request_draws draws = draws_of(run, practice, last);
-    RIDGE_TRY(ridge_request_draws_open(cx, &draws, &source));
     for (int i = 0; i < deployment->n; i++)
-        RIDGE_TRY(add_pool(cx, &parts[i], practice->frontend_s, &played));
-    const ridge_serving_goals goals = {0};
-    RIDGE_TRY(ridge_serving_play(cx, &played, &source, &goals, NULL, &summary));
-    if (summary.completed < draws.requests)
-        return ridge_fail(cx, RIDGE_E_ARG, "a request is longer than the cache holds");
+        RIDGE_TRY(add_pool(cx, &parts[i], practice->frontend_s, link, &played));
+    RIDGE_TRY(is_most_asked(deployment)
+                  ? play_most(cx, deployment, &played, &draws, &summary)
+                  : play_stated(cx, &played, &draws, &summary));
     RIDGE_TRY(price_mean(run, last, summary.decoding_mean, &out->decode));
     RIDGE_TRY(price_prompt(run, practice, &parts[0], &out->prompt));
-    const double waits_s = practice->wait_iterations * out->decode.expected_s;
-    set(out, RIDGE_SERVING_METRIC_TTFT, summary.ttft.mean + waits_s);
-    set(out, RIDGE_SERVING_METRIC_TTFT_P50, summary.ttft.p50 + waits_s);
-    set(out, RIDGE_SERVING_METRIC_TPOT, summary.tpot.mean);
-    set(out, RIDGE_SERVING_METRIC_TPOT_P50, summary.tpot.p50);
-    set(out, RIDGE_SERVING_METRIC_LATENCY, summary.e2e.mean);
-    set(out, RIDGE_SERVING_METRIC_THROUGHPUT, summary.output_tokens_per_s);
+    set_summary(&summary, practice->wait_iterations * out->decode.expected_s, out);
     return RIDGE_OK;
 }

@@ -79,9 +79,10 @@ static ridge_status predict_fit(ridge_ctx *cx, served_shared *shared,
     return RIDGE_OK;
 }
 
-ridge_status served_predict(ridge_ctx *cx, served_shared *shared, const served_run *run,
+ridge_status served_predict(ridge_ctx *cx, served_shared *shared,
                             const served_deployment *deployment, ridge_serving_row *out)
 {
+    const served_run *run = &deployment->run;
     priced_part parts[2];
     if (run->mode == SERVED_FIT)
         return predict_fit(cx, shared, deployment, out);
@@ -101,5 +102,5 @@ ridge_status served_predict(ridge_ctx *cx, served_shared *shared, const served_r
     case SERVED_OTHER:
         break;
     }
-    return served_play(cx, run, deployment, parts, out);
+    return served_play(cx, shared->catalog, deployment, parts, out);
 }

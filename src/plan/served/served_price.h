@@ -42,7 +42,7 @@ RIDGE_NODISCARD ridge_status priced_prompts(const priced_part *p, double prompts
 /** Play the stream of a row on its deployment.
  * @param parts  [deployment->n]
  * @errors E_ARG: what the row does not state; those of the simulator */
-RIDGE_NODISCARD ridge_status served_play(ridge_ctx *cx, const served_run *run,
+RIDGE_NODISCARD ridge_status served_play(ridge_ctx *cx, const ridge_catalog *catalog,
                                          const served_deployment *deployment,
                                          const priced_part *parts,
                                          ridge_serving_row *out);

@@ -15,11 +15,19 @@ typedef struct file_format {
     double attention, dense, experts, head;
 } file_format;
 
-/* Q4_K 4.5, Q5_K 5.5, Q6_K 6.5625, Q8_0 8.5, MXFP4 4.25 bits a weight */
+/* Q3_K 3.4375, Q4_K 4.5, Q5_K 5.5, Q6_K 6.5625, Q8_0 8.5, MXFP4 4.25 bits a weight; of
+ * mixes the mean over a part, by the sizes that llama-quantize prints */
 static const file_format formats[] = {
+    {"Q2_K", RIDGE_DTYPE_INT4, 2.8, 3.0, 3.0, 6.5625},
+    {"Q3_K_S", RIDGE_DTYPE_INT4, 3.4375, 3.4375, 3.4375, 6.5625},
+    {"Q3_K_M", RIDGE_DTYPE_INT4, 3.8, 3.8, 3.8, 6.5625},
+    {"Q4_K_S", RIDGE_DTYPE_INT4, 4.6, 4.55, 4.55, 6.5625},
     {"Q4_K_M", RIDGE_DTYPE_INT4, 4.75, 4.85, 4.85, 6.5625},
     {"Q5_K_M", RIDGE_DTYPE_INT4, 5.6, 5.7, 5.7, 6.5625},
+    {"Q5_K_S", RIDGE_DTYPE_INT4, 5.5, 5.5, 5.5, 6.5625},
+    {"Q6_K", RIDGE_DTYPE_INT4, 6.5625, 6.5625, 6.5625, 6.5625},
     {"Q4_0", RIDGE_DTYPE_INT4, 4.5, 4.5, 4.5, 6.5625},
+    {"Q5_0", RIDGE_DTYPE_INT4, 5.5, 5.5, 5.5, 6.5625},
     {"Q8_0", RIDGE_DTYPE_INT8, 8.5, 8.5, 8.5, 8.5},
     {"MXFP4", RIDGE_DTYPE_FP4, 8.5, 8.5, 4.25, 8.5},
 };

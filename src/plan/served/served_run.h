@@ -39,7 +39,9 @@ typedef struct served_run {
     served_pool
         pools[2]; /* those of prompts and of generation; else all in the first */
     double concurrency, request_rate, requests;
+    double completed_rate;                             /* of requests, as measured */
     double input_tokens, output_tokens, cached_tokens; /* of a request */
+    double output_cap; /* that answers end before, of their own; 0: none */
     double budget_tokens;
     int64_t planned_steps; /* iterations that the host plans at once; 0: not stated */
     int64_t drafted;       /* tokens beyond the first; 0: none named */
@@ -98,9 +100,20 @@ typedef struct served_practice {
     int64_t
         model_tokens; /* longest sequence that the server was told; 0: the model's */
     int64_t attention_dp, ep; /* over the chips that the row calls tp; 0: as it says */
-    const char *model;        /* of the catalogue; NULL: that which the row names */
-    const char *engine;       /* of the catalogue; NULL: that which the row names */
-    const char *system;       /* of the catalogue; NULL: the chip's own */
+    /* of rows that do not say; 0, NULL: not known */
+    double input_mean, output_mean, batch;
+    const char *weights;
+    int64_t tp, shared_chips; /* the latter: of all servers together */
+    /* of the layout, as ridge serve has them; 0, NULL: not told */
+    int64_t tp_d;
+    const char *kv_cut;
+    bool is_weight_gathered;
+    double turns;          /* how often a queue fills the engine; 0: not known */
+    double ttft_s, tpot_s; /* that the load of a server was the most to keep at p99;
+                              0: it was not chosen so */
+    const char *model;     /* of the catalogue; NULL: that which the row names */
+    const char *engine;    /* of the catalogue; NULL: that which the row names */
+    const char *system;    /* of the catalogue; NULL: the chip's own */
 } served_practice;
 
 /** One group of chips that works alike: all of them, or those of prompts or of
@@ -116,7 +129,8 @@ typedef struct served_part {
 } served_part;
 
 typedef struct served_deployment {
-    int n; /* 1, or 2: prompts, generation */
+    served_run run; /* the row, with what its publisher's practice says beyond it */
+    int n;          /* 1, or 2: prompts, generation */
     served_part parts[2];
     ridge_drafting drafting;
     const char *engine_name;
@@ -203,13 +217,12 @@ RIDGE_NODISCARD ridge_status served_model_find(ridge_ctx *cx,
 /** Model, chips, engine and layout of a row. @errors E_ARG, E_NOTFOUND: why not */
 RIDGE_NODISCARD ridge_status served_deployment_find(ridge_ctx *cx,
                                                     served_shared *shared,
-                                                    const served_run *run,
+                                                    const served_run *stated,
                                                     served_gaps *gaps,
                                                     served_deployment *out);
 
 /** Predict what the row measured. @errors E_ARG: what does not fit, or is not stated */
 RIDGE_NODISCARD ridge_status served_predict(ridge_ctx *cx, served_shared *shared,
-                                            const served_run *run,
                                             const served_deployment *deployment,
                                             ridge_serving_row *out);
 
