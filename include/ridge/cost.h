@@ -408,6 +408,15 @@ typedef struct ridge_collective_point {
 } ridge_collective_point;
 
 /** A collective looked at from all sides; lives as long as the slice. */
+/** What a span asks of its network where it joins units: chips, nodes, leaves. */
+typedef struct ridge_collective_level {
+    double unit_chips;       /* the group's chips in one unit */
+    double unit_bytes_per_s; /* out of one unit, by those; both 0: torus */
+    double unit_sent_bytes;  /* that have to leave a unit for the level's others; a
+                                reduction in two passes. NaN: torus, or no such kind */
+    double bound_s;          /* their time at the nominal rate; NaN alike */
+} ridge_collective_level;
+
 typedef struct ridge_collective_study {
     const ridge_slice *slice;
     ridge_group group;
@@ -419,7 +428,8 @@ typedef struct ridge_collective_study {
     double critical_bytes;        /* where latency and bandwidth are equal */
     double bound_critical_bytes;  /* where they are in the bound */
     double ridge_flops_per_byte;  /* ridge_group_ridge_point */
-    size_t n_points;              /* 0: no sweep */
+    ridge_collective_level levels[RIDGE_AXIS_MAX]; /* of the group's spans */
+    size_t n_points;                               /* 0: no sweep */
     ridge_collective_point points[RIDGE_COLLECTIVE_POINT_MAX];
 } ridge_collective_study;
 

@@ -84,6 +84,10 @@ const char *ridge_train_roofline_topic_title(ridge_train_roofline_topic topic);
       "ways that cut no sequence")                                                          \
     X(LIMITS, SPANNED, "spanned_tokens_per_chip", "C / W_node E / k / nodes",               \
       "tokens a chip from which DP between replicas of several nodes is compute bound")     \
+    X(LIMITS, SPANNED_FEW, "spanned_few_tokens_per_chip",                                   \
+      "C / W_node E / k (R - 1) / (R nodes)", "the same of this layout's R replicas")       \
+    X(LIMITS, SPANNED_BESIDE, "spanned_beside_experts_tokens_per_chip",                     \
+      "C / W_node / nodes", "the same of the weights that every token takes")               \
     X(LIMITS, PASSED, "pipeline_sends_s", "2 B D (v m + p - 2) / (X Y' m W_Z)",              \
       "forward: messages between stages, one after the other, were nothing hidden")         \
     X(LIMITS, BUBBLE, "bubble_share", "(p - 1) / (v m + p - 1)",                            \

@@ -4,6 +4,7 @@
 #include "network_build.h"
 #include "ridge/report.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct scene {
@@ -146,6 +147,43 @@ static void the_critical_size_is_where_latency_and_bandwidth_meet(void **state)
     ridge_ctx_close(s.cx);
 }
 
+static void set_kind(scene *s, ridge_collective kind)
+{
+    s->study.kind = kind;
+    ridge_collective_study_fill(&s->study, RIDGE_DTYPE_BF16, NULL);
+}
+
+/* Chips in nodes of 8, nodes of 4 in a leaf, two leaves: rates add up below a unit. */
+static void each_level_tells_what_its_units_send(void **state)
+{
+    (void)state;
+    scene s;
+    stage(&s, 64e9, NULL);
+    assert_null(strstr(text_of(&s), "a unit"));
+    test_axis(&s.slice, RIDGE_AXIS_FABRIC, 4, 0.5e9);
+    test_axis(&s.slice, RIDGE_AXIS_FABRIC, 2, 0.25e9);
+    s.study.group = test_group_all(&s.slice);
+    set_kind(&s, RIDGE_COLLECTIVE_ALL_GATHER);
+    const ridge_collective_level *level = s.study.levels;
+    assert_near(level[0].unit_chips, 1, 0);
+    assert_near(level[0].bound_s, 64.0 * 7 / 8 / 1, 1e-12);
+    assert_near(level[1].unit_bytes_per_s, 4e9, 1e-12);
+    assert_near(level[1].unit_sent_bytes, 48e9, 1e-12);
+    assert_near(level[1].bound_s, 48.0 / 4, 1e-12);
+    assert_near(level[2].unit_chips, 32, 0);
+    assert_near(level[2].bound_s, 32.0 / 8, 1e-12);
+    assert_non_null(strstr(text_of(&s), "a unit"));
+    set_kind(&s, RIDGE_COLLECTIVE_ALL_REDUCE);
+    assert_near(level[2].bound_s, 64.0 / 8, 1e-12);
+    set_kind(&s, RIDGE_COLLECTIVE_ALL_TO_ALL);
+    assert_near(level[0].bound_s, 64.0 / 64 * 63 / 64 / 1, 1e-12);
+    assert_near(level[1].bound_s, 64.0 / 8 * 7 / 8 / 4, 1e-12);
+    set_kind(&s, RIDGE_COLLECTIVE_BROADCAST);
+    assert_true(isnan(level[1].bound_s));
+    assert_null(strstr(text_of(&s), "a unit"));
+    ridge_ctx_close(s.cx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -156,6 +194,7 @@ int main(void)
         cmocka_unit_test(a_sweep_is_drawn_and_a_page_is_whole),
         cmocka_unit_test(ranges_of_sizes_are_read),
         cmocka_unit_test(the_critical_size_is_where_latency_and_bandwidth_meet),
+        cmocka_unit_test(each_level_tells_what_its_units_send),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -165,10 +165,12 @@ static void faults_name_their_place(void **state)
         const char *text, *message;
     } rows[] = {
         {"f99[2]", "1:1: an element type such as f32 is wanted"},
-        {"f32[2,-1]", "a size is wanted as a dim"},
+        {"f32[2,-1]", "a size of at most 2^53 is wanted as a dim"},
+        {"f32[9223372036854775807]", "a size of at most 2^53 is wanted as a dim"},
         {"f32[2,3]{0,0}", "a layout names each of 2 dims once"},
         {"f32[2,3]{1}", "a layout of 2 dims is wanted"},
-        {"f32[2]{0:T(0)}", "a size or * is wanted in a tile"},
+        {"f32[2]{0:T(0)}", "a size of at most 2^31 or * is wanted in a tile"},
+        {"f32[2]{0:T(4294967296)}", "a size of at most 2^31 or * is wanted in a tile"},
         {"f32[2]{0:Q(1)}", "T(..), E(..), S(..) or } is wanted"},
         {"(f32[2]", "',' is wanted between the shapes of a tuple, found the end"},
         {"f32[2] x", "nothing more is wanted behind the shape, found 'x'"},

@@ -197,7 +197,7 @@ static void faults_name_their_place(void **state)
         {"e {\n  x = f32[2] add(y)\n  z = f32[2] negate(x)\n}",
          "t.hlo:2:18: operand 'y' is not defined before it is used"},
         {"e {\n  x = f32[2,] parameter(0)\n  y = f32[] constant(0)\n}",
-         "t.hlo:2:13: a size is wanted as a dim"},
+         "t.hlo:2:13: a size of at most 2^53 is wanted as a dim"},
         {"e {\n  x f32[2] parameter(0)\n  y = f32[] constant(0)\n}",
          "t.hlo:2:5: '=' is wanted behind the name of an instruction"},
         {"e {\n  x = f32[2] iota(), 7\n  y = f32[] constant(0)\n}",

@@ -1,4 +1,5 @@
 /* The plain rooflines of training layouts, by hand. */
+#include "model_fixture.h"
 #include "train_fixture.h"
 
 #include "ridge/plan_train_rooflines.h"
@@ -174,10 +175,29 @@ static void pipelines_have_a_bubble_and_span_nodes(void **state)
     assert_near(AT(&r, LIMITS_SEQUENCES), 512, 0);
     assert_near(AT(&r, LIMITS_BUBBLE), 3.0 / (256 + 3), 1e-12);
     assert_near(AT(&r, LIMITS_SPANNED), 989e12 / 400e9 / 4, 1e-3);
+    assert_near(AT(&r, LIMITS_SPANNED_FEW), AT(&r, LIMITS_SPANNED) / 2, 1e-12);
+    assert_false(r.applies[RIDGE_TRAIN_ROOFLINE_LIMITS_SPANNED_BESIDE]);
     const ridge_train_rooflines flat =
         find(cx, m, "h100:8x8", train_layout(8, 1, 8, 1, 1));
     assert_false(flat.applies[RIDGE_TRAIN_ROOFLINE_LIMITS_BUBBLE]);
     assert_false(flat.applies[RIDGE_TRAIN_ROOFLINE_LIMITS_SPANNED]);
+}
+
+/* DeepSeek-V3 as published: 64 ways of experts in 16 stages are 128 nodes, twice. */
+static void replicas_of_experts_span_the_ranks_of_ep(void **state)
+{
+    ridge_ctx *cx = *state;
+    const ridge_model *m = fixture_named(cx, "deepseek-v3");
+    const double alpha = 989.4e12 / 400e9;
+    ridge_layout layout = train_layout(128, 1, 1, 1, 16);
+    layout.ep = 64;
+    const ridge_train_rooflines r = find(cx, m, "h100:256x8", layout);
+    assert_near(AT(&r, LIMITS_SPANNED), alpha * 32 / 128, 1e-9);
+    assert_near(AT(&r, LIMITS_SPANNED_FEW), alpha * 32 / 128 / 2, 1e-9);
+    assert_near(AT(&r, LIMITS_SPANNED_BESIDE), alpha / 2, 1e-9);
+    layout.ep = 128;
+    const ridge_train_rooflines once = find(cx, m, "h100:256x8", layout);
+    assert_false(once.applies[RIDGE_TRAIN_ROOFLINE_LIMITS_SPANNED]);
 }
 
 /* Messages of a microbatch: v m, and p - 2 more until the first gets to the last stage;
@@ -220,6 +240,7 @@ int main(void)
         cmocka_unit_test(a_gate_keeps_one_array_more),
         cmocka_unit_test(work_and_memory_count_parameters),
         cmocka_unit_test(pipelines_have_a_bubble_and_span_nodes),
+        cmocka_unit_test(replicas_of_experts_span_the_ranks_of_ep),
         cmocka_unit_test(stages_pass_on_what_they_made),
     };
     return cmocka_run_group_tests(tests, open_ctx, close_ctx);

@@ -16,13 +16,16 @@ ridge_status cli_routing_is_asked(cli_run *run, bool *out)
 static ridge_status read_experts(cli_run *run, const char *text,
                                  ridge_routing_request *out)
 {
+    enum { EXPERTS_MOST = 1 << 30 };
     ridge_str chosen = ridge_str_of(text);
     const ridge_str experts = ridge_str_cut(&chosen, '/');
     if (ridge_parse_i64(experts, &out->experts) && chosen.p != NULL &&
-        ridge_parse_i64(chosen, &out->chosen) && out->experts > 0)
+        ridge_parse_i64(chosen, &out->chosen) && out->experts > 0 &&
+        out->experts <= EXPERTS_MOST)
         return RIDGE_OK;
     return ridge_fail(run->cx, RIDGE_E_ARG,
-                      "--experts '%.40s': experts and those of a token, as in 256/8",
+                      "--experts '%.40s': experts (at most 2^30) and those of a token, "
+                      "as in 256/8",
                       text);
 }
 

@@ -1,4 +1,6 @@
 /* A collective looked at from all sides, and over sizes: what a report shows. */
+#include "network_reach.h"
+
 #include "ridge/cost.h"
 
 #include <math.h>
@@ -67,6 +69,46 @@ static double bound_bus_rate(const ridge_collective_cost *cost)
     return cost->bus_bytes_per_s * cost->expected_s / cost->bound_s;
 }
 
+/* @source scaling-book-2025, chapter 12, cross-node collectives: V (D - 1) / (D W) */
+static double sent_by_unit(const ridge_collective_study *study,
+                           const ridge__level *level)
+{
+    const double others = (level->members - 1.0) / level->members;
+    const double unit = level->unit_chips / (double)study->group.ranks;
+    switch (study->kind) {
+    case RIDGE_COLLECTIVE_ALL_GATHER:
+    case RIDGE_COLLECTIVE_REDUCE_SCATTER:
+        return study->bytes * others;
+    case RIDGE_COLLECTIVE_ALL_REDUCE:
+        return 2.0 * study->bytes * others;
+    case RIDGE_COLLECTIVE_ALL_TO_ALL:
+        return study->bytes * unit * (1.0 - unit);
+    case RIDGE_COLLECTIVE_BROADCAST:
+    case RIDGE_COLLECTIVE_SEND_RECV:
+        break;
+    }
+    return nan("");
+}
+
+static void fill_levels(ridge_collective_study *study)
+{
+    ridge__reach reach;
+    ridge__reach_of(study->slice, &study->group, &reach);
+    for (int i = 0; i < study->group.n_spans; i++) {
+        ridge_collective_level *out = &study->levels[i];
+        *out = (ridge_collective_level){.unit_sent_bytes = nan(""), .bound_s = nan("")};
+        for (int k = reach.n_torus; k < reach.n; k++) {
+            const ridge__level *level = &reach.level[k];
+            if (level->axis != study->group.spans[i].axis)
+                continue;
+            out->unit_chips = level->unit_chips;
+            out->unit_bytes_per_s = level->unit_bytes_per_s;
+            out->unit_sent_bytes = sent_by_unit(study, level);
+            out->bound_s = out->unit_sent_bytes / level->unit_bytes_per_s;
+        }
+    }
+}
+
 void ridge_collective_study_fill(ridge_collective_study *study, ridge_dtype dtype,
                                  const ridge_bytes_range *range)
 {
@@ -81,6 +123,7 @@ void ridge_collective_study_fill(ridge_collective_study *study, ridge_dtype dtyp
     study->algorithm_bytes_per_s =
         cost->expected_s > 0.0 ? algorithm_bytes(study) / cost->expected_s : 0.0;
     study->bound_bus_bytes_per_s = bound_bus_rate(cost);
+    fill_levels(study);
     study->n_points = 0;
     if (!range)
         return;

@@ -263,6 +263,30 @@ static void set_pipeline(study *s, double microbatches)
     SET(s, LAYER_PASSED, sends / (double)s->request->model->layer_count);
 }
 
+/*
+ * Replicas that span nodes share the reduction out to them. Those of experts, which are
+ * nearly all weights of a mixture, span the ranks of EP as well.
+ * @source scaling-book-2025, chapter 12, data parallelism beside other kinds
+ */
+static void set_spanned(study *s)
+{
+    const ridge_layout *l = s->layout;
+    const double node = (double)s->slice->axes[0].size;
+    const double alpha = s->thresholds.dp_outer_tokens_per_chip;
+    const double factor = s->thresholds.expert_factor;
+    const double stage = (double)(l->ep % l->tp == 0 ? l->ep : l->ep * l->tp);
+    const double replicas = s->out->x * (double)l->tp / stage;
+    const double nodes = stage * (double)l->pp / node;
+    const double nodes_beside = (double)(l->tp * l->pp) / node;
+    if (nodes > 1 && replicas > 1) {
+        const double many = ridge_threshold_dp_spanned(alpha, nodes) * factor;
+        SET(s, LIMITS_SPANNED, many);
+        SET(s, LIMITS_SPANNED_FEW, many * (replicas - 1) / replicas);
+    }
+    if (l->ep > 1 && nodes_beside > 1 && s->out->x > 1)
+        SET(s, LIMITS_SPANNED_BESIDE, ridge_threshold_dp_spanned(alpha, nodes_beside));
+}
+
 static void set_limits(study *s)
 {
     const ridge_layout *l = s->layout;
@@ -271,15 +295,8 @@ static void set_limits(study *s)
     SET(s, LIMITS_SEQUENCES, seqs);
     if (l->pp > 1)
         set_pipeline(s, ceil(seqs / (double)(l->dp * l->fsdp * l->microbatch_seqs)));
-    if (s->thresholds.dp_outer_tokens_per_chip <= 0)
-        return;
-    const double node = (double)s->slice->axes[0].size;
-    const double nodes = (double)(l->tp * l->pp) / node;
-    if (nodes > 1 && l->dp * l->fsdp > 1) {
-        SET(s, LIMITS_SPANNED,
-            ridge_threshold_dp_spanned(s->thresholds.dp_outer_tokens_per_chip, nodes) *
-                s->thresholds.expert_factor);
-    }
+    if (s->thresholds.dp_outer_tokens_per_chip > 0)
+        set_spanned(s);
 }
 
 void ridge_train_rooflines_find(const ridge_train_request *request,

@@ -12,6 +12,10 @@
 
 enum { DEPTH_MOST = 64, PARTS_MOST = 1 << 20 };
 
+/* Of a dim, which doubles hold; of a tile, so that padding a dim to it stays whole. */
+static const int64_t DIM_MOST = (int64_t)1 << 53;
+static const int64_t TILE_DIM_MOST = (int64_t)1 << 31;
+
 static ridge_status read_shape(text_cursor *c, int depth, ridge_hlo_shape *out);
 
 bool hlo_shape_sees(text_cursor *c)
@@ -96,8 +100,9 @@ static ridge_status read_dims(text_cursor *c, ridge_hlo_shape *out)
         if (text_cursor_take(c, "?")) {
             out->dynamic |= 1u << n;
             dims[n] = 1;
-        } else if (!text_cursor_number(c, &dims[n]) || dims[n] < 0) {
-            return text_cursor_fail(c, "a size is wanted as a dim");
+        } else if (!text_cursor_number(c, &dims[n]) || dims[n] < 0 ||
+                   dims[n] > DIM_MOST) {
+            return text_cursor_fail(c, "a size of at most 2^53 is wanted as a dim");
         }
         n++;
     }
@@ -128,8 +133,9 @@ static ridge_status read_tile(text_cursor *c, ridge_hlo_layout *out)
         int64_t *size = &tile->dims[tile->n];
         if (text_cursor_take(c, "*"))
             *size = -1;
-        else if (!text_cursor_number(c, size) || *size < 1)
-            return text_cursor_fail(c, "a size or * is wanted in a tile");
+        else if (!text_cursor_number(c, size) || *size < 1 || *size > TILE_DIM_MOST)
+            return text_cursor_fail(c, "a size of at most 2^31 or * is wanted in a "
+                                       "tile");
         tile->n++;
     }
     return RIDGE_OK;

@@ -49,6 +49,11 @@ static void set_levels(ridge_ctx *cx, const ridge_collective_study *study,
                             ridge_span_has_wraparound(study->slice, span));
         ridge_json_set_double(row, "bytes_per_s", axis->bytes_per_s);
         ridge_json_set_double(row, "latency_s", axis->latency_s);
+        const ridge_collective_level *level = &study->levels[i];
+        ridge_json_set_positive(row, "unit_chips", level->unit_chips);
+        ridge_json_set_positive(row, "unit_bytes_per_s", level->unit_bytes_per_s);
+        ridge_json_set_double(row, "unit_sent_bytes", level->unit_sent_bytes);
+        ridge_json_set_double(row, "bound_time_s", level->bound_s);
     }
 }
 

@@ -5,6 +5,8 @@
 #include "ridge/cost_range.h"
 #include "ridge/report.h"
 
+#include <math.h>
+
 enum { CHART_WIDTH = 76, CHART_HEIGHT = 18 };
 
 static const char *axis_name(const ridge_collective_study *study, int axis)
@@ -127,11 +129,33 @@ static const char *axis_shape(const ridge_collective_study *study,
     return ridge_span_has_wraparound(study->slice, span) ? "ring" : "line";
 }
 
+/* What units of chips have to send, where there are any above a chip. */
+static bool has_units(const ridge_collective_study *study)
+{
+    const int last = study->group.n_spans - 1;
+    return last > 0 && !isnan(study->levels[last].bound_s);
+}
+
+static void add_unit_cells(const ridge_collective_level *level, ridge_table *t)
+{
+    if (isnan(level->bound_s)) {
+        ridge_table_cell(t, "");
+        ridge_table_cell(t, "");
+        return;
+    }
+    rate_cell(t, level->unit_bytes_per_s);
+    seconds_cell(t, level->bound_s);
+}
+
 static void add_levels(ridge_ctx *cx, const ridge_collective_study *study,
                        ridge_sections *out)
 {
+    const bool with_units = has_units(study);
     ridge_table *t = ridge__section_add(
-        cx, out, "Network", "level|kind||>ranks|>a chip, one way|>achieved|>latency|");
+        cx, out, "Network",
+        with_units ? "level|kind||>ranks|>a chip, one way|>a unit|>bound|>achieved|"
+                     ">latency|"
+                   : "level|kind||>ranks|>a chip, one way|>achieved|>latency|");
     for (int i = 0; i < study->group.n_spans; i++) {
         const ridge_span *span = &study->group.spans[i];
         const ridge_axis *axis = &study->slice->axes[span->axis];
@@ -140,10 +164,17 @@ static void add_levels(ridge_ctx *cx, const ridge_collective_study *study,
         ridge_table_cell(t, axis_shape(study, span));
         ridge_table_cellf(t, "%s", ridge_format_exact(span->size).s);
         rate_cell(t, axis->bytes_per_s);
+        if (with_units)
+            add_unit_cells(&study->levels[i], t);
         ridge_table_cellf(t, "%s", ridge_format_percent(axis->efficiency).s);
         seconds_cell(t, axis->latency_s);
         ridge_table_cell(t, span->axis == study->cost.slowest_axis ? "slowest" : "");
     }
+    if (with_units)
+        ridge__section_note(out, "A unit of a level is what lies below it: a chip, a "
+                                 "node, the nodes of a leaf. Its chips of the group "
+                                 "send together; bound: what has to leave it, at that "
+                                 "rate (a reduction in two passes).");
 }
 
 static void add_sweep(ridge_ctx *cx, const ridge_collective_study *study,
