@@ -2,7 +2,11 @@
  * catalogue where the row has none. */
 #include "measured_row.h"
 
+#include <math.h>
 #include <string.h>
+
+/* Names of models are this near to their sizes. */
+static const double SIZE_ROUNDED = 0.03;
 
 typedef struct field {
     const char *row_key;
@@ -86,8 +90,8 @@ static int64_t usual_heads(int64_t d_model, int64_t tp)
 }
 
 /* What a row leaves out of the dimensions and what is usual then: the heads that its
- * source gives the same model elsewhere, or heads of 128; a feed-forward of 4 D, the
- * vocabulary of GPT-2. */
+ * source gives the same model elsewhere, or one as wide, else heads of 128; a
+ * feed-forward of 4 D, the vocabulary of GPT-2. */
 static void assume_dimensions(const measured_row *row, measured_gaps *gaps,
                               ridge_json *config)
 {
@@ -116,7 +120,61 @@ static void assume_dimensions(const measured_row *row, measured_gaps *gaps,
     }
 }
 
-static ridge_json *config_of(ridge_ctx *cx, const measured_row *row,
+/* "GPT-style 205B": 205e9; 0: the name has no size. */
+static double size_in(const char *name)
+{
+    for (const char *p = name; *p != '\0'; p++) {
+        const bool is_start = p == name || p[-1] == ' ' || p[-1] == '-';
+        size_t n = 0;
+        double v;
+        while ((p[n] >= '0' && p[n] <= '9') || (n > 0 && p[n] == '.'))
+            n++;
+        if (is_start && n > 0 && p[n] == 'B' &&
+            ridge_parse_double((ridge_str){p, n}, &v))
+            return v * 1e9;
+    }
+    return 0;
+}
+
+/* Parameters that come once a layer: four projections of heads as wide as the model,
+ * and two or three of the feed-forward. */
+static double layer_params(const measured_row *row, double d_model)
+{
+    double d_ff = 4 * d_model;
+    bool is_gated = false;
+    measured_number(&row->model, "d_ff", &d_ff);
+    ridge_json_bool(ridge_json_get(&row->model, "gated_mlp"), &is_gated);
+    return 4 * d_model * d_model + (is_gated ? 3 : 2) * d_model * d_ff;
+}
+
+/* Layers of a dense model whose size and widths are told: what is left beside the
+ * embeddings, over the parameters of a layer; of such counts the one that lies evenly
+ * on the stages, where its size is as near as names are round. 0: not told. */
+static int64_t layers_by_size(const measured_row *row)
+{
+    double size = 0, d_model = 0, vocab = 0;
+    bool is_tied = false;
+    int64_t experts, pp = 1, vpp = 1;
+    if (!measured_number(&row->model, "n_params", &size))
+        size = size_in(row->model_name);
+    if (size <= 0 || measured_count(&row->model, "n_experts", &experts) ||
+        !measured_number(&row->model, "d_model", &d_model) ||
+        !measured_number(&row->model, "vocab", &vocab))
+        return 0;
+    ridge_json_bool(ridge_json_get(&row->model, "tied_embeddings"), &is_tied);
+    measured_count(&row->plan, "pp", &pp);
+    measured_count(&row->plan, "vpp", &vpp);
+    const double embeddings = (is_tied ? 1 : 2) * vocab * d_model;
+    const double each = layer_params(row, d_model);
+    const double layers = (size - embeddings) / each;
+    const double chunks = (double)(pp * vpp);
+    const double even = round(layers / chunks) * chunks;
+    const double chosen =
+        fabs(even - layers) * each <= SIZE_ROUNDED * size ? even : round(layers);
+    return chosen >= 1 && chosen < 10000 ? (int64_t)chosen : 0;
+}
+
+static ridge_json *config_of(ridge_ctx *cx, const measured_row *row, int64_t layers,
                              measured_gaps *gaps)
 {
     ridge_json *config = ridge_json_object(cx);
@@ -130,6 +188,7 @@ static ridge_json *config_of(ridge_ctx *cx, const measured_row *row,
         if (ridge_json_i64(n, &v) && v >= 0)
             set_count(config, common_fields[i].config_key, v);
     }
+    set_count(config, "num_hidden_layers", layers);
     assume_dimensions(row, gaps, config);
     if (!ridge_json_bool(ridge_json_get(&row->model, "tied_embeddings"), &is_tied))
         measured_assume(gaps, "tied embeddings");
@@ -140,12 +199,13 @@ static ridge_json *config_of(ridge_ctx *cx, const measured_row *row,
 }
 
 static ridge_status from_dimensions(ridge_ctx *cx, const measured_row *row,
-                                    measured_gaps *gaps, const ridge_model **out)
+                                    int64_t layers, measured_gaps *gaps,
+                                    const ridge_model **out)
 {
     ridge_buf text;
     ridge_node config;
     ridge_buf_init(&text, ridge_ctx_arena(cx));
-    RIDGE_TRY(ridge_json_write(cx, config_of(cx, row, gaps), &text));
+    RIDGE_TRY(ridge_json_write(cx, config_of(cx, row, layers, gaps), &text));
     RIDGE_TRY(ridge_json_parse(cx, (ridge_str){text.p, text.n}, row->id, &config));
     ridge_node *kept = ridge_new(ridge_ctx_arena(cx), ridge_node, 1);
     if (kept == NULL)
@@ -171,6 +231,16 @@ static ridge_status from_name(ridge_ctx *cx, const ridge_library *library,
     return ridge_fail(cx, RIDGE_E_NOTFOUND, "the model's dimensions are not stated");
 }
 
+double measured_context(ridge_ctx *cx, const ridge_library *library,
+                        const measured_row *row)
+{
+    const ridge_model *named;
+    if (from_name(cx, library, row->model_name, &named) == RIDGE_OK)
+        return (double)named->max_positions;
+    ridge_ctx_clear(cx);
+    return 0;
+}
+
 int64_t measured_mtp_depth(ridge_ctx *cx, const ridge_library *library,
                            const measured_row *row)
 {
@@ -185,10 +255,14 @@ ridge_status measured_model(ridge_ctx *cx, const ridge_library *library,
                             const measured_row *row, measured_gaps *gaps,
                             const ridge_model **out)
 {
-    int64_t layers;
+    int64_t layers = 0;
     int64_t width;
-    if (!measured_count(&row->model, "n_layers", &layers) ||
-        !measured_count(&row->model, "d_model", &width))
+    const bool is_wide = measured_count(&row->model, "d_model", &width);
+    if (is_wide && !measured_count(&row->model, "n_layers", &layers)) {
+        layers = layers_by_size(row);
+        measured_assume(gaps, "layers");
+    }
+    if (layers == 0 || !is_wide)
         return from_name(cx, library, row->model_name, out);
     const char *attention = measured_text(&row->model, "attention");
     const char *left_out[] = {"sliding", "chunked", "local"};
@@ -198,5 +272,5 @@ ridge_status measured_model(ridge_ctx *cx, const ridge_library *library,
         measured_assume(gaps, "full attention in windowed layers");
         break;
     }
-    return from_dimensions(cx, row, gaps, out);
+    return from_dimensions(cx, row, layers, gaps, out);
 }

@@ -144,8 +144,11 @@ ridge_status measured_request(ridge_ctx *cx, const measured_row *row,
 {
     r->knobs = ridge_knobs_free();
     r->top = 1;
-    if (!measured_number(&row->plan, "seq_len", &r->seq_tokens))
-        return ridge_fail(cx, RIDGE_E_ARG, "the sequence length is not stated");
+    if (!measured_number(&row->plan, "seq_len", &r->seq_tokens)) {
+        if (r->seq_tokens < 1)
+            return ridge_fail(cx, RIDGE_E_ARG, "the sequence length is not stated");
+        measured_assume(gaps, "sequences as long as the model's context");
+    }
     read_degrees(row, r->model, gaps, &r->knobs);
     read_sharding(row, r->slice, gaps, &r->knobs);
     RIDGE_TRY(read_batch(cx, row, gaps, r));

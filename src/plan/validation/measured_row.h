@@ -17,7 +17,7 @@ typedef struct measured_row {
     ridge_node measured;
     ridge_node root;
     int64_t heads_elsewhere; /* of the same model in the last row of its source that
-                              * states them; 0: none does */
+                              * states them, else of one as wide; 0: none does */
 } measured_row;
 
 /** @param out  must stay where it is: its nodes point into it
@@ -50,6 +50,11 @@ RIDGE_NODISCARD ridge_status measured_model(ridge_ctx *cx, const ridge_library *
                                             measured_gaps *gaps,
                                             const ridge_model **out);
 
+/** Positions that the published model which a row names was made for; 0: none is known.
+ */
+double measured_context(ridge_ctx *cx, const ridge_library *library,
+                        const measured_row *row);
+
 /** Prediction layers of the published model that a row names; 0: none is known. */
 int64_t measured_mtp_depth(ridge_ctx *cx, const ridge_library *library,
                            const measured_row *row);
@@ -58,7 +63,9 @@ int64_t measured_mtp_depth(ridge_ctx *cx, const ridge_library *library,
 void measured_mtp(ridge_ctx *cx, const ridge_library *library, const measured_row *row,
                   ridge_train_request *request);
 
-/** The request of a row: batch, sequence and the knobs that it states. */
+/** The request of a row: batch, sequence and the knobs that it states.
+ *  @param out  its model, slice and, for rows that do not say, seq_tokens; 0: not known
+ */
 RIDGE_NODISCARD ridge_status measured_request(ridge_ctx *cx, const measured_row *row,
                                               measured_gaps *gaps,
                                               ridge_train_request *out);

@@ -5,6 +5,9 @@
 
 #include <string.h>
 
+/* Behind the name of a chip that stands for those like it. */
+static const char CLASS_WORD[] = "-class";
+
 static ridge_status find_chip(ridge_ctx *cx, const ridge_catalog *catalog,
                               const char *name, measured_gaps *gaps,
                               const ridge_chip **out)
@@ -16,6 +19,10 @@ static ridge_status find_chip(ridge_ctx *cx, const ridge_catalog *catalog,
     if (open_bracket == NULL)
         return ridge_fail(cx, RIDGE_E_NOTFOUND, "chip '%s' is not known", name);
     ridge_str head = ridge_str_trim((ridge_str){name, (size_t)(open_bracket - name)});
+    const size_t n_class = strlen(CLASS_WORD); /* "A100-class (model not named)" */
+    if (head.n > n_class &&
+        strncmp(head.p + head.n - n_class, CLASS_WORD, n_class) == 0)
+        head.n -= n_class;
     const char *short_name = ridge_str_dup(ridge_ctx_arena(cx), head);
     if (short_name == NULL)
         return ridge_fail_nomem(cx);

@@ -101,6 +101,7 @@ static ridge_status predict(ridge_ctx *cx, const row_reader *from,
     ridge_train_price price;
     RIDGE_TRY(measured_slice(cx, from->catalog, row, gaps, &r.slice));
     RIDGE_TRY(measured_model(cx, from->library, row, gaps, &r.model));
+    r.seq_tokens = measured_context(cx, from->library, row);
     RIDGE_TRY(measured_request(cx, row, gaps, &r));
     RIDGE_TRY(measured_stack(cx, from->catalog, row, gaps, &r));
     measured_mtp(cx, from->library, row, &r);
@@ -124,6 +125,18 @@ static ridge_status predict(ridge_ctx *cx, const row_reader *from,
     out->has_memory = measured_number(&row->measured, "peak_memory_bytes",
                                       &out->measured_memory_bytes);
     return RIDGE_OK;
+}
+
+/* A model of the same source, of the same width. */
+static bool is_as_wide(const stated_heads *a, const stated_heads *b)
+{
+    return a->d_model == b->d_model && strcmp(a->source, b->source) == 0;
+}
+
+static bool is_same_model(const stated_heads *a, const stated_heads *b)
+{
+    return is_as_wide(a, b) && a->n_layers == b->n_layers &&
+           strcmp(a->model, b->model) == 0;
 }
 
 /* Each prediction has a ctx of its own, so that memory does not grow with the rows. A
@@ -150,18 +163,21 @@ static ridge_status predict_apart(ridge_ctx *cx, const row_reader *from,
 static void know_heads(row_reader *reader, measured_row *row)
 {
     stated_heads own = {.source = row->source, .model = row->model_name};
-    if (!measured_count(&row->model, "n_layers", &own.n_layers) ||
-        !measured_count(&row->model, "d_model", &own.d_model))
+    if (!measured_count(&row->model, "d_model", &own.d_model))
         return;
+    const bool has_layers = measured_count(&row->model, "n_layers", &own.n_layers);
     if (measured_count(&row->model, "n_heads", &own.heads)) {
-        reader->stated[reader->n_stated++] = own;
+        if (has_layers)
+            reader->stated[reader->n_stated++] = own;
         return;
     }
     for (int i = reader->n_stated - 1; i >= 0 && row->heads_elsewhere == 0; i--) {
-        const stated_heads *s = &reader->stated[i];
-        if (s->n_layers == own.n_layers && s->d_model == own.d_model &&
-            strcmp(s->source, own.source) == 0 && strcmp(s->model, own.model) == 0)
-            row->heads_elsewhere = s->heads;
+        if (is_same_model(&reader->stated[i], &own))
+            row->heads_elsewhere = reader->stated[i].heads;
+    }
+    for (int i = reader->n_stated - 1; i >= 0 && row->heads_elsewhere == 0; i--) {
+        if (is_as_wide(&reader->stated[i], &own))
+            row->heads_elsewhere = reader->stated[i].heads;
     }
 }
 
