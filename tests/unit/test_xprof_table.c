@@ -73,6 +73,7 @@ static void sums_of_operations_fill_one_step(void **state)
                "{'c': [{'v': 'while'}, {'v': 'while.3'}, {'v': 1}, {'v': 9}, {'v': 1}, "
                "{'v': 8}, {'v': 5}, {'v': 5}]}]}");
     assert_int_equal(f->profile.steps, 1);
+    assert_string_equal(f->profile.devices[0].name, "all devices together");
     assert_near(f->profile.step_s, 12.5e-6, 1e-3);
     assert_int_equal(trace_part(f, RIDGE_PROFILE_PART_MATMUL), 8000);
     assert_int_equal(trace_part(f, RIDGE_PROFILE_PART_ALL_GATHER), 1000);

@@ -241,8 +241,8 @@ static ridge_status open_device(const ridge_node *one, table *t)
 {
     const ridge_str all = ridge_str_of("all devices together");
     uint32_t number;
-    trace_process *p = trace_store_process(t->store, all, true, &number);
-    t->track = trace_store_track(t->store, all, ridge_str_of("XLA Ops"), true);
+    trace_process *p = trace_store_process(t->store, all, false, &number);
+    t->track = trace_store_track(t->store, all, ridge_str_of("XLA Ops"), false);
     if (p == NULL || t->track == NULL)
         return ridge_fail_nomem(t->store->cx);
     p->name = trace_store_name(t->store, all);
@@ -266,7 +266,7 @@ static ridge_status close_step(table *t)
     const ridge_str all = ridge_str_of("all devices together");
     const trace_op_key key = {
         .name = trace_store_name(t->store, ridge_str_of("the whole profile"))};
-    trace_track *steps = trace_store_track(t->store, all, ridge_str_of("Steps"), true);
+    trace_track *steps = trace_store_track(t->store, all, ridge_str_of("Steps"), false);
     if (steps == NULL)
         return ridge_fail_nomem(t->store->cx);
     steps->use = TRACE_USE_STEPS;
