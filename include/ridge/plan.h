@@ -231,13 +231,16 @@ typedef struct ridge_thresholds {
     double alpha;           /* C / W of the fastest network axis, both ways of a ring */
     int n_axes;             /* torus axes, or 1 */
     double tokens_per_chip; /* of the request's batch */
-    double dp_tokens_per_chip;       /* DP and FSDP are compute bound above this */
-    double dp_outer_tokens_per_chip; /* the same across nodes, or across pods */
-    double dp_nodes_tokens_per_chip; /* across the slice's own M nodes: (M - 1) / M */
-    double tp_ways;                  /* TP is compute bound below this, one axis */
-    double tp_ways_all_axes;         /* on the two fastest axes of a torus */
-    double tp_ways_across_nodes;     /* all of it over the NICs; 0: one node */
-    double tp_ways_two_nodes;        /* within a node and one other; 0: one node */
+    double dp_tokens_per_chip;         /* DP and FSDP are compute bound above this */
+    double dp_outer_tokens_per_chip;   /* the same across nodes, or across pods */
+    double dp_nodes_tokens_per_chip;   /* across the slice's own M nodes: (M - 1) / M */
+    double dp_reduced_tokens_per_chip; /* of DP without FSDP, inside a node whose
+                                          switches add: half; 0: they do not */
+    double dp_outer_reduced_tokens_per_chip; /* the same across nodes */
+    double tp_ways;              /* TP is compute bound below this, one axis */
+    double tp_ways_all_axes;     /* on the two fastest axes of a torus */
+    double tp_ways_across_nodes; /* all of it over the NICs; 0: one node */
+    double tp_ways_two_nodes;    /* within a node and one other; 0: one node */
     double ep_ways; /* experts over that many chips are compute bound; INFINITY: any; 0:
                        no experts, or one node */
     double mixed_tokens_per_chip; /* FSDP with TP: above this */

@@ -164,6 +164,9 @@ static void gpus_bind_inside_and_outside_their_node(void **state)
     assert_near(many.tp_ways_two_nodes, 8 + many.tp_ways_across_nodes, 1e-12);
     assert_true(node.tp_ways_across_nodes == 0 && many.ep_ways == 0);
     assert_near(many.dp_parameters_most, 8e9, 1e-12);
+    assert_near(node.dp_reduced_tokens_per_chip, node.alpha / 2, 1e-12);
+    assert_true(many.dp_outer_reduced_tokens_per_chip == 0);
+    assert_true(thresholds(cx, model, "a100:1x8", 1e6).dp_reduced_tokens_per_chip == 0);
 }
 
 static void pods_need_a_batch_of_their_own(void **state)

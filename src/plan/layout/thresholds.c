@@ -154,6 +154,9 @@ static void fill_switched(const ridge_slice *slice, double peak, const ridge_ffn
     t->n_axes = 1;
     t->alpha = peak / inner->bytes_per_s;
     t->dp_tokens_per_chip = t->alpha;
+    /* What a switch adds crosses a link once, not in two passes. */
+    if (inner->can_reduce)
+        t->dp_reduced_tokens_per_chip = t->alpha / 2;
     t->tp_ways = ridge_threshold_tp(t->alpha, 1, d_ff);
     t->tp_ways_all_axes = t->tp_ways;
     double binding = t->alpha;
@@ -163,6 +166,8 @@ static void fill_switched(const ridge_slice *slice, double peak, const ridge_ffn
         const double outer = peak / (slice->axes[1].bytes_per_s * chips);
         const double nodes = (double)(slice->chips / inner->size);
         t->dp_outer_tokens_per_chip = outer;
+        if (slice->axes[1].can_reduce)
+            t->dp_outer_reduced_tokens_per_chip = outer / 2;
         t->dp_nodes_tokens_per_chip = outer * (nodes - 1) / nodes;
         t->tp_ways_across_nodes = ridge_threshold_tp(outer, 1, d_ff);
         t->tp_ways_two_nodes = ridge_threshold_tp_nodes(outer, chips, d_ff);

@@ -11,6 +11,10 @@ static void set_thresholds(ridge_ctx *cx, const ridge_thresholds *h, ridge_json 
     ridge_json_set_double(t, "dp_tokens_per_chip", h->dp_tokens_per_chip);
     ridge_json_set_double(t, "dp_outer_tokens_per_chip", h->dp_outer_tokens_per_chip);
     ridge_json_set_double(t, "dp_nodes_tokens_per_chip", h->dp_nodes_tokens_per_chip);
+    ridge_json_set_double(t, "dp_reduced_tokens_per_chip",
+                          h->dp_reduced_tokens_per_chip);
+    ridge_json_set_double(t, "dp_outer_reduced_tokens_per_chip",
+                          h->dp_outer_reduced_tokens_per_chip);
     ridge_json_set_double(t, "tp_ways", h->tp_ways);
     ridge_json_set_double(t, "tp_ways_two_axes", h->tp_ways_all_axes);
     ridge_json_set_double(t, "mixed_tokens_per_chip", h->mixed_tokens_per_chip);

@@ -274,6 +274,11 @@ static void add_data_thresholds(ridge_ctx *cx, const ridge_thresholds *h, bool i
     add_threshold(
         t, "DP, FSDP, these nodes", h->dp_nodes_tokens_per_chip,
         "tokens a chip: (M - 1) / M of it over M nodes, a node's own part stays");
+    add_threshold(
+        t, "DP, switches add", h->dp_reduced_tokens_per_chip,
+        "tokens a chip: of DP alone, inside a node whose switches add, at best");
+    add_threshold(t, "DP, so outside", h->dp_outer_reduced_tokens_per_chip,
+                  "tokens a chip: the same across nodes");
     add_threshold(t, "DP, FSDP of experts", h->dp_experts_tokens_per_chip,
                   ridge_sprintf(ridge_ctx_arena(cx),
                                 "tokens a chip: E / k = %s times as many",
