@@ -156,6 +156,27 @@ static void what_has_no_times_of_operations_is_refused(void **state)
     }
 }
 
+/* Sums of the same profile would count its time twice. */
+static void tables_beside_a_trace_are_let_be(void **state)
+{
+    trace_fixture *f = *state;
+    const char *table = HLO_TABLE ", 'rows': [{'c': [{'v': 'a'}, {'v': 'b'}, "
+                                  "{'v': 1}, {'v': 3}, {'v': 3}]}]}";
+    const char trace[] = "{\"traceEvents\": [{\"ph\": \"X\", \"cat\": \"kernel\", "
+                         "\"name\": \"a\", \"pid\": 0, \"tid\": 7, \"ts\": 1, "
+                         "\"dur\": 2}]}";
+    const char *path = table_file(f, table);
+    own_file(f->cx, f->folder, "a.trace.json", trace, sizeof trace - 1);
+    ridge_profile p;
+    ridge_profile_request request = {.path = f->folder};
+    assert_done(f->cx, ridge_profile_read(f->cx, &request, &p));
+    assert_int_equal(p.format, RIDGE_TRACE_KINETO);
+    assert_int_equal(p.n_devices, 1);
+    request.path = path;
+    assert_done(f->cx, ridge_profile_read(f->cx, &request, &p));
+    assert_int_equal(p.format, RIDGE_TRACE_XPROF_TABLE);
+}
+
 static void malformed_rows_are_counted(void **state)
 {
     trace_fixture *f = *state;
@@ -175,6 +196,7 @@ int main(void)
         cmocka_unit_test(the_host_is_left_out_and_idle_rows_are_idle),
         cmocka_unit_test(what_has_no_times_of_operations_is_refused),
         cmocka_unit_test(malformed_rows_are_counted),
+        cmocka_unit_test(tables_beside_a_trace_are_let_be),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

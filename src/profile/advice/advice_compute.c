@@ -31,10 +31,12 @@ static void wide_add(advice_list *list)
             continue;
         /* At the share of the peak that 16-bit products reach, and half the bytes. */
         const double share = p->chip->achievable.matmul[RIDGE_DTYPE_BF16];
-        const double peak = ridge_chip_peak(p->chip, RIDGE_DTYPE_BF16, NULL);
+        const double peak =
+            ridge_chip_peak(p->chip, RIDGE_DTYPE_BF16, NULL) / p->chip_devices;
         const double op_s = seconds(op->time_ns);
         const double compute_s = op->flops / (peak * (share > 0 ? share : 0.7));
-        const double memory_s = op->bytes / 2 / p->chip->hbm_bytes_per_s;
+        const double memory_s =
+            op->bytes / 2 * p->chip_devices / p->chip->hbm_bytes_per_s;
         time_s += op_s;
         narrow_s += fmin(op_s, fmax(compute_s, memory_s));
         count += (double)op->count / list->steps;
@@ -119,7 +121,8 @@ static void few_rows_add(advice_list *list)
         if (!op->is_memory_bound)
             continue;
         bound_s += seconds(op->time_ns);
-        compute_s += op->flops / ridge_chip_peak(p->chip, op->dtype, NULL);
+        compute_s +=
+            op->flops * p->chip_devices / ridge_chip_peak(p->chip, op->dtype, NULL);
     }
     if (all_s <= 0 || bound_s < 0.5 * all_s)
         return;

@@ -65,6 +65,11 @@ ridge_status ridge_profile_against_plan(ridge_ctx *cx, const ridge_profile *prof
         return ridge_fail(cx, RIDGE_E_ARG,
                           "%s: no device is at work in it: nothing can be compared",
                           profile->path);
+    if (profile->format == RIDGE_TRACE_XPROF_TABLE)
+        return ridge_fail(cx, RIDGE_E_ARG,
+                          "%s: sums over all devices and steps are no step that a plan "
+                          "could be held against: give the profile they were made from",
+                          profile->path);
     RIDGE_TRY(ridge_train_price_one(cx, request, layout, &c.price));
     if (c.price.fit != RIDGE_FIT_OK && c.price.fit != RIDGE_FIT_OVER_HBM)
         return ridge_fail(cx, RIDGE_E_ARG, "the plan's layout cannot run: %s",

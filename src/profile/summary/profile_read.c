@@ -131,8 +131,9 @@ static ridge_status file_add(profile_builder *b, const char *path, bool is_alone
                                     : trace_store_init(b->cx, scratch, store);
     if (st == RIDGE_OK)
         st = trace_reader_read(b->cx, path, b->request->window_bytes, store, &format);
-    if (st == RIDGE_E_PARSE && !is_alone) {
-        /* Other JSON files lie beside traces. */
+    /* Other JSON files lie beside traces, and sums of what these hold. */
+    const bool is_sums = st == RIDGE_OK && format == RIDGE_TRACE_XPROF_TABLE;
+    if (!is_alone && (st == RIDGE_E_PARSE || is_sums)) {
         ridge_ctx_clear(b->cx);
         ridge_arena_rewind(scratch, mark);
         return RIDGE_OK;
