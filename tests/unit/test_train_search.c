@@ -71,12 +71,36 @@ static void any_number_of_workers_counts_alike(void **state)
     }
 }
 
+/* What a host makes layers wait for hides what is computed again: a bound that added
+ * both once dropped every layout. */
+static void a_slow_host_hides_no_layout(void **state)
+{
+    ridge_ctx *cx = *state;
+    const ridge_stack slow = {.practice = {-1, -1, -1, -1, -1, NULL},
+                              .stream_passes = 1,
+                              .kept_passes = 1,
+                              .experts_host_s = 0.5};
+    ridge_train_request r =
+        train_request(train_moe_model(cx), train_slice(cx, "h100:1x8"), 64, 2048);
+    r.stack = &slow;
+    r.top = 1;
+    for (int remat = 0; remat < RIDGE_REMAT_COUNT; remat++) {
+        r.knobs.remat = remat;
+        const double step_s = best_s(cx, &r);
+        assert_true(isfinite(step_s));
+        r.known_step_s = step_s;
+        assert_true(best_s(cx, &r) == step_s);
+        r.known_step_s = 0;
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_freed_knob_makes_no_step_longer),
         cmocka_unit_test(a_known_layout_hides_no_better_one),
         cmocka_unit_test(any_number_of_workers_counts_alike),
+        cmocka_unit_test(a_slow_host_hides_no_layout),
     };
     return cmocka_run_group_tests(tests, fixture_open, fixture_close);
 }

@@ -1,6 +1,7 @@
 #include "search_bound.h"
 
 #include "least_price.h"
+#include "stack_time.h"
 
 #include <math.h>
 #include <string.h>
@@ -49,6 +50,16 @@ bool search_is_mesh_slow(const search_desk *d, const memo_entry *e,
     return m * e->model_s / (double)l->pp * (1 - SLACK) > limit_s(d, l);
 }
 
+/* What is done again adds to a layer's time but for what the layer waits for its host
+ * anyway. */
+static double least_again_s(const search_desk *d, const candidate *c, int kind,
+                            int remat)
+{
+    const layer_time *t = &c->times->layers[kind];
+    return fmax(0, layer_time_recompute_s(t, remat) -
+                       stack_host_wait_most_s(&d->tc, kind, t));
+}
+
 double search_least_s(const search_desk *d, const candidate *c, const ridge_layout *l)
 {
     if (!ridge_chip_is_overlapped(d->tc.chip))
@@ -62,8 +73,7 @@ double search_least_s(const search_desk *d, const candidate *c, const ridge_layo
         double t = stage->has_head ? head_s : 0;
         for (int k = 0; k < d->tc.n_kinds; k++)
             t += stage->layers[k] *
-                 (c->times->least_s[k] +
-                  again * layer_time_recompute_s(&c->times->layers[k], remat));
+                 (c->times->least_s[k] + again * least_again_s(d, c, k, remat));
         stages->passes[i] = (stage_pass){.forward_s = t / 2, .backward_s = t / 2};
     }
     return pipeline_least_s(l, stages, stages->passes, (double)c->microbatches, 0);
