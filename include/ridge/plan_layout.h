@@ -126,11 +126,43 @@ const char *ridge_optimizer_what(ridge_optimizer optimizer);
 RIDGE_NODISCARD ridge_status ridge_optimizer_parse(ridge_ctx *cx, const char *text,
                                                    ridge_optimizer *out);
 /** The policy with the moments of an optimizer; gradients, weights and master copy
- * stay, but of frozen weights the copy that computes is all there is. Adapters are not
- * counted: of rank 16 they are below a hundredth of the weights.
+ * stay, but of frozen weights the copy that computes is all there is.
  * @source hu2021-lora */
 ridge_policy ridge_policy_with_optimizer(const ridge_policy *policy,
                                          ridge_optimizer optimizer);
+
+/* name, text, what: which products have adapters */
+/* clang-format off */
+#define RIDGE_LORA_LIST(X)                                                                 \
+    X(ALL, "all", "all products of attention and of dense feed-forwards")                   \
+    X(ATTENTION, "attention", "those of attention")                                         \
+    X(QKV, "qkv", "the joint product that makes queries, keys and values")
+/* clang-format on */
+
+typedef enum ridge_lora_targets {
+#define RIDGE_LORA_ENUM(name, text, what) RIDGE_LORA_##name,
+    RIDGE_LORA_LIST(RIDGE_LORA_ENUM)
+#undef RIDGE_LORA_ENUM
+} ridge_lora_targets;
+
+#define RIDGE_LORA_ONE(name, text, what) +1
+enum { RIDGE_LORA_COUNT = 0 RIDGE_LORA_LIST(RIDGE_LORA_ONE) };
+#undef RIDGE_LORA_ONE
+
+enum { RIDGE_LORA_RANK = 16, RIDGE_LORA_RANK_MOST = 65536 };
+
+/** Adapters of optimizer=lora: beside W [in, out] a product by A [in, rank] and one by
+ * B [rank, out], whose sum is added to W's. @source hu2021-lora, equation 3 */
+typedef struct ridge_lora {
+    int64_t rank; /* 0: RIDGE_LORA_RANK */
+    ridge_lora_targets targets;
+} ridge_lora;
+
+int64_t ridge_lora_rank(const ridge_lora *lora);
+const char *ridge_lora_text(ridge_lora_targets targets);
+/** @errors E_ARG with the names */
+RIDGE_NODISCARD ridge_status ridge_lora_parse(ridge_ctx *cx, const char *text,
+                                              ridge_lora_targets *out);
 
 /* ---- offload to the host --------------------------------------------------------- */
 
@@ -253,6 +285,7 @@ typedef struct ridge_layout {
     unsigned offload;     /* RIDGE_OFFLOAD_* */
     ridge_precision precision;
     ridge_optimizer optimizer;
+    ridge_lora lora;      /* of optimizer=lora */
     bool has_tp_overlap;  /* TP collectives run as collective matmuls */
     bool is_fsdp_exposed; /* no prefetch of weights, scatters waited for */
     bool is_dp_exposed;   /* gradients reduced after the backward pass */
@@ -311,6 +344,7 @@ typedef struct ridge_knobs {
     int overlap[RIDGE_OVERLAP_COUNT]; /* 0, 1 or RIDGE_FLAG_FREE */
     ridge_precision precision;
     ridge_optimizer optimizer;
+    ridge_lora lora;
 } ridge_knobs;
 
 ridge_knobs ridge_knobs_free(void);

@@ -20,10 +20,11 @@ static void each_key_sets_its_field(void **state)
 {
     ridge_ctx *cx = *state;
     static const char *const pairs[][2] = {
-        {"dp", "2"},         {"fsdp", "3"}, {"tp", "4"},         {"cp", "5"},
-        {"pp", "6"},         {"ep", "7"},   {"vpp", "8"},        {"microbatch", "9"},
-        {"zero", "2"},       {"sp", "1"},   {"tp_overlap", "0"}, {"remat", "full"},
-        {"precision", "fp8"}};
+        {"dp", "2"},          {"fsdp", "3"},       {"tp", "4"},
+        {"cp", "5"},          {"pp", "6"},         {"ep", "7"},
+        {"vpp", "8"},         {"microbatch", "9"}, {"zero", "2"},
+        {"sp", "1"},          {"tp_overlap", "0"}, {"remat", "full"},
+        {"precision", "fp8"}, {"lora_rank", "32"}, {"lora_targets", "qkv"}};
     ridge_knobs k = ridge_knobs_free();
     for (size_t i = 0; i < RIDGE_COUNT_OF(pairs); i++)
         assert_ok(cx, ridge_knobs_set(cx, &k, pairs[i][0], pairs[i][1]));
@@ -36,6 +37,8 @@ static void each_key_sets_its_field(void **state)
     assert_int_equal(k.overlap[RIDGE_OVERLAP_TP], 0);
     assert_int_equal(k.remat, RIDGE_REMAT_FULL);
     assert_int_equal(k.precision, RIDGE_PRECISION_FP8);
+    assert_int_equal(k.lora.rank, 32);
+    assert_int_equal(k.lora.targets, RIDGE_LORA_QKV);
 }
 
 static void wrong_values_are_refused_and_change_nothing(void **state)
@@ -56,6 +59,8 @@ static void wrong_values_are_refused_and_change_nothing(void **state)
         {"tp_overlap", "yes", "tp_overlap=yes"},
         {"remat", "some", "some"},
         {"precision", "bf61", "unknown precision 'bf61'"},
+        {"lora_rank", "0", "lora_rank=0: expected a whole number from 1"},
+        {"lora_targets", "kqv", "did you mean qkv"},
     };
     for (size_t i = 0; i < RIDGE_COUNT_OF(wrong); i++) {
         ridge_knobs k = ridge_knobs_free();

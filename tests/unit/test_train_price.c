@@ -332,7 +332,15 @@ static void over_memory_is_priced_all_the_same(void **state)
     assert_true(result.nearest.peak_memory_bytes <= price.peak_memory_bytes);
 }
 
-/* Frozen weights have no gradients, no optimiser, and no products for them. */
+/* Numbers of A and B of rank 16 in four layers of width 1024, 4 of 16 heads of 64 for
+ * keys and values, 4096 within: all seven products, or the joint one of queries, keys
+ * and values. */
+static const double ALL_ADAPTERS =
+    4 * 16 * (2 * (1024 + 1024.0) + 2 * (1024 + 256) + 3 * (1024 + 4096));
+static const double QKV_ADAPTERS = 4 * 16 * (1024 + 1024 + 2 * 256.0);
+
+/* Frozen weights have no gradients, no optimiser, and no products for them; adapters
+ * have all three. */
 static void frozen_weights_have_no_gradients(void **state)
 {
     ridge_ctx *cx = *state;
@@ -344,13 +352,41 @@ static void frozen_weights_have_no_gradients(void **state)
     const ridge_train_price frozen = train_price_of(cx, &p.request, &layout);
     parts_sum(&frozen);
     const double params = (double)ridge_model_params(p.request.model).total;
-    assert_near(frozen.memory.weights_bytes, 2 * params, 1e-4);
-    assert_near(frozen.memory.gradients_bytes, 0, 0);
-    assert_near(frozen.memory.optimizer_bytes, 0, 0);
-    assert_true(frozen.parts.optimizer_s < 1e-5); /* a launch for the adapters */
-    /* two of three products of weights are left */
-    assert_true(frozen.parts.matmul_s > 0.6 * whole.parts.matmul_s);
-    assert_true(frozen.parts.matmul_s < 0.75 * whole.parts.matmul_s);
+    assert_near(frozen.memory.weights_bytes, 2 * (params + ALL_ADAPTERS), 1e-4);
+    assert_near(frozen.memory.gradients_bytes, 4 * ALL_ADAPTERS, 1e-12);
+    assert_near(frozen.memory.optimizer_bytes, 12 * ALL_ADAPTERS, 1e-12);
+    assert_true(frozen.parts.optimizer_s < 0.1 * whole.parts.optimizer_s);
+    /* two of three products of weights are left, and six small ones beside each */
+    assert_true(frozen.parts.matmul_s > 0.66 * whole.parts.matmul_s);
+    assert_true(frozen.parts.matmul_s < 1.5 * whole.parts.matmul_s);
+}
+
+/* What adapters add: at least the activations that they stream, whatever their rank;
+ * and less beside fewer products. */
+static void adapters_stream_what_is_beside_them(void **state)
+{
+    ridge_ctx *cx = *state;
+    plain p;
+    open_plain(cx, "h100", train_dense_model(cx), 4, &p);
+    ridge_layout layout = train_layout(1, 1, 1, 1, 1);
+    layout.optimizer = p.request.knobs.optimizer = RIDGE_OPTIMIZER_LORA;
+    const ridge_train_price all = train_price_of(cx, &p.request, &layout);
+    layout.lora = (ridge_lora){64, RIDGE_LORA_ALL};
+    const ridge_train_price wide = train_price_of(cx, &p.request, &layout);
+    layout.lora = (ridge_lora){0, RIDGE_LORA_QKV};
+    const ridge_train_price few = train_price_of(cx, &p.request, &layout);
+    const double tokens = p.request.batch_tokens;
+    /* the sums alone: 3 x 2 bytes of each output forward, of each input back */
+    const double bytes =
+        4 * 6 * ((4 * 1024 + 2 * 256 + 2 * 4096.0) + (6 * 1024 + 4096.0)) -
+        4 * 6 * ((1024 + 2 * 256.0) + 1024);
+    assert_true(all.parts.vector_s - few.parts.vector_s >
+                tokens * bytes / p.chip.hbm_bytes_per_s);
+    assert_near(few.memory.gradients_bytes, 4 * QKV_ADAPTERS, 1e-12);
+    assert_true(few.parts.matmul_s < all.parts.matmul_s);
+    assert_near(wide.memory.gradients_bytes, 4 * 4 * ALL_ADAPTERS, 1e-12);
+    assert_near(wide.parts.vector_s, all.parts.vector_s, 1e-12);
+    assert_true(wide.parts.matmul_s > all.parts.matmul_s);
 }
 
 /* What fits is what drivers report, which is less than the module's name says. */
@@ -384,6 +420,7 @@ int main(void)
         cmocka_unit_test(degrees_that_do_not_lie_on_the_axes),
         cmocka_unit_test(over_memory_is_priced_all_the_same),
         cmocka_unit_test(frozen_weights_have_no_gradients),
+        cmocka_unit_test(adapters_stream_what_is_beside_them),
         cmocka_unit_test(training_fits_in_what_drivers_report),
     };
     return cmocka_run_group_tests(tests, fixture_open, fixture_close);

@@ -415,6 +415,7 @@ const cli_verb cli_verb_train = {
         "  offload=none|optimizer+activations+weights|any  to the host\n"
         "  precision=  "
         "optimizer=adamw|adamw-bf16|adamw-8bit|adafactor|muon|momentum|sgd|lora\n"
+        "  lora_rank=16  lora_targets=all|attention|qkv  adapters of optimizer=lora\n"
         "  tp_overlap= fsdp_overlap= dp_overlap= pp_overlap= ep_overlap=0|1\n"
         "  placement=any|0..  mesh axes on the network in every order, or one\n"
         "With all of them fixed one layout is priced. any: choices that frameworks do\n"

@@ -109,7 +109,8 @@ static ridge_status read_part(fleet_case *fc, const ridge_layout *common,
     layer_exchange *exchanges = ridge_new(arena, layer_exchange, kinds + 1);
     shard_time *shards = ridge_new(arena, shard_time, kinds);
     double *layer_s = ridge_new(arena, double, kinds);
-    RIDGE_TRY(train_case_set_policy(tc, common->precision, common->optimizer));
+    RIDGE_TRY(
+        train_case_set_policy(tc, common->precision, common->optimizer, &common->lora));
     if (groups == NULL || load == NULL || exchanges == NULL || shards == NULL ||
         layer_s == NULL ||
         !train_load_build(tc, local.tp, local.ep, local.has_sp, load))

@@ -384,7 +384,8 @@ ridge_status fleet_desk_run(fleet_desk *d, const fleet_task *task, double bound_
                        .schedule = k->schedule >= 0 ? (ridge_schedule)k->schedule
                                                     : RIDGE_SCHEDULE_1F1B,
                        .precision = k->precision,
-                       .optimizer = k->optimizer};
+                       .optimizer = k->optimizer,
+                       .lora = k->lora};
     for (int i = 0; i < d->fc->n; i++) {
         if (!load_pool(d, i, task))
             return ridge_fail_nomem(d->cx);

@@ -163,6 +163,19 @@ static ridge_status check_mtp(ridge_ctx *cx, const ridge_knobs *k,
     return RIDGE_OK;
 }
 
+static ridge_status check_lora(ridge_ctx *cx, const ridge_knobs *k)
+{
+    const bool is_given = k->lora.rank > 0 || k->lora.targets != RIDGE_LORA_ALL;
+    if (is_given && k->optimizer != RIDGE_OPTIMIZER_LORA)
+        return ridge_fail(cx, RIDGE_E_ARG,
+                          "lora_rank and lora_targets are of optimizer=lora: name it, "
+                          "or leave them out");
+    if (k->lora.rank > RIDGE_LORA_RANK_MOST)
+        return ridge_fail(cx, RIDGE_E_ARG, "lora_rank=%lld: expected 1 to %d",
+                          (long long)k->lora.rank, RIDGE_LORA_RANK_MOST);
+    return RIDGE_OK;
+}
+
 /* Knobs of what is computed again. */
 static ridge_status check_remat(ridge_ctx *cx, const ridge_knobs *k,
                                 const ridge_model *model)
@@ -205,6 +218,7 @@ ridge_status ridge_knobs_check(ridge_ctx *cx, const ridge_knobs *k,
                                const ridge_model *model)
 {
     RIDGE_TRY(check_mtp(cx, k, model));
+    RIDGE_TRY(check_lora(cx, k));
     if (k->zero_stage == 0 && k->fsdp > 1)
         return ridge_fail(cx, RIDGE_E_ARG,
                           "zero=0 shards nothing, so fsdp=%lld contradicts it: use "

@@ -32,6 +32,7 @@ typedef enum knob_kind {
     KNOB_REMAT,
     KNOB_PRECISION,
     KNOB_OPTIMIZER,
+    KNOB_LORA,
     KNOB_SCHEDULE,
     KNOB_OFFLOAD,
     KNOB_CP,
@@ -68,6 +69,8 @@ static const knob knobs_known[] = {
     {"offload", KNOB_OFFLOAD, offsetof(ridge_knobs, offload)},
     {"precision", KNOB_PRECISION, offsetof(ridge_knobs, precision)},
     {"optimizer", KNOB_OPTIMIZER, offsetof(ridge_knobs, optimizer)},
+    {"lora_rank", KNOB_DEGREE, offsetof(ridge_knobs, lora.rank)},
+    {"lora_targets", KNOB_LORA, offsetof(ridge_knobs, lora.targets)},
 #define OVERLAP_KNOB(name, text, what)                                                 \
     {text, KNOB_FLAG,                                                                  \
      offsetof(ridge_knobs, overlap) + RIDGE_OVERLAP_##name * sizeof(int)},
@@ -209,6 +212,8 @@ static ridge_status set_knob(ridge_ctx *cx, ridge_knobs *knobs, const knob *k,
         return ridge_precision_parse(cx, value, field);
     case KNOB_OPTIMIZER:
         return ridge_optimizer_parse(cx, value, field);
+    case KNOB_LORA:
+        return ridge_lora_parse(cx, value, field);
     case KNOB_SCHEDULE:
         return set_schedule(cx, field, value);
     case KNOB_OFFLOAD:

@@ -14,7 +14,8 @@
     "mesh", "placement", "placement_index", "zero_stage", "sp", "vpp", "schedule",    \
     "first_layers", "last_layers", "mtp", "cp_exchange", "ep_dispatch",               \
     "microbatch_seqs",                                                                \
-    "remat", "remat_layers", "offload", "precision", "optimizer", "tp_overlap",       \
+    "remat", "remat_layers", "offload", "precision", "optimizer", "lora_rank",        \
+    "lora_targets", "tp_overlap",                                                     \
     "fsdp_overlap", "dp_overlap", "pp_overlap", "ep_overlap"
 /* clang-format on */
 
@@ -30,6 +31,9 @@ void plan_file_set_layout(ridge_ctx *cx, ridge_json *object,
 /** @param out  all but its layout. @errors E_PARSE with file:line */
 RIDGE_NODISCARD ridge_status plan_file_read_head(ridge_ctx *cx, const ridge_node *root,
                                                  ridge_plan *out);
+/** What the reader of a name said of it, with its place in the file.
+ *  @errors E_PARSE with file:line */
+RIDGE_NODISCARD ridge_status plan_file_fail_name(ridge_ctx *cx, ridge_node name);
 /** @errors E_PARSE with file:line */
 RIDGE_NODISCARD ridge_status plan_file_read_layout(ridge_ctx *cx,
                                                    const ridge_node *root,

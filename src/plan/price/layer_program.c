@@ -6,6 +6,7 @@
  */
 #include "layer_program.h"
 
+#include "adapter.h"
 #include "kind_runs.h"
 #include "named_remat.h"
 #include "stack_time.h"
@@ -432,8 +433,10 @@ static ridge_status read_times(train_case *tc, const layer_shape *shape,
     reading r = {tc, &p.partition, p.times, &p.cut};
     memset(out, 0, ((size_t)tc->n_kinds + 1) * sizeof *out);
     read_blocks(&r, out);
-    for (int k = 0; k <= tc->n_kinds; k++)
+    for (int k = 0; k <= tc->n_kinds; k++) {
+        adapter_add_time(tc, k, shape, &out[k]);
         out[k].selective_s = stack_selective_s(tc->stack, &out[k]);
+    }
     return read_named(tc, shape, &p, out);
 }
 
@@ -447,15 +450,10 @@ ridge_status train_program_times(train_case *tc, const layer_shape *shape,
     return st;
 }
 
-static layer_shape plain_shape(int64_t tp, int64_t ep, bool has_sp)
-{
-    return (layer_shape){tp, 1, ep, 1, has_sp, false};
-}
-
 ridge_status train_program_freed(train_case *tc, int64_t tp, int64_t ep, bool has_sp,
                                  double (*out)[NAMED_MOST])
 {
-    const layer_shape shape = plain_shape(tp, ep, has_sp);
+    const layer_shape shape = {tp, 1, ep, 1, has_sp, false};
     layer_time *times =
         ridge_new(ridge_ctx_arena(tc->cx), layer_time, (size_t)tc->n_kinds + 1);
     if (times == NULL)

@@ -18,6 +18,7 @@ typedef struct shelf_key {
     ridge_dtype compute;
     ridge_scales scales;
     bool is_frozen;
+    ridge_lora lora; /* of frozen weights */
     layer_shape shape;
 } shelf_key;
 
@@ -65,6 +66,7 @@ static shelf_key key_of(const train_case *tc, const layer_shape *shape)
                        .weight_bytes = tc->policy->weight_bytes,
                        .compute = tc->policy->compute,
                        .is_frozen = tc->policy->is_frozen,
+                       .lora = tc->lora,
                        .scales = tc->policy->scales,
                        .shape = *shape};
 }
@@ -85,7 +87,9 @@ static bool is_same(const shelf_key *a, const shelf_key *b)
            a->stack == b->stack && a->document_tokens == b->document_tokens &&
            a->seq_tokens == b->seq_tokens && a->weight_bytes == b->weight_bytes &&
            a->compute == b->compute && a->scales == b->scales &&
-           a->is_frozen == b->is_frozen && layer_shape_is_same(&a->shape, &b->shape);
+           a->is_frozen == b->is_frozen && a->lora.rank == b->lora.rank &&
+           a->lora.targets == b->lora.targets &&
+           layer_shape_is_same(&a->shape, &b->shape);
 }
 
 static uint64_t mix(uint64_t hash, uint64_t value)

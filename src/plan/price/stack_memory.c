@@ -4,6 +4,8 @@
  */
 #include "stack_memory.h"
 
+#include "adapter.h"
+
 /* Logits in 16 bits and their softmax in fp32. */
 static const double LOGIT_BYTES = 2 + 4;
 
@@ -39,9 +41,11 @@ static double format_saving_bytes(const train_case *tc, int kind, ridge_remat re
 static double tuned_bytes(const train_case *tc, int kind, ridge_remat remat, int64_t tp,
                           bool has_sp)
 {
+    const bool has_adapters = remat != RIDGE_REMAT_FULL;
     return ridge_layer_activation_bytes(tc->model, &tc->kinds[kind], remat, tp,
                                         has_sp) -
-           format_saving_bytes(tc, kind, remat, tp, has_sp);
+           format_saving_bytes(tc, kind, remat, tp, has_sp) +
+           (has_adapters ? adapter_kept_bytes(tc, kind) / (double)tp : 0);
 }
 
 /* Checkpoints of single operations: outputs of products that are not done again, the

@@ -1,6 +1,8 @@
 /* Readies a training problem: stages, weights by kind, whole sequences of the batch. */
 #include "train_case.h"
 
+#include "adapter.h"
+
 #include "group_placement.h"
 
 #include "layer_program.h"
@@ -202,8 +204,9 @@ ridge_status train_case_open(ridge_ctx *cx, const ridge_train_request *request,
     tc.n_weights = ridge_new(arena, int, (size_t)tc.n_kinds);
     if (tc.weights == NULL || tc.n_weights == NULL || !train_case_forget(&tc))
         return ridge_fail_nomem(cx);
+    const ridge_knobs *knobs = &request->knobs;
     RIDGE_TRY(
-        train_case_set_policy(&tc, request->knobs.precision, request->knobs.optimizer));
+        train_case_set_policy(&tc, knobs->precision, knobs->optimizer, &knobs->lora));
     double seqs = round(request->batch_tokens / tc.seq_tokens);
     tc.batch_seqs = seqs < 1 ? 1 : (int64_t)seqs;
     tc.flops_per_token =
@@ -220,13 +223,14 @@ ridge_status train_case_open(ridge_ctx *cx, const ridge_train_request *request,
 }
 
 ridge_status train_case_set_policy(train_case *tc, ridge_precision precision,
-                                   ridge_optimizer optimizer)
+                                   ridge_optimizer optimizer, const ridge_lora *lora)
 {
     ridge_policy *made = ridge_new(ridge_ctx_arena(tc->cx), ridge_policy, 1);
     if (made == NULL)
         return ridge_fail_nomem(tc->cx);
     *made = ridge_policy_with_optimizer(ridge_precision_policy(precision), optimizer);
     tc->policy = made;
+    tc->lora = *lora;
     return RIDGE_OK;
 }
 
@@ -260,7 +264,8 @@ double train_flops_per_token(const train_case *tc, const ridge_layout *l)
     if (l->optimizer != RIDGE_OPTIMIZER_LORA)
         return all;
     const ridge_flops f = ridge_model_flops_forward(tc->model, tc->seq_tokens, true);
-    return all * (1 - (f.total - f.attention_scores) / (3 * f.total));
+    return all * (1 - (f.total - f.attention_scores) / (3 * f.total)) +
+           adapter_flops_per_token(tc);
 }
 
 /* The token table on the last stage, for the embeddings that prediction layers read,

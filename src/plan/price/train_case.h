@@ -82,6 +82,7 @@ typedef struct train_case {
     train_programs *programs; /* NULL until the first is wanted */
     struct step_memo *steps;  /* of chips that overlap nothing, see step_program.h */
     ridge_status status;      /* of the last terms that could not be made */
+    ridge_lora lora;          /* of frozen weights' adapters */
     int n_named; /* sets of operations that layouts may do again, one by one */
     ridge_remat_ops named[NAMED_MOST];
 } train_case;
@@ -95,10 +96,11 @@ RIDGE_NODISCARD ridge_status train_case_open(ridge_ctx *cx,
  * @return false when memory ran out */
 bool train_case_forget(train_case *tc);
 
-/** Take a layout's precision and optimizer. @errors E_NOMEM */
+/** Take a layout's precision, optimizer and adapters. @errors E_NOMEM */
 RIDGE_NODISCARD ridge_status train_case_set_policy(train_case *tc,
                                                    ridge_precision precision,
-                                                   ridge_optimizer optimizer);
+                                                   ridge_optimizer optimizer,
+                                                   const ridge_lora *lora);
 
 /** Take the operations that a layout does again, if it names them. */
 void train_case_set_remat(train_case *tc, const ridge_layout *layout);

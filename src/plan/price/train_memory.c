@@ -5,6 +5,7 @@
  * (ZeRO), korthikanti2022 (activations), narayanan2021 (1F1B and interleaving).
  */
 #include "train_memory.h"
+#include "adapter.h"
 #include "layer_program.h"
 #include "stack_memory.h"
 
@@ -230,6 +231,7 @@ ridge_memory_parts train_stage_state(const train_case *tc, const train_load *loa
     train_ways w = train_layout_ways(l);
     train_add_state(tc, l, p.dense, (double)w.shards, &m);
     train_add_state(tc, l, p.expert, (double)w.expert_shards, &m);
+    adapter_add_state(tc, stage, l, &m);
     if (l->zero_stage == 3)
         m.gathered_bytes = gathered_bytes(tc, load, stage, p.dense + p.expert, l->pp);
     return m;

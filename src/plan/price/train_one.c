@@ -86,7 +86,8 @@ ridge_status ridge_train_price_one(ridge_ctx *cx, const ridge_train_request *req
 {
     train_case tc;
     RIDGE_TRY(train_case_open(cx, request, &tc));
-    RIDGE_TRY(train_case_set_policy(&tc, layout->precision, layout->optimizer));
+    RIDGE_TRY(train_case_set_policy(&tc, layout->precision, layout->optimizer,
+                                    &layout->lora));
     train_case_set_remat(&tc, layout);
     *out = (ridge_train_price){.layout = *layout};
     out->fit = train_layout_check(&tc, layout);

@@ -8,6 +8,7 @@
  * the longest counts, so that one that is spared here is not slower there. Stages are
  * stage_time.c's; chips whose software overlaps nothing are step_program.c's.
  */
+#include "adapter.h"
 #include "larger.h"
 #include "muon_step.h"
 #include "pipeline_passes.h"
@@ -60,9 +61,9 @@ static void add_optimizer(const train_case *tc, const train_terms *x,
                              2 * state_bytes +
                              (narrow < 2 ? policy->weight_bytes + 2 * narrow : 0);
     double params = p.dense / (double)w.shards + p.expert / (double)w.expert_shards;
-    if (policy->is_frozen)
-        params = 0;
-    ridge_op_cost c = ridge_stream_cost(tc->chip, 0, params * bytes_per_param);
+    const double bytes = policy->is_frozen ? adapter_update_bytes(tc, stage, l)
+                                           : params * bytes_per_param;
+    ridge_op_cost c = ridge_stream_cost(tc->chip, 0, bytes);
     ridge_time matrix = l->optimizer == RIDGE_OPTIMIZER_MUON
                             ? muon_step_time(tc, stage, l)
                             : (ridge_time){0, 0};

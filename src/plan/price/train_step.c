@@ -197,7 +197,8 @@ ridge_status ridge_train_step_of(ridge_ctx *cx, const ridge_train_request *reque
                           ridge_fit_text(r.step.price.fit));
     }
     RIDGE_TRY(train_case_open(cx, request, &r.tc));
-    RIDGE_TRY(train_case_set_policy(&r.tc, layout->precision, layout->optimizer));
+    RIDGE_TRY(train_case_set_policy(&r.tc, layout->precision, layout->optimizer,
+                                    &layout->lora));
     train_case_set_remat(&r.tc, layout);
     const ridge_mark mark = ridge_arena_mark(ridge_ctx_scratch(cx));
     const ridge_status st = read_layout(&r);

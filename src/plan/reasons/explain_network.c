@@ -237,14 +237,31 @@ void explain_pp(story *s, int depth)
                     l->has_sp ? bytes / (double)l->tp : bytes, &s->groups.pp);
 }
 
-static void tell_state(story *s, int depth)
+static void tell_policy(story *s, int depth)
 {
     const ridge_policy *p = s->tc->policy;
     const ridge_layout *l = &s->price->layout;
+    const ridge_policy *own = ridge_precision_policy(l->precision);
+    if (!p->is_frozen) {
+        story_add(s, depth, "precision", p->what, p->text,
+                  "%g B weight, %g gradient, %g master, %g moments", p->weight_bytes,
+                  p->gradient_bytes, p->master_bytes, p->moment_bytes);
+        return;
+    }
+    story_add(s, depth, "precision", "frozen: no gradient, no master copy, no moments",
+              p->text, "%g B weight", p->weight_bytes);
+    story_add(s, depth, "adapters", "rank x (in + out) of each product, trained",
+              own->text, "rank %lld beside %s; %g B weight, %g gradient, %g others",
+              (long long)ridge_lora_rank(&l->lora), ridge_lora_text(l->lora.targets),
+              own->weight_bytes, own->gradient_bytes,
+              own->master_bytes + own->moment_bytes);
+}
+
+static void tell_state(story *s, int depth)
+{
+    const ridge_layout *l = &s->price->layout;
     train_ways w = train_layout_ways(l);
-    story_add(s, depth, "precision", p->what, p->text,
-              "%g B weight, %g gradient, %g master, %g moments", p->weight_bytes,
-              p->gradient_bytes, p->master_bytes, p->moment_bytes);
+    tell_policy(s, depth);
     for (int i = 0; i < s->stages->n; i++) {
         const train_stage *stage = &s->stages->stages[i];
         if (stage->first != s->price->fullest_stage)

@@ -185,7 +185,10 @@ void explain_bubble(story *s, int depth)
 
 void explain_optimizer(story *s, int depth)
 {
-    const ridge_policy *p = s->tc->policy;
+    /* of frozen weights only adapters are updated, in the precision's own policy */
+    const ridge_policy *p = ridge_precision_policy(s->price->layout.precision);
+    if (!s->tc->policy->is_frozen)
+        p = s->tc->policy;
     double bytes =
         p->gradient_bytes + p->weight_bytes + 2 * (p->master_bytes + p->moment_bytes);
     double rate = s->tc->chip->hbm_bytes_per_s * s->tc->chip->achievable.memory;

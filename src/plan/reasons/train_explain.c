@@ -60,7 +60,7 @@ static ridge_status open_story(story *s, train_case *tc, train_load *load)
 {
     const ridge_layout *l = &s->price->layout;
     layer_shape shape = layer_shape_of(l);
-    RIDGE_TRY(train_case_set_policy(tc, l->precision, l->optimizer));
+    RIDGE_TRY(train_case_set_policy(tc, l->precision, l->optimizer, &l->lora));
     train_case_set_remat(tc, l);
     s->layers = train_layer_times(tc, &shape);
     s->stages = train_case_stages(tc, l);

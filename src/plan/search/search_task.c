@@ -455,7 +455,8 @@ static void start_layout(const search_desk *d, const search_task *task, ridge_la
                         .vpp = 1,
                         .mtp = d->knobs->mtp,
                         .precision = d->knobs->precision,
-                        .optimizer = d->knobs->optimizer};
+                        .optimizer = d->knobs->optimizer,
+                        .lora = d->knobs->lora};
     train_usual_overlaps(d->tc.request, d->tc.slice, l);
 }
 

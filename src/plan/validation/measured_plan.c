@@ -109,6 +109,17 @@ static ridge_status read_policies(ridge_ctx *cx, const measured_row *row,
     return RIDGE_OK;
 }
 
+/* What runs behind compute, where the row says so. */
+static void read_overlaps(const measured_row *row, ridge_knobs *k)
+{
+    for (int i = 0; i < RIDGE_OVERLAP_COUNT; i++) {
+        const char *key = ridge_overlap_kind_text((ridge_overlap_kind)i);
+        bool is_on;
+        if (ridge_json_bool(ridge_json_get(&row->plan, key), &is_on))
+            k->overlap[i] = is_on ? 1 : 0;
+    }
+}
+
 /* Without a global batch: one microbatch on each replica. */
 static ridge_status read_batch(ridge_ctx *cx, const measured_row *row,
                                measured_gaps *gaps, ridge_train_request *r)
@@ -131,9 +142,15 @@ static ridge_status read_training(ridge_ctx *cx, const measured_row *row,
                                   ridge_train_request *r)
 {
     const char *tuning = measured_text(&row->plan, "tuning");
+    const char *targets = measured_text(&row->plan, "lora_targets");
     ridge_length fixed = {.kind = RIDGE_LENGTH_FIXED};
-    if (tuning != NULL && strstr(tuning, "LoRA") != NULL)
+    if (tuning != NULL && strstr(tuning, "LoRA") != NULL) {
         r->knobs.optimizer = RIDGE_OPTIMIZER_LORA;
+        if (!measured_count(&row->plan, "lora_rank", &r->knobs.lora.rank))
+            r->knobs.lora.rank = 0;
+        if (targets != NULL)
+            RIDGE_TRY(ridge_lora_parse(cx, targets, &r->knobs.lora.targets));
+    }
     if (!measured_number(&row->plan, "documents", &fixed.mean))
         return RIDGE_OK;
     return ridge_documents_of(cx, &fixed, r->seq_tokens, &r->documents);
@@ -153,6 +170,7 @@ ridge_status measured_request(ridge_ctx *cx, const measured_row *row,
     read_sharding(row, r->slice, gaps, &r->knobs);
     RIDGE_TRY(read_batch(cx, row, gaps, r));
     RIDGE_TRY(read_training(cx, row, r));
+    read_overlaps(row, &r->knobs);
     return read_policies(cx, row, gaps, &r->knobs);
 }
 

@@ -1,0 +1,185 @@
+/*
+ * What is small beside the weights is not small in time: products of rank 16 are bound
+ * by the activations that they stream, and each adapter reads its input and writes its
+ * output once more. Routed experts have none. Left out: the exchange of the adapters'
+ * gradients, a hundredth of the weights' or less, and dropout of their input.
+ */
+#include "adapter.h"
+
+#include "ridge/cost.h"
+
+static bool is_adapted(const train_case *tc, const ridge_weight *w)
+{
+    const bool is_mixer = w->part == RIDGE_PART_ATTENTION;
+    if (!tc->policy->is_frozen || w->in < 2 || w->out < 2)
+        return false;
+    switch (tc->lora.targets) {
+    case RIDGE_LORA_ALL:
+        return is_mixer || w->part == RIDGE_PART_MLP;
+    case RIDGE_LORA_ATTENTION:
+        return is_mixer;
+    case RIDGE_LORA_QKV:
+        break;
+    }
+    return is_mixer && w->split != RIDGE_SPLIT_IN;
+}
+
+/* What stands beside one product, or beside several that are run as one. */
+typedef struct adapter {
+    double in, out, copies;
+    bool is_mlp;
+} adapter;
+
+/* Queries, keys and values of one input are a joint product where `qkv` is said, and
+ * have a joint adapter. @param out  room for RIDGE_WEIGHT_MAX @return how many */
+static int list_adapters(const train_case *tc, int kind, adapter *out)
+{
+    const bool is_joint = tc->lora.targets == RIDGE_LORA_QKV;
+    int n = 0;
+    for (int i = 0; kind < tc->n_kinds && i < tc->n_weights[kind]; i++) {
+        const ridge_weight *w = &tc->weights[kind][i];
+        const double in = (double)w->in;
+        if (!is_adapted(tc, w))
+            continue;
+        if (is_joint && n > 0 && out[n - 1].in == in) {
+            out[n - 1].out += (double)w->out;
+            continue;
+        }
+        out[n++] =
+            (adapter){in, (double)w->out, (double)w->copies, w->part == RIDGE_PART_MLP};
+    }
+    return n;
+}
+
+/* The format that activations have between products. */
+static ridge_dtype format_of(const train_case *tc)
+{
+    const ridge_dtype compute = tc->policy->compute;
+    return ridge_dtype_bytes(compute) >= 2 ? compute : RIDGE_DTYPE_BF16;
+}
+
+static ridge_op_cost product(const train_case *tc, double m, double k, double n)
+{
+    const ridge_dtype format = format_of(tc);
+    const ridge_matmul op = {.batch = 1,
+                             .m = m < 1 ? 1 : m,
+                             .k = k,
+                             .n = n,
+                             .activation = format,
+                             .weight = format,
+                             .output = format,
+                             .compute = format};
+    return ridge_matmul_cost(tc->chip, &op, RIDGE_MEMORY_HBM);
+}
+
+static void add_cost(ridge_op_cost cost, double *expected_s, double *bound_s)
+{
+    *expected_s += cost.expected_s;
+    *bound_s += cost.bound_s;
+}
+
+/* Read twice, written once. */
+static ridge_op_cost sum_cost(const train_case *tc, double elements)
+{
+    return ridge_stream_cost(tc->chip, 0,
+                             3 * elements * ridge_dtype_bytes(format_of(tc)));
+}
+
+/* @param rows  tokens on this rank, after a cut over tp */
+static void add_one(const train_case *tc, const adapter *a, double rows, layer_time *t)
+{
+    const double rank = (double)ridge_lora_rank(&tc->lora);
+    const double in = a->in;
+    const double out = a->out;
+    const double n = a->copies;
+    layer_time one = {0};
+    add_cost(product(tc, rows, in, rank), &one.matmul_fwd_s, &one.bound_fwd_s);
+    add_cost(product(tc, rows, rank, out), &one.matmul_fwd_s, &one.bound_fwd_s);
+    add_cost(sum_cost(tc, rows * out), &one.vector_fwd_s, &one.bound_fwd_s);
+    add_cost(product(tc, rows, out, rank), &one.matmul_bwd_s, &one.bound_bwd_s);
+    add_cost(product(tc, rank, rows, out), &one.matmul_bwd_s, &one.bound_bwd_s);
+    add_cost(product(tc, in, rows, rank), &one.matmul_bwd_s, &one.bound_bwd_s);
+    add_cost(product(tc, rows, rank, in), &one.matmul_bwd_s, &one.bound_bwd_s);
+    add_cost(sum_cost(tc, rows * in), &one.vector_bwd_s, &one.bound_bwd_s);
+    t->matmul_fwd_s += n * one.matmul_fwd_s;
+    t->matmul_bwd_s += n * one.matmul_bwd_s;
+    t->vector_fwd_s += n * one.vector_fwd_s;
+    t->vector_bwd_s += n * one.vector_bwd_s;
+    t->bound_fwd_s += n * one.bound_fwd_s;
+    t->bound_bwd_s += n * one.bound_bwd_s;
+    t->elementwise_s += n * one.vector_fwd_s;
+    if (a->is_mlp)
+        t->ffn_s += n * (one.matmul_fwd_s + one.vector_fwd_s);
+}
+
+void adapter_add_time(const train_case *tc, int kind, const layer_shape *s,
+                      layer_time *t)
+{
+    adapter beside[RIDGE_WEIGHT_MAX];
+    const double rows =
+        (double)s->microbatch_seqs * tc->seq_tokens / (double)(s->cp * s->tp);
+    const int n = list_adapters(tc, kind, beside);
+    for (int i = 0; i < n; i++)
+        add_one(tc, &beside[i], rows, t);
+}
+
+double adapter_params(const train_case *tc, int kind)
+{
+    adapter beside[RIDGE_WEIGHT_MAX];
+    const int n = list_adapters(tc, kind, beside);
+    double sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += beside[i].copies * (beside[i].in + beside[i].out);
+    return sum * (double)ridge_lora_rank(&tc->lora);
+}
+
+double adapter_flops_per_token(const train_case *tc)
+{
+    double params = 0;
+    for (int k = 0; k < tc->n_kinds; k++)
+        params += (double)tc->kinds[k].count * adapter_params(tc, k);
+    return 6 * params;
+}
+
+double adapter_kept_bytes(const train_case *tc, int kind)
+{
+    adapter beside[RIDGE_WEIGHT_MAX];
+    const int n = list_adapters(tc, kind, beside);
+    double adapters = 0;
+    for (int i = 0; i < n; i++)
+        adapters += beside[i].copies;
+    return adapters * (double)ridge_lora_rank(&tc->lora) *
+           ridge_dtype_bytes(format_of(tc));
+}
+
+double adapter_stage_params(const train_case *tc, const train_stage *stage,
+                            const ridge_layout *l)
+{
+    double params = 0;
+    for (int k = 0; k < tc->n_kinds; k++)
+        params += stage->copies * stage->layers[k] * adapter_params(tc, k);
+    return params / (double)l->tp;
+}
+
+/* As weights that are trained with AdamW have it. */
+void adapter_add_state(const train_case *tc, const train_stage *stage,
+                       const ridge_layout *l, ridge_memory_parts *m)
+{
+    const ridge_policy *p = ridge_precision_policy(l->precision);
+    const double params = adapter_stage_params(tc, stage, l);
+    const double shards = (double)train_layout_ways(l).shards;
+    m->weights_bytes += params * p->weight_bytes / (l->zero_stage >= 3 ? shards : 1);
+    m->gradients_bytes +=
+        params * p->gradient_bytes / (l->zero_stage >= 2 ? shards : 1);
+    m->optimizer_bytes += params * (p->master_bytes + p->moment_bytes) /
+                          (l->zero_stage >= 1 ? shards : 1);
+}
+
+double adapter_update_bytes(const train_case *tc, const train_stage *stage,
+                            const ridge_layout *l)
+{
+    const ridge_policy *p = ridge_precision_policy(l->precision);
+    return adapter_stage_params(tc, stage, l) / (double)train_layout_ways(l).shards *
+           (p->gradient_bytes + p->weight_bytes +
+            2 * (p->master_bytes + p->moment_bytes));
+}
