@@ -25,6 +25,8 @@ extern "C" {
     X(VLLM_TPU, "vllm-tpu", "vllm-tpu", "vllm serve commands for TPUs")                  \
     X(SGLANG, "sglang", "sglang", "sglang.launch_server commands")                       \
     X(TRTLLM, "trtllm", "trtllm", "trtllm-serve commands with their yaml files")         \
+    X(TGI, "tgi", "tgi", "text-generation-launcher commands")                            \
+    X(LMDEPLOY, "lmdeploy", "lmdeploy", "lmdeploy serve api_server commands")            \
     X(JETSTREAM, "jetstream", "jetstream", "the command of a JetStream server of MaxText") \
     X(MAXTEXT, "maxtext", "jetstream", "the same as a MaxText configuration, yml")
 /* clang-format on */
@@ -108,8 +110,8 @@ typedef struct ridge_serving_launch {
 
 /**
  * Read `vllm serve`, `vllm.entrypoints.openai.api_server`, `sglang.launch_server`,
- * `sglang serve`, `trtllm-serve` or MaxText's `maxengine_server` with its options,
- * among other lines of a shell script or in the lists of a pod; or a YAML file of vLLM,
+ * `sglang serve`, `trtllm-serve`, `text-generation-launcher`, `lmdeploy serve
+ * api_server` or MaxText's `maxengine_server` with its options, among other lines of a shell script or in the lists of a pod; or a YAML file of vLLM,
  * SGLang or TensorRT-LLM, its disaggregated form, or Helm values with serverArgs.
  *
  * Two servers of which one computes prompts and one decodes are two pools. A line

@@ -734,8 +734,9 @@ def serve(
     them.
 
     :param on: chips and their shape: v5e:4x4, h100:1x8, b200:9x8; several are compared
-    :param from_: price what a command of vllm serve, sglang.launch_server, trtllm-serve or
-        maxengine_server starts: a script, a pod, yaml, or the command itself
+    :param from_: price what a command of vllm serve, sglang.launch_server, trtllm-serve, text-
+        generation-launcher, lmdeploy serve or maxengine_server starts: a script, a pod, yaml,
+        or the command itself
     :param prompt: tokens of a prompt (1024)
     :param output: tokens of an answer (256)
     :param cached: tokens of the prompt found in the prefix cache (0)
@@ -1159,6 +1160,8 @@ def export(
       vllm-tpu         vllm serve commands for TPUs
       sglang           sglang.launch_server commands
       trtllm           trtllm-serve commands with their yaml files
+      tgi              text-generation-launcher commands
+      lmdeploy         lmdeploy serve api_server commands
       jetstream        the command of a JetStream server of MaxText
       maxtext          the same as a MaxText configuration, yml
 
@@ -1168,7 +1171,8 @@ def export(
     `ridge train --from FILE` and `ridge serve --from FILE` go the other way.
 
     :param to: megatron, megatron-bridge, maxtext, torchtitan, deepspeed or jax; of a serving
-        plan vllm, vllm-yaml, vllm-tpu, sglang, trtllm, jetstream or maxtext (required)
+        plan vllm, vllm-yaml, vllm-tpu, sglang, trtllm, tgi, lmdeploy, jetstream or maxtext
+        (required)
 
     >>> import ridge
     >>> ridge.export("examples/plan.json", to="maxtext").verb

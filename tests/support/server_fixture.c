@@ -141,3 +141,48 @@ void server_fixture_round_trip(ridge_ctx *cx, ridge_serving_launcher launcher,
     assert_int_equal(back->unknown.n, 0);
     assert_int_equal(back->differing.n, 0);
 }
+
+/* ---- names ----------------------------------------------------------------------- */
+
+static bool is_listed(ridge_str names, ridge_str name)
+{
+    while (names.p != NULL) {
+        if (ridge_str_equal(ridge_str_trim(ridge_str_cut(&names, '\n')), name))
+            return true;
+    }
+    return false;
+}
+
+/* The name that a line sets: "--name value \\", "name: value", "name=value". */
+static ridge_str name_of(ridge_str line)
+{
+    size_t from = 0;
+    size_t to = 0;
+    if (line.n > 1 && line.p[0] == '-' && line.p[1] == '-')
+        from = to = 2;
+    while (to < line.n && strchr(" :=", line.p[to]) == NULL)
+        to++;
+    const bool is_setting = from > 0 || (to < line.n && line.p[to] != ' ');
+    return (ridge_str){line.p + from, is_setting ? to - from : 0};
+}
+
+void server_fixture_check_names(ridge_ctx *cx, ridge_serving_launcher launcher,
+                                const server_case *c, const char *list)
+{
+    ridge_launch_text text;
+    ridge_str names;
+    const ridge_deployment d = server_fixture_deployment(cx, launcher, c, 1);
+    const char *path = ridge_sprintf(
+        ridge_ctx_arena(cx), "%s/support/launch-names/%s.txt", RIDGE_TEST_DIR, list);
+    assert_ok(cx, ridge_file_read(cx, path, 1 << 20, &names));
+    assert_ok(cx, ridge_serving_launch_write(cx, launcher, &d, &text));
+    ridge_str rest = {ridge_buf_text(&text.text), text.text.n};
+    while (rest.p != NULL) {
+        const ridge_str line = ridge_str_trim(ridge_str_cut(&rest, '\n'));
+        const bool is_other =
+            line.n == 0 || line.p[0] == '#' || strncmp(line.p, "replicas=", 9) == 0;
+        const ridge_str name = is_other ? (ridge_str){NULL, 0} : name_of(line);
+        if (name.n > 0 && !is_listed(names, name))
+            fail_msg("%.*s is in no list of %s", (int)name.n, name.p, list);
+    }
+}

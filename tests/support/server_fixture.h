@@ -38,4 +38,9 @@ void server_fixture_round_trip(ridge_ctx *cx, ridge_serving_launcher launcher,
                                const server_case *cases, int n,
                                ridge_serving_launch *back);
 
+/** Fail the test unless each option that is written for a pool is in a list of
+ *  tests/support/launch-names. */
+void server_fixture_check_names(ridge_ctx *cx, ridge_serving_launcher launcher,
+                                const server_case *c, const char *list);
+
 #endif

@@ -35,8 +35,8 @@ static ridge_status write_launch(cli_run *run, ridge_launch_text *out)
         return ridge_fail(run->cx, RIDGE_E_ARG,
                           "export needs --to LAUNCHER: megatron, megatron-bridge, "
                           "maxtext, torchtitan, deepspeed or jax; vllm, vllm-yaml, "
-                          "vllm-tpu, sglang, trtllm, jetstream or maxtext of a "
-                          "serving plan");
+                          "vllm-tpu, sglang, trtllm, tgi, lmdeploy, jetstream or "
+                          "maxtext of a serving plan");
     }
     RIDGE_TRY(cli_plan_is_service(run, run->args[0], &is_service));
     return is_service ? export_service_write(run, to, out)
@@ -92,7 +92,8 @@ static int run_export(cli_run *run)
 static const cli_option options[] = {
     {"to", "LAUNCHER",
      "megatron, megatron-bridge, maxtext, torchtitan, deepspeed or jax; of a serving "
-     "plan vllm, vllm-yaml, vllm-tpu, sglang, trtllm, jetstream or maxtext (required)"},
+     "plan vllm, vllm-yaml, vllm-tpu, sglang, trtllm, tgi, lmdeploy, jetstream or "
+     "maxtext (required)"},
     {NULL, NULL, NULL}};
 
 const cli_verb cli_verb_export = {
@@ -114,6 +115,8 @@ const cli_verb cli_verb_export = {
         "  vllm-tpu         vllm serve commands for TPUs\n"
         "  sglang           sglang.launch_server commands\n"
         "  trtllm           trtllm-serve commands with their yaml files\n"
+        "  tgi              text-generation-launcher commands\n"
+        "  lmdeploy         lmdeploy serve api_server commands\n"
         "  jetstream        the command of a JetStream server of MaxText\n"
         "  maxtext          the same as a MaxText configuration, yml\n"
         "\n"

@@ -127,8 +127,9 @@ static const cli_option options[] = {
     {"on", "SLICE[,SLICE]",
      "chips and their shape: v5e:4x4, h100:1x8, b200:9x8; several are compared"},
     {"from", "FILE",
-     "price what a command of vllm serve, sglang.launch_server, trtllm-serve or "
-     "maxengine_server starts: a script, a pod, yaml, or the command itself"},
+     "price what a command of vllm serve, sglang.launch_server, trtllm-serve, "
+     "text-generation-launcher, lmdeploy serve or maxengine_server starts: a script, "
+     "a pod, yaml, or the command itself"},
     {"prompt", "P", "tokens of a prompt (1024)"},
     {"output", "G", "tokens of an answer (256)"},
     {"cached", "N", "tokens of the prompt found in the prefix cache (0)"},

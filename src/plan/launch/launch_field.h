@@ -53,7 +53,8 @@
     X(WEIGHTS_PATH) X(TOKENIZER) X(PORT) X(EVICTION) X(OVERLAP) X(NO_OVERLAP)\
     X(DRAFT_LAYERS) X(TWO_BATCHES) X(RANKS_LOCAL) X(RANKS_BY)                            \
     X(HAS_REPLICAS) X(REPLICAS) X(REPLICAS_JSON)                                         \
-    X(PLANNED) X(PROMPTS_MOST) X(RESERVE) X(MIXED) X(BALANCE) X(BALANCE_WAIT) X(GATHER_WAIT) X(GRAPH_MODE)
+    X(PLANNED) X(PROMPTS_MOST) X(RESERVE) X(MIXED) X(BALANCE) X(BALANCE_WAIT) X(GATHER_WAIT) X(GRAPH_MODE) \
+    X(WAITING_SHARE) X(WAITING_STEPS) X(GRAPH_SIZES) X(SHARDED) X(VISIBLE) X(CACHE_BITS)
 /* clang-format on */
 
 typedef enum launch_field {
@@ -88,6 +89,8 @@ extern const launch_option server_vllm_options[];
 extern const launch_option server_vllm_tpu_options[];
 extern const launch_option server_sglang_options[];
 extern const launch_option server_trtllm_options[];
+extern const launch_option server_tgi_options[];
+extern const launch_option server_lmdeploy_options[];
 extern const launch_option server_maxtext_options[];
 
 #endif

@@ -17,6 +17,7 @@ typedef struct server_reader {
     bool is_list;         /* words stand in lists of YAML or JSON */
     bool has_program;     /* all of the words that start it were read */
     char last[64];        /* the word before */
+    char variable[64];    /* of a pod's "- name: X", which waits for "value:" */
 } server_reader;
 
 /* ---- programs -------------------------------------------------------------------- */
@@ -40,6 +41,13 @@ static const struct {
     {"vllm-openai", NULL, RIDGE_SERVING_LAUNCHER_VLLM, "vllm-openai container"},
     {"sglang.launch_server", NULL, RIDGE_SERVING_LAUNCHER_SGLANG,
      "sglang.launch_server command"},
+    {"text-generation-launcher", NULL, RIDGE_SERVING_LAUNCHER_TGI,
+     "text-generation-launcher command"},
+    {"text-generation-inference", NULL, RIDGE_SERVING_LAUNCHER_TGI,
+     "text-generation-inference container"},
+    {"serve", "lmdeploy", RIDGE_SERVING_LAUNCHER_LMDEPLOY, "lmdeploy serve command"},
+    {"lmdeploy.serve.openai.api_server", NULL, RIDGE_SERVING_LAUNCHER_LMDEPLOY,
+     "lmdeploy api_server command"},
     {"trtllm-serve", NULL, RIDGE_SERVING_LAUNCHER_TRTLLM, "trtllm-serve command"},
     {"MaxText.maxengine_server", NULL, RIDGE_SERVING_LAUNCHER_JETSTREAM,
      "maxengine_server command"},
@@ -64,6 +72,39 @@ static void close_server(server_reader *r)
 {
     r->now = NULL;
     r->open = NULL;
+}
+
+/* Whether a variable is an option in capitals: MAX_TOTAL_TOKENS. */
+static bool is_variable_of(const char *variable, const char *option)
+{
+    for (; *variable != '\0' && *option != '\0'; variable++, option++) {
+        const bool is_letter = *option >= 'a' && *option <= 'z';
+        const char want = is_letter ? (char)(*option - 'a' + 'A') : '_';
+        if (*variable != want)
+            return false;
+    }
+    return *variable == *option;
+}
+
+/* TGI takes each option as a variable too, before those of its command. */
+static ridge_status add_variables(const server_reader *r, server_command *s)
+{
+    const launch_settings *v = &r->words.variables;
+    const launch_settings stated = s->settings;
+    if (s->launcher != RIDGE_SERVING_LAUNCHER_TGI)
+        return RIDGE_OK;
+    s->settings = (launch_settings){.cx = r->cx, .file = stated.file};
+    for (int i = 0; i < v->n; i++) {
+        for (const launch_option *o = server_tgi_options; o->name != NULL; o++) {
+            if (v->all[i].value != NULL && is_variable_of(v->all[i].name, o->name))
+                RIDGE_TRY(launch_settings_add(&s->settings, ridge_str_of(o->name),
+                                              v->all[i].value, v->all[i].line));
+        }
+    }
+    for (int i = 0; i < stated.n; i++)
+        RIDGE_TRY(launch_settings_add(&s->settings, ridge_str_of(stated.all[i].name),
+                                      stated.all[i].value, stated.all[i].line));
+    return RIDGE_OK;
 }
 
 static ridge_status open_server(server_reader *r, int program, int line)
@@ -228,26 +269,42 @@ static ridge_status add_word(server_reader *r, const char *word, int line)
         return value == NULL ? ridge_fail_nomem(r->cx)
                              : launch_settings_add(s, name, value, line);
     }
-    if (launch_settings_find(s, "model") != NULL)
+    if (launch_settings_find(s, "model") != NULL ||
+        r->now->launcher == RIDGE_SERVING_LAUNCHER_TGI)
         return RIDGE_OK;
     const char *value = ridge_str_dup(ridge_ctx_arena(r->cx), ridge_str_of(word));
     return value == NULL ? ridge_fail_nomem(r->cx)
                          : launch_settings_add(s, ridge_str_of("model"), value, line);
 }
 
-/* Words behind trtllm-serve that are not a model's name. */
+/* Words behind a program that are not a model's name. */
 static bool is_subcommand(server_reader *r, const char *word)
 {
-    if (r->now->launcher != RIDGE_SERVING_LAUNCHER_TRTLLM || r->now->settings.n > 0)
-        return false;
-    if (strcmp(word, "serve") == 0)
+    static const struct {
+        ridge_serving_launcher launcher;
+        const char *word;
+        bool serves; /* else it hands requests on, or asks */
+    } words[] = {{RIDGE_SERVING_LAUNCHER_VLLM, "vllm", true}, /* behind an image */
+                 {RIDGE_SERVING_LAUNCHER_VLLM, "serve", true},
+                 {RIDGE_SERVING_LAUNCHER_TRTLLM, "serve", true},
+                 {RIDGE_SERVING_LAUNCHER_TRTLLM, "disaggregated", false},
+                 {RIDGE_SERVING_LAUNCHER_TRTLLM, "mm_embedding_serve", false},
+                 {RIDGE_SERVING_LAUNCHER_TRTLLM, "disaggregated_mpi_worker", false},
+                 {RIDGE_SERVING_LAUNCHER_LMDEPLOY, "api_server", true},
+                 {RIDGE_SERVING_LAUNCHER_LMDEPLOY, "gradio", false},
+                 {RIDGE_SERVING_LAUNCHER_LMDEPLOY, "proxy", false},
+                 {RIDGE_SERVING_LAUNCHER_LMDEPLOY, "api_client", false},
+                 {RIDGE_SERVING_LAUNCHER_TGI, "text-generation-launcher", true}};
+    for (size_t i = 0; i < RIDGE_COUNT_OF(words) && r->now->settings.n == 0; i++) {
+        if (words[i].launcher != r->now->launcher || strcmp(words[i].word, word) != 0)
+            continue;
+        if (!words[i].serves) {
+            r->out->n--;
+            close_server(r);
+        }
         return true;
-    if (strcmp(word, "disaggregated") != 0 && strcmp(word, "mm_embedding_serve") != 0 &&
-        strcmp(word, "disaggregated_mpi_worker") != 0)
-        return false;
-    r->out->n--; /* no server: what hands requests on */
-    close_server(r);
-    return true;
+    }
+    return false;
 }
 
 /* Whether a line's first word shows that the command before has ended. */
@@ -285,6 +342,24 @@ static bool drop_semicolon(char *word)
     return has;
 }
 
+/* NAME=value, or a pod's "name: NAME" and "value: value". */
+static ridge_status take_variable(server_reader *r, char *word)
+{
+    const size_t n = strlen(word);
+    char *value = launch_word_assigned(word);
+    if (value != NULL)
+        return launch_words_set(&r->words, word, value);
+    if (strcmp(r->last, "name:") == 0) {
+        r->variable[0] = '\0';
+        if (n < sizeof r->variable)
+            memcpy(r->variable, word, n + 1);
+    } else if (strcmp(r->last, "value:") == 0 && r->variable[0] != '\0') {
+        RIDGE_TRY(launch_words_set(&r->words, r->variable, word));
+        r->variable[0] = '\0';
+    }
+    return RIDGE_OK;
+}
+
 static ridge_status take_word(server_reader *r, char *raw, int line)
 {
     const bool is_bracketed = raw[0] == '[' || strcmp(raw, "-") == 0;
@@ -300,9 +375,7 @@ static ridge_status take_word(server_reader *r, char *raw, int line)
     } else if (r->now != NULL) {
         RIDGE_TRY(take_server_word(r, word, line));
     } else if (word[0] != '-') {
-        char *value = launch_word_assigned(word);
-        if (value != NULL)
-            RIDGE_TRY(launch_words_set(&r->words, word, value));
+        RIDGE_TRY(take_variable(r, word));
     }
     const size_t n = strlen(base_name(word));
     r->last[0] = '\0';
@@ -353,6 +426,8 @@ ridge_status server_commands_read(ridge_ctx *cx, ridge_str text, const char *fil
     r->words = launch_words_of(cx, file, script);
     while (launch_words_next(&r->words, word, &line))
         RIDGE_TRY(take_expanded(r, word, line));
+    for (int i = 0; i < out->n; i++)
+        RIDGE_TRY(add_variables(r, &out->all[i]));
     drop_empty(out);
     for (int i = 0; i < out->n; i++)
         RIDGE_TRY(add_configs(r, &out->all[i]));

@@ -24,6 +24,9 @@ static const struct {
                                        "vllm-tpu"},
     [RIDGE_SERVING_LAUNCHER_TRTLLM] = {"TensorRT-LLM", SERVER_DIALECT_TRTLLM, ON_NVIDIA,
                                        "vllm"},
+    [RIDGE_SERVING_LAUNCHER_TGI] = {"TGI", SERVER_DIALECT_TGI, ON_GPUS, "vllm-tpu"},
+    [RIDGE_SERVING_LAUNCHER_LMDEPLOY] = {"LMDeploy", SERVER_DIALECT_LMDEPLOY, ON_NVIDIA,
+                                         "vllm"},
     [RIDGE_SERVING_LAUNCHER_JETSTREAM] = {"JetStream", SERVER_DIALECT_MAXTEXT, ON_TPUS,
                                           "vllm"},
     [RIDGE_SERVING_LAUNCHER_MAXTEXT] = {"MaxText", SERVER_DIALECT_MAXTEXT, ON_BOTH,
@@ -138,7 +141,8 @@ static ridge_status refuse_formats(server_draft *d)
 static bool is_quantised_on_loading(const server_draft *d)
 {
     return d->layout->formats.weight == RIDGE_DTYPE_FP8 &&
-           (d->dialect == SERVER_DIALECT_VLLM || d->dialect == SERVER_DIALECT_SGLANG);
+           (d->dialect == SERVER_DIALECT_VLLM || d->dialect == SERVER_DIALECT_SGLANG ||
+            d->dialect == SERVER_DIALECT_TGI);
 }
 
 static ridge_status draft_weights(server_draft *d)

@@ -57,6 +57,8 @@ void server_draft_put_yaml(server_draft *draft, const launch_option *options,
 RIDGE_NODISCARD ridge_status server_vllm_write(server_draft *draft);
 RIDGE_NODISCARD ridge_status server_sglang_write(server_draft *draft);
 RIDGE_NODISCARD ridge_status server_trtllm_write(server_draft *draft);
+RIDGE_NODISCARD ridge_status server_tgi_write(server_draft *draft);
+RIDGE_NODISCARD ridge_status server_lmdeploy_write(server_draft *draft);
 RIDGE_NODISCARD ridge_status server_maxtext_write(server_draft *draft);
 /* What stands before the servers of two pools: requests are handed on there. */
 void server_vllm_put_front(server_draft *draft);

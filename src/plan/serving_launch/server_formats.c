@@ -1,5 +1,6 @@
 /* @source vllm-2026, quantization; sglang-2026, quantization; tensorrt-llm-2026,
- * QuantAlgo; maxtext-2025, configs/base.yml (quantization) */
+ * QuantAlgo; tgi-source-2024, launcher.md; lmdeploy-source-2025, cli;
+ * maxtext-2025, configs/base.yml (quantization) */
 #include "server_formats.h"
 
 #include <string.h>
@@ -15,14 +16,14 @@ typedef struct quant_row {
 
 /* clang-format off */
 static const quant_row rows[] = {
-    {{"fp8|fbgemm_fp8|modelopt|ptpc_fp8|modelopt_fp8", "fp8|w8a8_fp8|modelopt_fp8|modelopt", "FP8|FP8_PER_CHANNEL_PER_TOKEN", "fp8"}, RIDGE_DTYPE_FP8, true, false, 0},
-    {{NULL, NULL, "FP8_BLOCK_SCALES", NULL}, RIDGE_DTYPE_FP8, true, false, 128},
-    {{"awq|awq_marlin|gptq|gptq_marlin|marlin|gptq_marlin_24|auto-round", "awq|awq_marlin|gptq|gptq_marlin|marlin|moe_wna16|auto-round", "W4A16_AWQ|W4A16_GPTQ|W4A16", NULL}, RIDGE_DTYPE_INT4, false, false, 128},
-    {{"bitsandbytes", "bitsandbytes", NULL, "int4w"}, RIDGE_DTYPE_INT4, false, false, 0},
-    {{NULL, "w8a8_int8", "W8A8_SQ_PER_CHANNEL", "int8"}, RIDGE_DTYPE_INT8, true, false, 0},
-    {{NULL, NULL, "W8A16", "int8w"}, RIDGE_DTYPE_INT8, false, false, 0},
-    {{"modelopt_fp4|nvfp4|petit_nvfp4", "modelopt_fp4|petit_nvfp4|nvfp4_online", "NVFP4", NULL}, RIDGE_DTYPE_FP4, true, false, 16},
-    {{"mxfp4", "mxfp4", "W4A16_MXFP4", NULL}, RIDGE_DTYPE_FP4, false, true, 32},
+    {{"fp8|fbgemm_fp8|modelopt|ptpc_fp8|modelopt_fp8", "fp8|w8a8_fp8|modelopt_fp8|modelopt", "FP8|FP8_PER_CHANNEL_PER_TOKEN", "fp8", "fp8", "fp8"}, RIDGE_DTYPE_FP8, true, false, 0},
+    {{NULL, NULL, "FP8_BLOCK_SCALES", NULL, NULL, NULL}, RIDGE_DTYPE_FP8, true, false, 128},
+    {{"awq|awq_marlin|gptq|gptq_marlin|marlin|gptq_marlin_24|auto-round", "awq|awq_marlin|gptq|gptq_marlin|marlin|moe_wna16|auto-round", "W4A16_AWQ|W4A16_GPTQ|W4A16", "awq|gptq|marlin", "awq|gptq", NULL}, RIDGE_DTYPE_INT4, false, false, 128},
+    {{"bitsandbytes", "bitsandbytes", NULL, "bitsandbytes-nf4|bitsandbytes-fp4", NULL, "int4w"}, RIDGE_DTYPE_INT4, false, false, 0},
+    {{NULL, "w8a8_int8", "W8A8_SQ_PER_CHANNEL", NULL, NULL, "int8"}, RIDGE_DTYPE_INT8, true, false, 0},
+    {{NULL, NULL, "W8A16", "eetq|bitsandbytes", NULL, "int8w"}, RIDGE_DTYPE_INT8, false, false, 0},
+    {{"modelopt_fp4|nvfp4|petit_nvfp4", "modelopt_fp4|petit_nvfp4|nvfp4_online", "NVFP4", NULL, NULL, NULL}, RIDGE_DTYPE_FP4, true, false, 16},
+    {{"mxfp4", "mxfp4", "W4A16_MXFP4", NULL, "mxfp4", NULL}, RIDGE_DTYPE_FP4, false, true, 32},
 };
 /* clang-format on */
 
@@ -229,13 +230,14 @@ bool server_cache_parse(const char *word, ridge_dtype *out)
     static const struct {
         const char *words;
         ridge_dtype dtype;
-    } caches[] = {{"fp8|fp8_e4m3|fp8_e5m2|fp8_inc|fp8_ds_mla|FP8", RIDGE_DTYPE_FP8},
-                  {"bfloat16|bf16", RIDGE_DTYPE_BF16},
-                  {"float16|half|fp16", RIDGE_DTYPE_FP16},
-                  {"float32|float", RIDGE_DTYPE_FP32},
-                  {"int8|INT8", RIDGE_DTYPE_INT8},
-                  {"int4", RIDGE_DTYPE_INT4},
-                  {"nvfp4|fp4_e2m1|NVFP4", RIDGE_DTYPE_FP4}};
+    } caches[] = {
+        {"fp8|fp8_e4m3|fp8_e5m2|fp8_e4m3fn|fp8_inc|fp8_ds_mla|FP8", RIDGE_DTYPE_FP8},
+        {"bfloat16|bf16", RIDGE_DTYPE_BF16},
+        {"float16|half|fp16", RIDGE_DTYPE_FP16},
+        {"float32|float", RIDGE_DTYPE_FP32},
+        {"int8|INT8", RIDGE_DTYPE_INT8},
+        {"int4", RIDGE_DTYPE_INT4},
+        {"nvfp4|fp4_e2m1|NVFP4", RIDGE_DTYPE_FP4}};
     for (size_t i = 0; i < RIDGE_COUNT_OF(caches); i++) {
         if (is_among(caches[i].words, word)) {
             *out = caches[i].dtype;
@@ -251,12 +253,13 @@ const char *server_cache_word(server_dialect dialect, ridge_dtype cache,
     static const struct {
         ridge_dtype dtype;
         const char *words[SERVER_DIALECT_COUNT];
-    } caches[] = {{RIDGE_DTYPE_FP8, {"fp8", "fp8_e4m3", "fp8", "fp8"}},
-                  {RIDGE_DTYPE_FP4, {NULL, "fp4_e2m1", "nvfp4", NULL}},
-                  {RIDGE_DTYPE_INT8, {NULL, NULL, NULL, "int8"}},
-                  {RIDGE_DTYPE_INT4, {NULL, NULL, NULL, "int4"}},
-                  {RIDGE_DTYPE_BF16, {"bfloat16", "bfloat16", NULL, NULL}},
-                  {RIDGE_DTYPE_FP16, {"float16", NULL, NULL, NULL}}};
+    } caches[] = {
+        {RIDGE_DTYPE_FP8, {"fp8", "fp8_e4m3", "fp8", "fp8_e4m3fn", NULL, "fp8"}},
+        {RIDGE_DTYPE_FP4, {NULL, "fp4_e2m1", "nvfp4", NULL, NULL, NULL}},
+        {RIDGE_DTYPE_INT8, {NULL, NULL, NULL, NULL, "8", "int8"}},
+        {RIDGE_DTYPE_INT4, {NULL, NULL, NULL, NULL, "4", "int4"}},
+        {RIDGE_DTYPE_BF16, {"bfloat16", "bfloat16", NULL, NULL, NULL, NULL}},
+        {RIDGE_DTYPE_FP16, {"float16", NULL, NULL, NULL, NULL, NULL}}};
     if (cache == own)
         return "auto";
     for (size_t i = 0; i < RIDGE_COUNT_OF(caches); i++) {

@@ -154,8 +154,9 @@ static ridge_status parse(ridge_ctx *cx, const launch_source *source,
     if (servers->n == 0) {
         return ridge_fail(cx, RIDGE_E_PARSE,
                           "%s: no server is started in it: give vllm serve, "
-                          "sglang.launch_server, trtllm-serve or maxengine_server with "
-                          "options, or their yaml",
+                          "sglang.launch_server, trtllm-serve, "
+                          "text-generation-launcher, lmdeploy serve or "
+                          "maxengine_server with options, or their yaml",
                           file);
     }
     if (servers->n > 2) {

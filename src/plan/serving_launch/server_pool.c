@@ -195,6 +195,10 @@ static ridge_status read_pool(server_reader *r)
         return server_sglang_read(r);
     case SERVER_DIALECT_TRTLLM:
         return server_trtllm_read(r);
+    case SERVER_DIALECT_TGI:
+        return server_tgi_read(r);
+    case SERVER_DIALECT_LMDEPLOY:
+        return server_lmdeploy_read(r);
     case SERVER_DIALECT_MAXTEXT:
         break;
     }
@@ -229,6 +233,10 @@ static server_dialect dialect_of(ridge_serving_launcher launcher)
         return SERVER_DIALECT_SGLANG;
     case RIDGE_SERVING_LAUNCHER_TRTLLM:
         return SERVER_DIALECT_TRTLLM;
+    case RIDGE_SERVING_LAUNCHER_TGI:
+        return SERVER_DIALECT_TGI;
+    case RIDGE_SERVING_LAUNCHER_LMDEPLOY:
+        return SERVER_DIALECT_LMDEPLOY;
     case RIDGE_SERVING_LAUNCHER_JETSTREAM:
     case RIDGE_SERVING_LAUNCHER_MAXTEXT:
         break;

@@ -59,6 +59,8 @@ void server_read_note(server_reader *r, launch_field field, const char *effect);
 RIDGE_NODISCARD ridge_status server_vllm_read(server_reader *r);
 RIDGE_NODISCARD ridge_status server_sglang_read(server_reader *r);
 RIDGE_NODISCARD ridge_status server_trtllm_read(server_reader *r);
+RIDGE_NODISCARD ridge_status server_tgi_read(server_reader *r);
+RIDGE_NODISCARD ridge_status server_lmdeploy_read(server_reader *r);
 RIDGE_NODISCARD ridge_status server_maxtext_read(server_reader *r);
 
 #endif

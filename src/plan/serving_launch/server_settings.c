@@ -18,6 +18,10 @@ const launch_option *server_options_of(ridge_serving_launcher launcher)
         return server_sglang_options;
     case RIDGE_SERVING_LAUNCHER_TRTLLM:
         return server_trtllm_options;
+    case RIDGE_SERVING_LAUNCHER_TGI:
+        return server_tgi_options;
+    case RIDGE_SERVING_LAUNCHER_LMDEPLOY:
+        return server_lmdeploy_options;
     case RIDGE_SERVING_LAUNCHER_JETSTREAM:
     case RIDGE_SERVING_LAUNCHER_MAXTEXT:
         break;
@@ -51,7 +55,13 @@ bool server_option_is_flag(const launch_option *options, const char *name)
                                          LAUNCH_HAS_REPLICAS,
                                          LAUNCH_MIXED,
                                          LAUNCH_BALANCE};
+    static const char *const alone[] = {"ssl", "json-output", "ngrok", "env",
+                                        "allow-credentials"};
     const launch_option *o = find_option(options, name);
+    for (size_t i = 0; i < RIDGE_COUNT_OF(alone); i++) {
+        if (launch_name_is(name, alone[i]))
+            return true;
+    }
     if (o == NULL)
         return strncmp(name, "enable-", 7) == 0 || strncmp(name, "disable-", 8) == 0 ||
                strncmp(name, "no-", 3) == 0 || strncmp(name, "trust", 5) == 0;

@@ -12,6 +12,8 @@ static const writer writers[RIDGE_SERVING_LAUNCHER_COUNT] = {
     [RIDGE_SERVING_LAUNCHER_VLLM_TPU] = {server_vllm_write, server_vllm_put_front},
     [RIDGE_SERVING_LAUNCHER_SGLANG] = {server_sglang_write, server_sglang_put_front},
     [RIDGE_SERVING_LAUNCHER_TRTLLM] = {server_trtllm_write, server_trtllm_put_front},
+    [RIDGE_SERVING_LAUNCHER_TGI] = {server_tgi_write, NULL},
+    [RIDGE_SERVING_LAUNCHER_LMDEPLOY] = {server_lmdeploy_write, NULL},
     [RIDGE_SERVING_LAUNCHER_JETSTREAM] = {server_maxtext_write, NULL},
     [RIDGE_SERVING_LAUNCHER_MAXTEXT] = {server_maxtext_write, NULL},
 };
