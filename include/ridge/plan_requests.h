@@ -49,15 +49,18 @@ RIDGE_NODISCARD ridge_status ridge_service_deploy(ridge_ctx *cx,
 
 /** The most that a deployment takes while it keeps goals. */
 typedef struct ridge_service_capacity {
+    double asked_share;            /* of requests that are to keep the goals */
     double requests_per_s;         /* 0: not even one now and then */
-    double share;                  /* of requests that keep the goals at it */
+    double share;                  /* that keeps them at it */
+    double next_requests_per_s;    /* the lowest at which fewer do; 0: none was met */
+    double next_share;             /* that does there */
     int plays;                     /* rates that were played */
     ridge_serving_summary summary; /* at it; of the lowest rate where it is 0 */
 } ridge_service_capacity;
 
 /**
  * The highest rate of a drawn stream at which a share of its requests keeps all goals,
- * to 1%: played at rates that double and are then halved between.
+ * to 0.01%: played at rates that double and are then halved between.
  * @param draws  an open process of arrivals; its rate is where the search begins
  * @param share  0 to 1: 0.99 asks that the p99 of each goal is kept, together
  * @errors E_ARG no goals, a closed loop; those of ridge_serving_play

@@ -145,7 +145,17 @@ static void capacity_is_where_goals_begin_to_be_missed(void **state)
         RIDGE_OK);
     assert_true(found.share >= 0.99);
     assert_near(share_at(&a, &d, draws, found.requests_per_s), found.share, 1e-12);
-    assert_true(share_at(&a, &d, draws, found.requests_per_s * 1.05) < 0.99);
+    assert_true(found.next_requests_per_s <= found.requests_per_s * 1.0001);
+    assert_true(found.next_share < 0.99);
+    assert_near(share_at(&a, &d, draws, found.next_requests_per_s), found.next_share,
+                1e-12);
+    const double rate = found.requests_per_s; /* wherever the search begins */
+    draws.rate_per_s = 100;
+    assert_int_equal(
+        ridge_service_capacity_find(a.cx, &d.play, &draws, &goals, 0.99, &found),
+        RIDGE_OK);
+    assert_near(found.requests_per_s, rate, 5e-3); /* few requests: steps of 1/800 */
+    draws.rate_per_s = 1;
     assert_int_equal(
         ridge_service_capacity_find(a.cx, &d.play, &draws, &never, 0.99, &found),
         RIDGE_OK);

@@ -25,6 +25,7 @@ typedef struct requests_play {
     requests_stream stream;
     ridge_service_deployment deployment;
     ridge_serving_goals goals;
+    ridge_service_capacity capacity; /* plays 0: not looked for */
     ridge_serving_summary summary;
     ridge_course *course;
     double wall_s;
@@ -210,7 +211,7 @@ static ridge_status deploy(cli_run *run, requests_play *p)
 static ridge_status find_rate(cli_run *run, requests_play *p)
 {
     const char *text = cli_option_text(run, "find-rate");
-    ridge_service_capacity found;
+    ridge_service_capacity *found = &p->capacity;
     double share;
     if (text == NULL)
         return RIDGE_OK;
@@ -226,16 +227,16 @@ static ridge_status find_rate(cli_run *run, requests_play *p)
             "--find-rate: the file has arrivals of its own: add --rate for "
             "where the search begins");
     RIDGE_TRY(ridge_service_capacity_find(run->cx, &p->deployment.play,
-                                          &p->stream.draws, &p->goals, share, &found));
-    if (found.requests_per_s <= 0)
+                                          &p->stream.draws, &p->goals, share, found));
+    if (found->requests_per_s <= 0)
         return ridge_fail(
             run->cx, RIDGE_E_ARG,
             "--find-rate %s: at no rate do so many requests keep the goals: "
             "alone they take TTFT %s, TPOT %s, %s to the last token",
-            text, ridge_format_seconds(found.summary.ttft.p50).s,
-            ridge_format_seconds(found.summary.tpot.p50).s,
-            ridge_format_seconds(found.summary.e2e.p50).s);
-    return requests_reopen(run, found.requests_per_s, &p->stream);
+            text, ridge_format_seconds(found->summary.ttft.p50).s,
+            ridge_format_seconds(found->summary.tpot.p50).s,
+            ridge_format_seconds(found->summary.e2e.p50).s);
+    return requests_reopen(run, found->requests_per_s, &p->stream);
 }
 
 /* ---- playing and showing --------------------------------------------------------- */
@@ -310,6 +311,7 @@ static int show(cli_run *run, const requests_play *p)
         .deployment = &p->deployment,
         .summary = &p->summary,
         .goals = &p->goals,
+        .capacity = p->capacity.plays > 0 ? &p->capacity : NULL,
         .note =
             p->stream.file != NULL ? ridge_request_file_about(p->stream.file) : NULL,
         .course = p->course,

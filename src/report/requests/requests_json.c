@@ -124,6 +124,20 @@ static void set_rates(ridge_json *o, const ridge_serving_summary *s)
                           s->usd > 0 ? s->usd_per_million_tokens : nan(""));
 }
 
+static void set_capacity(ridge_ctx *cx, ridge_json *object,
+                         const ridge_service_capacity *c)
+{
+    if (c == NULL)
+        return;
+    ridge_json *o = ridge_json_set_object(cx, object, "capacity");
+    ridge_json_set_double(o, "asked_share", c->asked_share);
+    ridge_json_set_double(o, "requests_per_s", c->requests_per_s);
+    ridge_json_set_double(o, "share", c->share);
+    ridge_json_set_positive(o, "next_requests_per_s", c->next_requests_per_s);
+    ridge_json_set_double(o, "next_share", c->next_share);
+    ridge_json_set_i64(o, "plays", c->plays);
+}
+
 void ridge_requests_write_json(ridge_ctx *cx, const ridge_requests_view *view,
                                ridge_json *object)
 {
@@ -136,6 +150,7 @@ void ridge_requests_write_json(ridge_ctx *cx, const ridge_requests_view *view,
     ridge_json_set_i64(object, "refused", s->refused);
     ridge_json_set_i64(object, "too_long", s->too_long);
     ridge_json_set_i64(object, "good", s->good);
+    set_capacity(cx, object, view->capacity);
     set_latency(cx, object, "ttft_s", &s->ttft);
     set_latency(cx, object, "tpot_s", &s->tpot);
     set_latency(cx, object, "itl_s", &s->itl);

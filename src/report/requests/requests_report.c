@@ -168,6 +168,24 @@ static void add_goal(ridge_table *t, const char *name, double goal_s,
     ridge_table_cell(t, l->p99 <= goal_s ? "kept at p99" : "missed at p99");
 }
 
+/* The rate that was looked for, and what is just beyond it. */
+static void note_capacity(ridge_ctx *cx, const ridge_service_capacity *c,
+                          ridge_sections *s)
+{
+    ridge_arena *arena = ridge_ctx_arena(cx);
+    const char *beyond =
+        c->next_requests_per_s > 0
+            ? ridge_sprintf(arena, "; at %.5g %.4g %% do", c->next_requests_per_s,
+                            100 * c->next_share)
+            : "";
+    ridge__section_note(
+        s, ridge_sprintf(arena,
+                         "%.5g requests a second are the most at which %.4g %% keep "
+                         "them%s.",
+                         c->requests_per_s, 100 * c->asked_share,
+                         beyond == NULL ? "" : beyond));
+}
+
 static void add_goals(ridge_ctx *cx, const ridge_requests_view *v, ridge_sections *s)
 {
     const ridge_serving_goals *g = v->goals;
@@ -187,6 +205,8 @@ static void add_goals(ridge_ctx *cx, const ridge_requests_view *v, ridge_section
                           r->requests > 0 ? (double)r->good / (double)r->requests : 0)
                           .s,
                       ridge_format_double(r->goodput_requests_per_s).s));
+    if (v->capacity != NULL)
+        note_capacity(cx, v->capacity, s);
 }
 
 /* ---- rates ----------------------------------------------------------------------- */
