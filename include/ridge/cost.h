@@ -362,6 +362,8 @@ ridge_collective_cost ridge_collective_price(const ridge_slice *slice,
 typedef enum ridge_comm_library {
     RIDGE_COMM_NCCL,    /* a communication library, enqueued ahead of time */
     RIDGE_COMM_KERNELS, /* a serving engine in a captured graph: its own kernels too */
+    RIDGE_COMM_DEVICE,  /* the same, whose chips start messages between nodes themselves
+                         */
     RIDGE_COMM_EAGER    /* a library that the host calls when its turn comes */
 } ridge_comm_library;
 

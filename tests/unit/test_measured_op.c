@@ -1,6 +1,7 @@
 /* Rows of measured operations, of CSV and of JSON, in the terms of the cost layer. */
 #include "near.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "measured_op.h"
@@ -172,6 +173,41 @@ static void collectives_count_as_nccl_tests_do(void **state)
     ridge_ctx_close(cx);
 }
 
+#define EXCHANGE                                                                       \
+    "\"n_ranks\": 16, \"n_nodes\": 2, \"tokens_per_rank\": 128, \"hidden\": 1024, "    \
+    "\"top_k\": 8, "
+
+/* Each copy by itself, or one for each rank that holds some of the eight experts. */
+static void exchanges_of_experts_move_rows(void **state)
+{
+    (void)state;
+    ridge_ctx *cx = ridge_ctx_open();
+    const double hit = 16 * (1 - pow(15.0 / 16, 8));
+    const struct {
+        const char *config;
+        double bytes; /* of a rank */
+    } cases[] = {
+        {"\"op\": \"expert dispatch\", \"library\": \"DeepEP low latency\"",
+         128 * 8 * 1024 * (1 + 4.0 / 128)},
+        {"\"op\": \"expert combine\", \"library\": \"DeepEP low latency\"",
+         128 * 8 * 1024 * 2},
+        {"\"op\": \"expert dispatch\", \"dtype\": \"nvfp4\"",
+         128 * hit * 1024 * 0.5625},
+        {"\"op\": \"expert combine\", \"dtype\": \"nvfp4\"", 128 * hit * 1024 * 2},
+    };
+    for (size_t i = 0; i < RIDGE_COUNT_OF(cases); i++) {
+        measured_op op;
+        const char *config =
+            ridge_sprintf(ridge_ctx_arena(cx), EXCHANGE "%s", cases[i].config);
+        assert_int_equal(read_json(cx, config, "\"latency_us\": 100", &op), RIDGE_OK);
+        assert_int_equal(op.collective.kind, RIDGE_COLLECTIVE_ALL_TO_ALL);
+        assert_int_equal(op.collective.library, RIDGE_COMM_DEVICE);
+        assert_near(op.collective.bytes, 16 * cases[i].bytes, 1e-9);
+        assert_near(op.measured_s, 1e-4, 1e-12);
+    }
+    ridge_ctx_close(cx);
+}
+
 static void streams_move_what_they_say(void **state)
 {
     (void)state;
@@ -218,6 +254,10 @@ static void rows_that_cannot_be_priced_say_why(void **state)
            "the length is not stated");
     refuse("\"op\": \"all_reduce\", \"n_ranks\": 1, \"message_bytes\": 1", "",
            "no collective of 1 ranks");
+    refuse("\"op\": \"expert dispatch\", \"n_ranks\": 16, \"n_nodes\": 3", "",
+           "no exchange of 16 ranks on 3 nodes");
+    refuse(EXCHANGE "\"op\": \"expert dispatch\", \"dtype\": \"fp3\"", "",
+           "the format 'fp3' is not known");
 }
 
 static void text_that_is_no_row_is_refused(void **state)
@@ -250,6 +290,7 @@ int main(void)
         cmocka_unit_test(attention_keeps_heads_window_and_formats),
         cmocka_unit_test(experts_keep_their_share_and_skew),
         cmocka_unit_test(collectives_count_as_nccl_tests_do),
+        cmocka_unit_test(exchanges_of_experts_move_rows),
         cmocka_unit_test(streams_move_what_they_say),
         cmocka_unit_test(rows_that_cannot_be_priced_say_why),
         cmocka_unit_test(text_that_is_no_row_is_refused),

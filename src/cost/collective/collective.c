@@ -236,6 +236,17 @@ ridge_collective_cost ridge_collective_price(const ridge_slice *slice,
  * a graph, less those of NCCL's own tests. @source achieved-2025 */
 static const double EAGER_S = 14e-6;
 
+/* Chips that post their own messages keep a NIC busy: short ones cost no more than
+ * their bytes. DeepEP's kernels for few tokens on 16 to 256 ranks; a proxy on the host,
+ * as NCCL's, starts one after another. @source deepep-2025 */
+static void post_from_device(ridge_collective kind, ridge__offers *offers)
+{
+    for (int i = 0; i < offers->n && kind == RIDGE_COLLECTIVE_ALL_TO_ALL; i++) {
+        offers->at[i].cost.expected_s -= offers->at[i].start_s;
+        offers->at[i].cost.latency_s -= offers->at[i].start_s;
+    }
+}
+
 /* What another library adds: kernels of its own, or the host's call before each. */
 static void add_library(const ridge__reach *reach, ridge_collective kind, double bytes,
                         ridge_comm_library library, ridge__offers *offers)
@@ -245,6 +256,10 @@ static void add_library(const ridge__reach *reach, ridge_collective kind, double
         return;
     case RIDGE_COMM_KERNELS:
         ridge__kernel_offers(reach, kind, bytes, offers);
+        return;
+    case RIDGE_COMM_DEVICE:
+        ridge__kernel_offers(reach, kind, bytes, offers);
+        post_from_device(kind, offers);
         return;
     case RIDGE_COMM_EAGER:
         for (int i = 0; i < offers->n; i++) {

@@ -26,6 +26,7 @@ ridge__offer *ridge__offer_add(ridge__offers *offers, ridge_algorithm algorithm,
     offer->cost.bandwidth_s = terms->bandwidth_s - terms->start_s;
     offer->cost.expected_s = terms->latency_s + terms->bandwidth_s;
     offer->axis = terms->axis;
+    offer->start_s = terms->start_s;
     offer->is_in_libraries = true;
     return offer;
 }

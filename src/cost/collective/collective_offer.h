@@ -21,6 +21,7 @@ typedef struct ridge__terms {
 typedef struct ridge__offer {
     ridge_algorithm_cost cost;
     int axis;
+    double start_s;       /* what of the expected time the starts of messages take */
     bool is_in_libraries; /* what a library runs by itself: may be expected */
 } ridge__offer;
 

@@ -2,8 +2,9 @@
  * Rows on their way to experts and back, where attention ranks have rows of their own:
  * all of them gathered and the results reduced; each sent to the chips of its experts;
  * or sent once to each node of them, and passed on inside it while more arrive. The
- * cheapest is taken, as engines let their users choose.
- * @source deepseek-v3-2024, section 3.2.2
+ * cheapest is taken, as engines let their users choose; chips start their messages
+ * themselves, as DeepEP's do.
+ * @source deepseek-v3-2024, section 3.2.2; deepep-2025
  */
 #include "serving_bench.h"
 
@@ -72,7 +73,7 @@ static ridge_time exchange(const serving_bench *b, ridge_collective kind, double
     if (group->ranks <= 1)
         return (ridge_time){0, 0};
     const ridge_collective_cost c = ridge_collective_price_by(
-        b->desk->about.slice, kind, bytes, group, RIDGE_COMM_KERNELS);
+        b->desk->about.slice, kind, bytes, group, RIDGE_COMM_DEVICE);
     return (ridge_time){.bound_s = c.bound_s, .expected_s = c.expected_s};
 }
 

@@ -2,6 +2,9 @@
 
 #include <string.h>
 
+/* Chips of a host at most. */
+enum { NODE_MOST = 16 };
+
 static const char *hardware_name(const measured_record *r)
 {
     const char *name = measured_record_text(r, "hardware");
@@ -91,11 +94,16 @@ ridge_status measured_network(ridge_ctx *cx, const ridge_catalog *catalog,
     RIDGE_TRY(measured_chip(cx, catalog, r, &chip));
     RIDGE_TRY(find_system(cx, catalog, r, chip, &system));
     const char *topology = measured_record_text(r, "topology");
+    /* trays of a rack are nodes to their hosts, and one to the switches that join them
+     */
+    const bool is_rack =
+        system->chips_per_node > NODE_MOST && c->ranks <= system->chips_per_node;
+    const int64_t nodes = is_rack ? 1 : c->nodes;
     const char *text =
         topology != NULL
             ? ridge_sprintf(ridge_ctx_arena(cx), "%s:%s", system->name, topology)
             : ridge_sprintf(ridge_ctx_arena(cx), "%s:%lldx%lld", system->name,
-                            (long long)c->nodes, (long long)(c->ranks / c->nodes));
+                            (long long)nodes, (long long)(c->ranks / nodes));
     if (text == NULL)
         return ridge_fail_nomem(cx);
     return ridge_slice_parse(cx, catalog, text, out);

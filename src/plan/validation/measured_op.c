@@ -63,6 +63,8 @@ static const struct {
     {"send_recv", measured_collective_read},
     {"broadcast", measured_collective_read},
     {"peer copy", measured_collective_read},
+    {"expert dispatch", measured_exchange_read},
+    {"expert combine", measured_exchange_read},
 };
 
 ridge_status measured_op_read(ridge_ctx *cx, const measured_record *r, measured_op *out)

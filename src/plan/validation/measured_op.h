@@ -58,6 +58,10 @@ RIDGE_NODISCARD ridge_status measured_collective_read(ridge_ctx *cx,
                                                       const measured_record *r,
                                                       measured_op *out);
 
+RIDGE_NODISCARD ridge_status measured_exchange_read(ridge_ctx *cx,
+                                                    const measured_record *r,
+                                                    measured_op *out);
+
 /** Seconds as measured: latency_us, or work over the rate that the row states.
  *  @param flops, bytes  the work that a rate would count; 0: such a rate says nothing
  */

@@ -68,6 +68,7 @@ static ridge_comm_library library_of(const measured_record *r, ridge_collective 
 static const char *const library_texts[] = {
     [RIDGE_COMM_NCCL] = "",
     [RIDGE_COMM_KERNELS] = ", own kernels",
+    [RIDGE_COMM_DEVICE] = ", started by the chips",
     [RIDGE_COMM_EAGER] = ", not in a graph",
 };
 
