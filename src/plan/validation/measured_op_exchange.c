@@ -9,7 +9,8 @@
 #include <string.h>
 
 /* Rows that DeepEP's kernels for few tokens send go to each expert by themselves;
- * others go once to each rank that holds some. @source deepep-2025; trtllm-source-2025
+ * others go once to each rank that holds some. @source deepep-2025;
+ * tensorrt-llm-kernels-2025
  */
 static bool sends_each_copy(const char *library)
 {
