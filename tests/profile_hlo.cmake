@@ -1,4 +1,5 @@
 # Tests of src/profile/hlo.
+ridge_test(unit memory_table LAYER profile)
 ridge_test(unit hlo_shape LAYER profile)
 ridge_test(unit hlo_text LAYER profile)
 ridge_test(unit hlo_groups LAYER profile)

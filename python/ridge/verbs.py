@@ -1285,6 +1285,9 @@ def hlo(
     send least, and the module that one device then runs is studied as any other. What
     had to be gathered for want of a better way is told. --mesh gives axes other sizes.
 
+    FILE may be what XProf's memory viewer computed, as JSON: what lies in a
+    device's memory when it is fullest.
+
     SHAPE is one array as HLO writes it, bf16[8,100]{1,0:T(8,128)(2,1)}: its padded
     dims, bytes and padding, and with --index where an element lies.
 

@@ -2,6 +2,7 @@
  * numbers; so can what one device runs of it. */
 #include "ridge/profile_hlo_partition.h"
 #include "ridge/profile_hlo_study.h"
+#include "ridge/profile_memory_table.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -32,8 +33,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ridge_ctx *cx = ridge_ctx_open_budget(BUDGET_BYTES);
     const ridge_str text = {(const char *)data, size};
     ridge_hlo_file file;
+    ridge_memory_table table;
     if (cx == NULL)
         return 0;
+    if (size > 0 && data[0] == '{' &&
+        ridge_memory_table_parse(cx, text, "fuzz", &table) == RIDGE_OK &&
+        !(table.peak_bytes > 0))
+        __builtin_trap();
+    ridge_ctx_clear(cx);
     if (ridge_hlo_parse(cx, text, "fuzz", &file) == RIDGE_OK) {
         for (int m = 0; m < file.n_modules && m < 64; m++) {
             study(cx, &file.modules[m]);

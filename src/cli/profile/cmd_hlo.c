@@ -2,7 +2,10 @@
  * ridge hlo: what an HLO or StableHLO module costs.
  */
 #include "hlo_layout.h"
+#include "hlo_memory_table.h"
 #include "hlo_output.h"
+
+#include "ridge/profile_memory_table.h"
 
 #include <string.h>
 
@@ -123,6 +126,8 @@ static int run_hlo(cli_run *run)
         return run_diff(run, other);
     if (cli_option_text(run, "measured"))
         return cli_hlo_measured(run);
+    if (ridge_memory_table_is(run->cx, run->args[0]))
+        return cli_hlo_memory_table(run);
     if (find_view(run, run->args[0], &f) != RIDGE_OK)
         return cli_fail(run);
     if (write && f.view.partition == NULL) {
@@ -185,6 +190,9 @@ const cli_verb cli_verb_hlo = {
         "other. What\n"
         "had to be gathered for want of a better way is told. --mesh gives axes "
         "other sizes.\n"
+        "\n"
+        "FILE may be what XProf's memory viewer computed, as JSON: what lies in a\n"
+        "device's memory when it is fullest.\n"
         "\n"
         "SHAPE is one array as HLO writes it, bf16[8,100]{1,0:T(8,128)(2,1)}: its "
         "padded\n"

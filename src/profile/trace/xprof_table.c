@@ -312,7 +312,8 @@ ridge_status xprof_table_of(ridge_ctx *cx, ridge_str text, const char *path,
     return ridge_fail(cx, RIDGE_E_PARSE,
                       "%s: a table that XProf computed, without times of operations: "
                       "give its hlo_stats, roofline_model or framework_op_stats, or "
-                      "the profile that it was made from (.xplane.pb, trace.json.gz)",
+                      "the profile that it was made from (.xplane.pb, "
+                      "trace.json.gz); of memory: ridge hlo FILE",
                       path);
 }
 
