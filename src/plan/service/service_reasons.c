@@ -77,6 +77,8 @@ ridge_status ridge_service_what_if_find(ridge_ctx *cx,
     RIDGE_TRY(ridge_slice_change(cx, request->slice, what, &slice));
     v[0].request = v[1].request = *request;
     v[0].request.slice = v[1].request.slice = slice;
+    v[0].choice = v[1].choice = best->choice;
+    v[0].has_choice = v[1].has_choice = true;
     service_variant_fix(&v[1].request, &best->choice);
     RIDGE_TRY(service_variants_run(cx, v, 2));
     out->has_best = v[0].has_best;
@@ -141,6 +143,8 @@ static ridge_status make_numbers(ridge_ctx *cx, const ridge_service_request *r,
         v[2 * i + 1] = *here;
         v[2 * i + 1].request.requests_per_s = r->requests_per_s;
         service_variant_fix(&v[2 * i + 1].request, &best->choice);
+        v[2 * i + 1].choice = best->choice;
+        v[2 * i + 1].has_choice = true;
         here->is_priced = true;
         here->choice = best->choice;
     }

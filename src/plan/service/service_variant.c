@@ -5,6 +5,20 @@ typedef struct work {
     service_variant *variants;
 } work;
 
+/* A grid of batches on another machine has other members, between which products step
+ * in tiles: what was best before is a member of both. */
+static ridge_status add_choice(ridge_ctx *cx, service_variant *v)
+{
+    ridge_service_price old;
+    RIDGE_TRY(ridge_service_price_one(cx, &v->request, &v->choice, &old));
+    if (old.fit == RIDGE_SERVICE_FIT_OK &&
+        (!v->has_best || ridge_service_is_better(v->request.aim, &old, &v->best))) {
+        v->best = old;
+        v->has_best = true;
+    }
+    return RIDGE_OK;
+}
+
 static ridge_status run_one(ridge_ctx *cx, service_variant *v)
 {
     if (v->is_priced) {
@@ -20,7 +34,7 @@ static ridge_status run_one(ridge_ctx *cx, service_variant *v)
     v->has_best = result->n_layouts > 0;
     if (v->has_best)
         v->best = result->layouts[0];
-    return RIDGE_OK;
+    return v->has_choice ? add_choice(cx, v) : RIDGE_OK;
 }
 
 static void run(void *payload, int64_t item, int worker)

@@ -9,7 +9,8 @@ typedef struct service_variant {
     const char *name;
     const char *what;
     bool is_priced;              /* one choice at its batch instead of a search */
-    ridge_service_choice choice; /* is_priced */
+    bool has_choice;             /* the search has one choice before it begins */
+    ridge_service_choice choice; /* is_priced, has_choice */
     ridge_status status;
     bool has_best;
     ridge_service_price best;
