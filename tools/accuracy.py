@@ -127,14 +127,15 @@ def check_training(ridge: str) -> list:
 def serving_reports(ridge: str, files: list) -> tuple:
     """Predicted rows of all FILEs, and counts over them."""
     rows, reasons = [], {}
-    counts = {"rows": 0, "predicted": 0, "complete": 0, "drafted": 0}
+    counts = {"rows": 0, "predicted": 0, "complete": 0, "drafted": 0,
+              "contradict": 0}
     for path in files:
         code, out, err = program.run(
             ridge, f"ridge validate {os.path.abspath(path)} --rows --json")
         if code != 0:
             sys.exit(f"accuracy: {path}: {err.strip()}")
         report = json.loads(out)
-        rows += [r for r in report["row"] if r["drafting"] not in ("proven", "twin")]
+        rows += serving_fit.credible(report["row"])
         for key in counts:
             counts[key] += report[key]
         for row in report["skipped"]:
@@ -147,7 +148,8 @@ def serving_section(ridge: str, files: list) -> str:
     whole = [r for r in rows if r["complete"]]
     text = (f"{counts['rows']:,} rows: {counts['predicted']:,} predicted, of which "
             f"{counts['complete']:,} state enough; {counts['drafted']} drafted by the rules "
-            "and are not counted.\n\n")
+            f"and are not counted, {counts['contradict']} contradict themselves: of those "
+            "tokens/s alone count.\n\n")
     fits = [r["fits_in_memory"] for r in rows if "fits_in_memory" in r]
     if fits:
         right = sum(f["measured"] == f["predicted"] for f in fits)

@@ -96,8 +96,15 @@ def write_data(files: dict, folder: str) -> None:
             json.dump(value, f)
 
 
+def credible(rows: list) -> list:
+    """The rows that did not draft, without latencies of those that contradict themselves."""
+    return [{k: v for k, v in r.items()
+             if k == "tokens_per_s" or k not in METRICS or "contradiction" not in r}
+            for r in rows if r["drafting"] not in ("proven", "twin")]
+
+
 def predictions(ridge: str, rows: list, files: dict) -> list:
-    """The report's rows for these rows, but for those that drafted."""
+    """The report's rows for these rows that count."""
     found = []
     with tempfile.TemporaryDirectory() as folder:
         write_data(files, folder)
@@ -108,7 +115,7 @@ def predictions(ridge: str, rows: list, files: dict) -> list:
             if done.returncode != 0:
                 sys.exit(f"serving_fit: {done.stderr.strip()}")
             found += json.loads(done.stdout)["row"]
-    return [r for r in found if r["drafting"] not in ("proven", "twin")]
+    return credible(found)
 
 
 def logs(rows: list, group) -> dict:

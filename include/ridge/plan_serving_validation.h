@@ -75,9 +75,11 @@ typedef struct ridge_serving_row {
     const char *what;   /* layout, formats, load: for people */
     int line;
     bool is_predicted;
-    const char *why_skipped; /* or NULL */
-    const char *assumed;     /* what the row does not state; "" */
-    bool is_complete;        /* predicted, and nothing that matters was assumed */
+    const char *why_skipped;   /* or NULL */
+    const char *assumed;       /* what the row does not state; "" */
+    bool is_complete;          /* predicted, and nothing that matters was assumed */
+    const char *contradiction; /* of its own figures: its latencies are not counted;
+                                  NULL: none; static */
     ridge_drafting drafting;
     ridge_serving_figure figures[RIDGE_SERVING_METRIC_COUNT];
     bool has_fit; /* it says whether a run fits in memory, and nothing else */
@@ -109,7 +111,8 @@ typedef struct ridge_skip_reason {
 
 typedef struct ridge_serving_validation {
     int n_rows, n_predicted, n_complete;
-    int n_drafted; /* PROVEN, or a TWIN */
+    int n_drafted;     /* PROVEN, or a TWIN */
+    int n_contradicts; /* predicted, and their own figures contradict each other */
     ridge_serving_row *rows;
     ridge_serving_errors errors[RIDGE_SERVING_METRIC_COUNT];
     ridge_fit_counts fits;

@@ -150,8 +150,10 @@ static bool check_draw(uint64_t seed, int *faults)
 {
     draw d;
     ridge_service_price p;
+    const bool is_drawn = draw_open(seed, &d);
+    d.request.goals = ridge_service_goals_none(); /* more requests wait for prompts */
     const bool is_legal =
-        draw_open(seed, &d) &&
+        is_drawn &&
         ridge_service_price_one(d.cx, &d.request, &d.choice, &p) == RIDGE_OK &&
         p.tokens_per_s > 0 && p.fit == RIDGE_SERVICE_FIT_OK;
     for (size_t i = 0; i < RIDGE_COUNT_OF(CHANGES) && is_legal; i++) {

@@ -100,6 +100,7 @@ static void compare(const served_run *run, served_answer *out)
         return;
     for (int i = 0; i < RIDGE_SERVING_METRIC_COUNT; i++)
         row->figures[i].measured = run->measured[i];
+    row->contradiction = served_contradiction(run);
     row->has_fit = run->mode == SERVED_FIT;
     row->fits_measured = run->fits;
     set_errors(row);

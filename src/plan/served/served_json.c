@@ -188,6 +188,17 @@ static double rate_of(const ridge_node *measured, const served_run *run)
     return rate < 1e15 ? rate : 0;
 }
 
+/* Requests answered a second: as stated, or by the tokens of all of them. */
+static double requests_rate_of(const ridge_node *m, const served_run *run)
+{
+    const unit_name tokens[] = {{"output_tokens_per_s", 1},
+                                {"output_tokens_per_s_per_chip", (double)run->chips}};
+    const double stated = number_of(m, "requests_per_s");
+    if (stated > 0 || run->output_tokens <= 0)
+        return stated;
+    return first_of(m, tokens, RIDGE_COUNT_OF(tokens)) / run->output_tokens;
+}
+
 /* Benches of static batches time prompts and generation apart. */
 static void fill_batch(const ridge_node *m, served_run *out)
 {
@@ -247,6 +258,8 @@ static void fill_measured(const ridge_node *m, served_run *out)
     v[RIDGE_SERVING_METRIC_TPOT_P50] = first_of(m, tpot_p50, RIDGE_COUNT_OF(tpot_p50));
     v[RIDGE_SERVING_METRIC_THROUGHPUT] = rate_of(m, out);
     out->completed_rate = number_of(m, "requests_per_s");
+    out->measured_requests_per_s = requests_rate_of(m, out);
+    out->measured_gap_s = number_of(m, "itl_ms_mean") * 1e-3;
     fill_batch(m, out);
     if (v[RIDGE_SERVING_METRIC_THROUGHPUT] <= 0 && v[RIDGE_SERVING_METRIC_LATENCY] <= 0)
         fill_elapsed(first_of(m, elapsed, 1), out);

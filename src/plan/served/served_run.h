@@ -49,7 +49,12 @@ typedef struct served_run {
     bool is_decode_rate;   /* tokens/s of a batch are those of generation alone */
     bool fits;             /* of SERVED_FIT */
     double measured[RIDGE_SERVING_METRIC_COUNT]; /* 0: not */
+    double measured_requests_per_s;              /* of all clients; 0: not */
+    double measured_gap_s; /* between two tokens, the mean over gaps; 0: not */
 } served_run;
+
+/** Why what a row measured cannot all be true; static. @return NULL: it can */
+const char *served_contradiction(const served_run *run);
 
 /** Whether a CSV file is of this kind. */
 bool served_csv_is_header(const measured_csv_row *header);

@@ -1,7 +1,8 @@
 /*
  * Distributions of the errors of measured serving by metric: of all rows, of those that
  * state enough, by chip, engine, model and source. Rows that prove to have drafted are
- * counted apart: what was drafted, and how often it was right, is not known of them.
+ * counted apart: what was drafted, and how often it was right, is not known of them. So
+ * are latencies of rows that contradict themselves; their tokens a second are counted.
  */
 #include "error_summary.h"
 #include "served_run.h"
@@ -45,10 +46,16 @@ static bool has_drafted(const ridge_serving_row *r)
     return r->drafting == RIDGE_DRAFTING_PROVEN || r->drafting == RIDGE_DRAFTING_TWIN;
 }
 
+static bool is_credible(const ridge_serving_row *r, ridge_serving_metric metric)
+{
+    return r->contradiction == NULL || metric == RIDGE_SERVING_METRIC_THROUGHPUT;
+}
+
 static bool is_in(const row_set *set, const ridge_serving_row *r)
 {
     const ridge_serving_figure *f = &r->figures[set->metric];
-    return r->is_predicted && !has_drafted(r) && f->measured > 0 && f->predicted > 0 &&
+    return r->is_predicted && !has_drafted(r) && is_credible(r, set->metric) &&
+           f->measured > 0 && f->predicted > 0 &&
            (r->is_complete || !set->is_complete_only);
 }
 
@@ -164,6 +171,7 @@ ridge_status served_summarise(ridge_ctx *cx, ridge_serving_validation *v)
         v->n_predicted += r->is_predicted ? 1 : 0;
         v->n_complete += r->is_complete ? 1 : 0;
         v->n_drafted += has_drafted(r) ? 1 : 0;
+        v->n_contradicts += r->is_predicted && r->contradiction != NULL ? 1 : 0;
     }
     for (int i = 0; i < RIDGE_SERVING_METRIC_COUNT; i++) {
         set.metric = (ridge_serving_metric)i;

@@ -67,7 +67,8 @@ double serving_verified_rows(const ridge_draft *draft);
 /** What rows cost, whatever their sequences. */
 typedef struct serving_rows {
     double dense_s, vector_s, experts_s, tp_s, ep_s, pp_s;
-    double launch_s; /* of the host, beyond the others */
+    double eager_s;  /* that the host takes to launch what is not captured */
+    double launch_s; /* of it, beyond the others */
 } serving_rows;
 
 /** @param rows  of all attention ranks together */

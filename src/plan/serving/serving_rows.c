@@ -108,13 +108,12 @@ static double launches_s(const serving_bench *b, double kernels)
     return kernels * b->desk->about.engine->launch_s + serving_experts_launch_s(b);
 }
 
-static double launch_s(const serving_bench *b, double rows, double kernels,
-                       double busy_s)
+static double host_launches_s(const serving_bench *b, double rows, double kernels)
 {
     const ridge_engine *e = b->desk->about.engine;
     if (e->graph_sequences > 0 && rows <= e->graph_sequences)
         return 0;
-    return fmax(0, launches_s(b, kernels) - busy_s);
+    return launches_s(b, kernels);
 }
 
 static double busy_s(const serving_rows *r)
@@ -233,7 +232,8 @@ static serving_rows price_whole(const serving_bench *b, double rows)
         local.router_s + serving_experts_price(b, rows, &out.ep_s, &kernels);
     out.tp_s = is_gathered ? gather_s(b, &out) : exchanges_of(b, rank);
     out.pp_s = serving_send_s(b, rank);
-    out.launch_s = launch_s(b, rank, local.kernels + kernels, busy_s(&out));
+    out.eager_s = host_launches_s(b, rank, local.kernels + kernels);
+    out.launch_s = fmax(0, out.eager_s - busy_s(&out));
     return out;
 }
 
@@ -251,14 +251,16 @@ static serving_rows price_halves(const serving_bench *b, double rows)
     const serving_rows h = price_whole(&split, rows / 2);
     const double computes_s = h.dense_s + h.vector_s + h.experts_s;
     const double hidden_s = fmin(h.ep_s, computes_s);
-    return (serving_rows){
+    serving_rows out = {
         .dense_s = 2 * h.dense_s,
         .vector_s = 2 * h.vector_s,
         .experts_s = 2 * h.experts_s,
         .tp_s = 2 * h.tp_s,
         .ep_s = 2 * (h.ep_s - hidden_s + share * hidden_s * h.vector_s / computes_s),
         .pp_s = 2 * h.pp_s,
-        .launch_s = 2 * h.launch_s};
+        .eager_s = 2 * h.eager_s};
+    out.launch_s = fmax(0, out.eager_s - busy_s(&out));
+    return out;
 }
 
 serving_rows serving_rows_price(const serving_bench *b, double rows)

@@ -58,6 +58,8 @@ static void set_row(ridge_ctx *cx, ridge_json *array, const ridge_serving_row *r
     ridge_json_set_bool(o, "complete", r->is_complete);
     ridge_json_set_text(o, "drafting", ridge_drafting_text(r->drafting));
     ridge_json_set_text(o, "assumed", r->assumed);
+    if (r->contradiction != NULL)
+        ridge_json_set_text(o, "contradiction", r->contradiction);
     for (int i = 0; i < RIDGE_SERVING_METRIC_COUNT; i++) {
         const char *key = ridge_serving_metric_key((ridge_serving_metric)i);
         if (r->figures[i].measured > 0 && r->figures[i].predicted > 0)
@@ -105,6 +107,7 @@ void ridge_serving_validation_write_json(ridge_ctx *cx,
     ridge_json_set_i64(object, "predicted", v->n_predicted);
     ridge_json_set_i64(object, "complete", v->n_complete);
     ridge_json_set_i64(object, "drafted", v->n_drafted);
+    ridge_json_set_i64(object, "contradict", v->n_contradicts);
     ridge_json_set_double(object, "median_abs_rel_error", e->median_abs);
     ridge_json_set_double(object, "p90_abs_rel_error", e->p90_abs);
     ridge_json_set_double(object, "bias", e->bias);

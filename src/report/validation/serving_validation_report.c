@@ -135,6 +135,28 @@ static void add_row(ridge_table *t, const ridge_serving_row *r)
     }
 }
 
+static void add_contradictions(ridge_ctx *cx, const ridge_serving_validation *v,
+                               ridge_sections *s)
+{
+    if (v->n_contradicts == 0)
+        return;
+    ridge_table *t = ridge__section_add(cx, s, "Rows that contradict themselves",
+                                        "row|chip|engine|model|why");
+    for (int i = 0; i < v->n_rows; i++) {
+        const ridge_serving_row *r = &v->rows[i];
+        if (!r->is_predicted || r->contradiction == NULL)
+            continue;
+        ridge_table_cell(t, r->id);
+        ridge_table_cell(t, r->chip);
+        ridge_table_cell(t, r->engine);
+        ridge_table_cell(t, r->model);
+        ridge_table_cell(t, r->contradiction);
+    }
+    ridge__section_note(
+        s, "By Little's law (requests in flight = rate x time of one), or means over "
+           "requests far above means over tokens. Tokens/s of these rows are counted.");
+}
+
 static void add_rows(ridge_ctx *cx, const ridge_serving_validation *v,
                      ridge_sections *s)
 {
@@ -170,11 +192,13 @@ static void build(ridge_ctx *cx, const ridge_serving_validation_view *view,
         arena,
         "%d rows of serving: %d predicted, %d of them state enough, %d drafted "
         "(quicker than one token an iteration can be, or than a row stated alike; not "
-        "counted), %d not predicted",
-        v->n_rows, v->n_predicted, v->n_complete, v->n_drafted,
+        "counted), %d contradict themselves (their latencies are not counted), %d not "
+        "predicted",
+        v->n_rows, v->n_predicted, v->n_complete, v->n_drafted, v->n_contradicts,
         v->n_rows - v->n_predicted);
     add_summaries(cx, v, s);
     add_fits(cx, v, s);
+    add_contradictions(cx, v, s);
     add_skipped(cx, v, s);
     if (view->has_rows)
         add_rows(cx, v, s);
