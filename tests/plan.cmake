@@ -65,6 +65,7 @@ ridge_test(unit served_run LAYER plan SOURCES ${train_fixture})
 ridge_test(unit served_engine LAYER plan SOURCES ${train_fixture})
 ridge_test(unit served_silent LAYER plan SOURCES ${train_fixture})
 ridge_test(unit measured_model LAYER plan SOURCES ${train_fixture})
+ridge_test(unit served_contradiction LAYER plan)
 ridge_fuzz(served LAYER plan)
 ridge_test(diff chain_brute LAYER plan)
 ridge_test(property chain_values LAYER plan

@@ -438,39 +438,6 @@ static void rows_much_quicker_than_their_twins_drafted(void **state)
     assert_int_equal(rows[3].drafting, RIDGE_DRAFTING_UNSTATED);
 }
 
-/* Four clients answered twice a second, each in 2 s, are in flight as Little says. */
-static void rows_that_contradict_themselves_are_named(void **state)
-{
-    static const char closed[] =
-        "\"mode\": \"closed loop\", \"concurrency\": 4, \"output_len\": 101";
-    static const struct {
-        const char *config, *measured, *why;
-    } cases[] = {
-        {closed, "\"ttft_ms\": 1000, \"tpot_ms\": 10, \"requests_per_s\": 2", NULL},
-        {closed, "\"ttft_ms\": 1000, \"tpot_ms\": 10, \"output_tokens_per_s\": 202",
-         NULL},
-        {closed, "\"ttft_ms\": 1000, \"tpot_ms\": 20, \"requests_per_s\": 2",
-         "more requests in flight than it has clients"},
-        {closed, "\"ttft_ms\": 1000, \"tpot_ms\": 10, \"requests_per_s\": 0.5",
-         "half of its clients idle"},
-        {closed, "\"ttft_ms\": 1000, \"tpot_ms\": 10", NULL}, /* no rate is known */
-        {"\"mode\": \"all at once\", \"batch\": 4, \"output_len\": 101",
-         "\"ttft_ms\": 1000, \"tpot_ms\": 10, \"requests_per_s\": 0.5", NULL},
-        {"\"mode\": \"open loop\", \"request_rate_per_s\": 9, \"output_len\": 101",
-         "\"ttft_ms\": 9, \"tpot_ms_mean\": 40, \"itl_ms_mean\": 30",
-         "far above its gaps between tokens"},
-        {"\"mode\": \"open loop\", \"request_rate_per_s\": 9, \"output_len\": 101",
-         "\"ttft_ms\": 9, \"tpot_ms_mean\": 33, \"itl_ms_mean\": 30", NULL},
-    };
-    for (size_t i = 0; i < RIDGE_COUNT_OF(cases); i++) {
-        const served_run run = read_json(*state, cases[i].config, cases[i].measured);
-        const char *why = served_contradiction(&run);
-        assert_int_equal(why == NULL, cases[i].why == NULL);
-        if (why != NULL && strstr(why, cases[i].why) == NULL)
-            fail_msg("%s: not '%s'", why, cases[i].why);
-    }
-}
-
 #define SERVED_TEST(name)                                                              \
     cmocka_unit_test_setup_teardown(name, fixture_open, fixture_close)
 
@@ -497,7 +464,6 @@ int main(void)
         SERVED_TEST(rows_are_ordered_by_deployment_then_by_load),
         SERVED_TEST(malformed_rows_name_their_line),
         SERVED_TEST(rows_much_quicker_than_their_twins_drafted),
-        SERVED_TEST(rows_that_contradict_themselves_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
