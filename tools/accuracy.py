@@ -149,7 +149,7 @@ def serving_section(ridge: str, files: list) -> str:
     text = (f"{counts['rows']:,} rows: {counts['predicted']:,} predicted, of which "
             f"{counts['complete']:,} state enough; {counts['drafted']} drafted by the rules "
             f"and are not counted, {counts['contradict']} contradict themselves: of those "
-            "tokens/s alone count.\n\n")
+            "tokens/s alone count, where means over requests are what contradicts.\n\n")
     fits = [r["fits_in_memory"] for r in rows if "fits_in_memory" in r]
     if fits:
         right = sum(f["measured"] == f["predicted"] for f in fits)

@@ -97,9 +97,11 @@ def write_data(files: dict, folder: str) -> None:
 
 
 def credible(rows: list) -> list:
-    """The rows that did not draft, without latencies of those that contradict themselves."""
-    return [{k: v for k, v in r.items()
-             if k == "tokens_per_s" or k not in METRICS or "contradiction" not in r}
+    """The rows that did not draft, without what of contradicting ones does not count."""
+    def counts(row: dict, key: str) -> bool:
+        return (key not in METRICS or "contradiction" not in row
+                or (key == "tokens_per_s" and row["counts_tokens_per_s"]))
+    return [{k: v for k, v in r.items() if counts(r, k)}
             for r in rows if r["drafting"] not in ("proven", "twin")]
 
 

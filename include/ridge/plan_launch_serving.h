@@ -111,8 +111,9 @@ typedef struct ridge_serving_launch {
 /**
  * Read `vllm serve`, `vllm.entrypoints.openai.api_server`, `sglang.launch_server`,
  * `sglang serve`, `trtllm-serve`, `text-generation-launcher`, `lmdeploy serve
- * api_server` or MaxText's `maxengine_server` with its options, among other lines of a shell script or in the lists of a pod; or a YAML file of vLLM,
- * SGLang or TensorRT-LLM, its disaggregated form, or Helm values with serverArgs.
+ * api_server` or MaxText's `maxengine_server` with its options, among other lines of a
+ * shell script or in the lists of a pod; or a YAML file of vLLM, SGLang or
+ * TensorRT-LLM, its disaggregated form, or Helm values with serverArgs.
  *
  * Two servers of which one computes prompts and one decodes are two pools. A line
  * `replicas=N` before a server, as ridge_serving_launch_write makes it, counts its

@@ -60,6 +60,25 @@ typedef enum ridge_drafting {
 
 const char *ridge_drafting_text(ridge_drafting drafting); /* static */
 
+/* name, text */
+/* clang-format off */
+#define RIDGE_CONTRADICTION_LIST(X)                                                         \
+    X(NONE, "")                                                                              \
+    X(CLIENTS, "its rate and times have more requests in flight than it has clients")        \
+    X(IDLE, "its rate and times leave half of its clients idle")                             \
+    X(GAPS, "its time per token is far above its gaps between tokens")
+/* clang-format on */
+
+/** Why what a row measured cannot all be true, by its own figures. Of GAPS tokens a
+ *  second are counted, of the others nothing is. */
+typedef enum ridge_contradiction {
+#define RIDGE_CONTRADICTION_ENUM(name, text) RIDGE_CONTRADICTION_##name,
+    RIDGE_CONTRADICTION_LIST(RIDGE_CONTRADICTION_ENUM)
+#undef RIDGE_CONTRADICTION_ENUM
+} ridge_contradiction;
+
+const char *ridge_contradiction_text(ridge_contradiction contradiction); /* static */
+
 /** One measured quantity with Ridge's prediction beside it; 0: not measured. */
 typedef struct ridge_serving_figure {
     double measured, predicted;
@@ -75,11 +94,10 @@ typedef struct ridge_serving_row {
     const char *what;   /* layout, formats, load: for people */
     int line;
     bool is_predicted;
-    const char *why_skipped;   /* or NULL */
-    const char *assumed;       /* what the row does not state; "" */
-    bool is_complete;          /* predicted, and nothing that matters was assumed */
-    const char *contradiction; /* of its own figures: its latencies are not counted;
-                                  NULL: none; static */
+    const char *why_skipped; /* or NULL */
+    const char *assumed;     /* what the row does not state; "" */
+    bool is_complete;        /* predicted, and nothing that matters was assumed */
+    ridge_contradiction contradiction;
     ridge_drafting drafting;
     ridge_serving_figure figures[RIDGE_SERVING_METRIC_COUNT];
     bool has_fit; /* it says whether a run fits in memory, and nothing else */

@@ -18,7 +18,7 @@ typedef struct ridge_requests_view {
     const ridge_serving_summary *summary;
     const ridge_serving_goals *goals;
     const ridge_service_capacity *capacity; /* that was looked for; NULL: was not */
-    const ridge_request_file_note *note; /* of a file of requests; NULL: drawn */
+    const ridge_request_file_note *note;    /* of a file of requests; NULL: drawn */
     const ridge_course *course;
     double wall_s;   /* that the play took */
     bool has_charts; /* the text shows them */
@@ -32,7 +32,8 @@ void ridge_requests_write_html(ridge_ctx *cx, const ridge_requests_view *view,
                                ridge_buf *out);
 /** Keys: requests, completed, refused, ttft_s{}, tpot_s{}, itl_s{}, e2e_s{}, split{},
  * goodput_requests_per_s, output_tokens_per_s, kv{}, engine{}, cost, simulated_s,
- * wall_s, measured{}, and capacity{} where a rate was looked for; see docs/design/requests.md. */
+ * wall_s, measured{}, and capacity{} where a rate was looked for; see
+ * docs/design/requests.md. */
 void ridge_requests_write_json(ridge_ctx *cx, const ridge_requests_view *view,
                                ridge_json *object);
 /** One <svg> of how latencies spread. */

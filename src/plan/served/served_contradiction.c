@@ -15,6 +15,16 @@ static const double CLIENTS_LEAST = 0.5;
  * Answers of unlike length differ by less in every row that keeps Little's law. */
 static const double SHORT_ANSWERS = 1.25;
 
+const char *ridge_contradiction_text(ridge_contradiction contradiction)
+{
+    static const char *const texts[] = {
+#define CONTRADICTION_TEXT(name, text) [RIDGE_CONTRADICTION_##name] = text,
+        RIDGE_CONTRADICTION_LIST(CONTRADICTION_TEXT)
+#undef CONTRADICTION_TEXT
+    };
+    return texts[contradiction];
+}
+
 static double in_flight(const served_run *run)
 {
     const double ttft_s = run->measured[RIDGE_SERVING_METRIC_TTFT];
@@ -24,18 +34,18 @@ static double in_flight(const served_run *run)
     return run->measured_requests_per_s * (ttft_s + (run->output_tokens - 1) * tpot_s);
 }
 
-const char *served_contradiction(const served_run *run)
+ridge_contradiction served_contradiction(const served_run *run)
 {
     const double requests = in_flight(run);
     const double clients = run->concurrency;
     const bool has_clients = clients > 0 && requests > 0 &&
                              (run->mode == SERVED_CLOSED || run->mode == SERVED_QUEUE);
     if (has_clients && requests > CLIENTS_MOST * clients)
-        return "its rate and times have more requests in flight than it has clients";
+        return RIDGE_CONTRADICTION_CLIENTS;
     if (has_clients && run->mode == SERVED_CLOSED && requests < CLIENTS_LEAST * clients)
-        return "its rate and times leave half of its clients idle";
+        return RIDGE_CONTRADICTION_IDLE;
     if (run->measured_gap_s > 0 &&
         run->measured[RIDGE_SERVING_METRIC_TPOT] > SHORT_ANSWERS * run->measured_gap_s)
-        return "its time per token is far above its gaps between tokens";
-    return NULL;
+        return RIDGE_CONTRADICTION_GAPS;
+    return RIDGE_CONTRADICTION_NONE;
 }

@@ -53,8 +53,7 @@ typedef struct served_run {
     double measured_gap_s; /* between two tokens, the mean over gaps; 0: not */
 } served_run;
 
-/** Why what a row measured cannot all be true; static. @return NULL: it can */
-const char *served_contradiction(const served_run *run);
+ridge_contradiction served_contradiction(const served_run *run);
 
 /** Whether a CSV file is of this kind. */
 bool served_csv_is_header(const measured_csv_row *header);

@@ -2,7 +2,8 @@
  * Distributions of the errors of measured serving by metric: of all rows, of those that
  * state enough, by chip, engine, model and source. Rows that prove to have drafted are
  * counted apart: what was drafted, and how often it was right, is not known of them. So
- * are latencies of rows that contradict themselves; their tokens a second are counted.
+ * are rows that contradict themselves; where means over requests do, tokens a second
+ * are counted.
  */
 #include "error_summary.h"
 #include "served_run.h"
@@ -48,7 +49,9 @@ static bool has_drafted(const ridge_serving_row *r)
 
 static bool is_credible(const ridge_serving_row *r, ridge_serving_metric metric)
 {
-    return r->contradiction == NULL || metric == RIDGE_SERVING_METRIC_THROUGHPUT;
+    return r->contradiction == RIDGE_CONTRADICTION_NONE ||
+           (r->contradiction == RIDGE_CONTRADICTION_GAPS &&
+            metric == RIDGE_SERVING_METRIC_THROUGHPUT);
 }
 
 static bool is_in(const row_set *set, const ridge_serving_row *r)
@@ -171,7 +174,8 @@ ridge_status served_summarise(ridge_ctx *cx, ridge_serving_validation *v)
         v->n_predicted += r->is_predicted ? 1 : 0;
         v->n_complete += r->is_complete ? 1 : 0;
         v->n_drafted += has_drafted(r) ? 1 : 0;
-        v->n_contradicts += r->is_predicted && r->contradiction != NULL ? 1 : 0;
+        v->n_contradicts +=
+            r->is_predicted && r->contradiction != RIDGE_CONTRADICTION_NONE;
     }
     for (int i = 0; i < RIDGE_SERVING_METRIC_COUNT; i++) {
         set.metric = (ridge_serving_metric)i;

@@ -58,8 +58,12 @@ static void set_row(ridge_ctx *cx, ridge_json *array, const ridge_serving_row *r
     ridge_json_set_bool(o, "complete", r->is_complete);
     ridge_json_set_text(o, "drafting", ridge_drafting_text(r->drafting));
     ridge_json_set_text(o, "assumed", r->assumed);
-    if (r->contradiction != NULL)
-        ridge_json_set_text(o, "contradiction", r->contradiction);
+    if (r->contradiction != RIDGE_CONTRADICTION_NONE) {
+        ridge_json_set_text(o, "contradiction",
+                            ridge_contradiction_text(r->contradiction));
+        ridge_json_set_bool(o, "counts_tokens_per_s",
+                            r->contradiction == RIDGE_CONTRADICTION_GAPS);
+    }
     for (int i = 0; i < RIDGE_SERVING_METRIC_COUNT; i++) {
         const char *key = ridge_serving_metric_key((ridge_serving_metric)i);
         if (r->figures[i].measured > 0 && r->figures[i].predicted > 0)

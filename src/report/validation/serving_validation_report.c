@@ -144,13 +144,13 @@ static void add_contradictions(ridge_ctx *cx, const ridge_serving_validation *v,
                                         "row|chip|engine|model|why");
     for (int i = 0; i < v->n_rows; i++) {
         const ridge_serving_row *r = &v->rows[i];
-        if (!r->is_predicted || r->contradiction == NULL)
+        if (!r->is_predicted || r->contradiction == RIDGE_CONTRADICTION_NONE)
             continue;
         ridge_table_cell(t, r->id);
         ridge_table_cell(t, r->chip);
         ridge_table_cell(t, r->engine);
         ridge_table_cell(t, r->model);
-        ridge_table_cell(t, r->contradiction);
+        ridge_table_cell(t, ridge_contradiction_text(r->contradiction));
     }
     ridge__section_note(
         s, "By Little's law (requests in flight = rate x time of one), or means over "
@@ -192,7 +192,7 @@ static void build(ridge_ctx *cx, const ridge_serving_validation_view *view,
         arena,
         "%d rows of serving: %d predicted, %d of them state enough, %d drafted "
         "(quicker than one token an iteration can be, or than a row stated alike; not "
-        "counted), %d contradict themselves (their latencies are not counted), %d not "
+        "counted), %d contradict themselves (not counted), %d not "
         "predicted",
         v->n_rows, v->n_predicted, v->n_complete, v->n_drafted, v->n_contradicts,
         v->n_rows - v->n_predicted);
