@@ -34,6 +34,26 @@ static const char *fraction_of(int64_t part, int64_t total, ridge_text *room)
     return room->s;
 }
 
+/* What a table of sums leaves open. */
+static const char *table_note(ridge_ctx *cx, const ridge_profile *p)
+{
+    const bool may_be_cores = p->chip != NULL && p->chip->kind == RIDGE_CHIP_TPU &&
+                              p->chip->cores > 1 && p->device_flops_per_s <= 0;
+    const char *open =
+        may_be_cores ? ridge_sprintf(
+                           ridge_ctx_arena(cx),
+                           " It does not tell whether a device is a chip or one of its "
+                           "%d cores: of cores, shares of rooflines are %d times as "
+                           "large (roofline_model tells).",
+                           p->chip->cores, p->chip->cores)
+                     : "";
+    return ridge_sprintf(ridge_ctx_arena(cx),
+                         "XProf's table has sums over all devices and steps of a "
+                         "profile: a step here is all of it. What was hidden behind "
+                         "what only the profile itself tells.%s",
+                         open == NULL ? "" : open);
+}
+
 static void breakdown_add(ridge_ctx *cx, const ridge_profile *p, ridge_sections *s)
 {
     const double steps = p->steps > 0 ? (double)p->steps : 1;
@@ -69,9 +89,7 @@ static void breakdown_add(ridge_ctx *cx, const ridge_profile *p, ridge_sections 
                             .s);
     ridge_table_cell(t, "parts sum to it; hidden: collectives behind compute");
     if (is_table) {
-        ridge__section_note(s, "XProf's table has sums over all devices and steps of a "
-                               "profile: a step here is all of it. What was hidden "
-                               "behind what only the profile itself tells.");
+        ridge__section_note(s, table_note(cx, p));
     } else if (p->n_devices > 0) {
         ridge__section_note(
             s, ridge_sprintf(ridge_ctx_arena(cx), "Steps by %s.",
