@@ -58,17 +58,22 @@ typedef struct ridge_service_capacity {
     ridge_serving_summary summary; /* at it; of the lowest rate where it is 0 */
 } ridge_service_capacity;
 
+/** Which rate is sought, and how exactly. */
+typedef struct ridge_capacity_aim {
+    double share; /* 0 to 1: 0.99 asks that the p99 of each goal is kept, together */
+    double precision; /* of the rate: 1e-4, to 0.01%; > 0 */
+} ridge_capacity_aim;
+
 /**
- * The highest rate of a drawn stream at which a share of its requests keeps all goals,
- * to 0.01%: played at rates that double and are then halved between.
+ * The highest rate of a drawn stream at which a share of its requests keeps all goals:
+ * played at rates that double and are then halved between.
  * @param draws  an open process of arrivals; its rate is where the search begins
- * @param share  0 to 1: 0.99 asks that the p99 of each goal is kept, together
  * @errors E_ARG no goals, a closed loop; those of ridge_serving_play
  */
 RIDGE_NODISCARD ridge_status ridge_service_capacity_find(
     ridge_ctx *cx, const ridge_serving_deployment *deployment,
-    const ridge_request_draws *draws, const ridge_serving_goals *goals, double share,
-    ridge_service_capacity *out);
+    const ridge_request_draws *draws, const ridge_serving_goals *goals,
+    const ridge_capacity_aim *aim, ridge_service_capacity *out);
 
 #ifdef __cplusplus
 }

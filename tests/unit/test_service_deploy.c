@@ -137,11 +137,12 @@ static void capacity_is_where_goals_begin_to_be_missed(void **state)
     ridge_service_choice c;
     ridge_service_deployment d;
     ridge_service_capacity found;
+    const ridge_capacity_aim aim = {.share = 0.99, .precision = 1e-4};
     (void)state;
     assert_int_equal(choose(&a, &c), RIDGE_OK);
     assert_int_equal(ridge_service_deploy(a.cx, &a.request, &c, 8192, &d), RIDGE_OK);
     assert_int_equal(
-        ridge_service_capacity_find(a.cx, &d.play, &draws, &goals, 0.99, &found),
+        ridge_service_capacity_find(a.cx, &d.play, &draws, &goals, &aim, &found),
         RIDGE_OK);
     assert_true(found.share >= 0.99);
     assert_near(share_at(&a, &d, draws, found.requests_per_s), found.share, 1e-12);
@@ -152,20 +153,20 @@ static void capacity_is_where_goals_begin_to_be_missed(void **state)
     const double rate = found.requests_per_s; /* wherever the search begins */
     draws.rate_per_s = 100;
     assert_int_equal(
-        ridge_service_capacity_find(a.cx, &d.play, &draws, &goals, 0.99, &found),
+        ridge_service_capacity_find(a.cx, &d.play, &draws, &goals, &aim, &found),
         RIDGE_OK);
     assert_near(found.requests_per_s, rate, 5e-3); /* few requests: steps of 1/800 */
     draws.rate_per_s = 1;
     assert_int_equal(
-        ridge_service_capacity_find(a.cx, &d.play, &draws, &never, 0.99, &found),
+        ridge_service_capacity_find(a.cx, &d.play, &draws, &never, &aim, &found),
         RIDGE_OK);
     assert_near(found.requests_per_s, 0, 0);
     assert_int_equal(
-        ridge_service_capacity_find(a.cx, &d.play, &draws, &none, 0.99, &found),
+        ridge_service_capacity_find(a.cx, &d.play, &draws, &none, &aim, &found),
         RIDGE_E_ARG);
     draws.arrivals = RIDGE_ARRIVAL_CLOSED;
     assert_int_equal(
-        ridge_service_capacity_find(a.cx, &d.play, &draws, &goals, 0.99, &found),
+        ridge_service_capacity_find(a.cx, &d.play, &draws, &goals, &aim, &found),
         RIDGE_E_ARG);
     ridge_ctx_close(a.cx);
 }

@@ -212,10 +212,11 @@ static ridge_status find_rate(cli_run *run, requests_play *p)
 {
     const char *text = cli_option_text(run, "find-rate");
     ridge_service_capacity *found = &p->capacity;
-    double share;
+    ridge_capacity_aim aim = {.precision = 1e-4};
     if (text == NULL)
         return RIDGE_OK;
-    if (!ridge_parse_fraction(ridge_str_of(text), &share) || share > 1 || share <= 0)
+    if (!ridge_parse_fraction(ridge_str_of(text), &aim.share) || aim.share > 1 ||
+        aim.share <= 0)
         return ridge_fail(
             run->cx, RIDGE_E_ARG,
             "--find-rate '%.40s': the share of requests that keeps --slo: "
@@ -227,7 +228,7 @@ static ridge_status find_rate(cli_run *run, requests_play *p)
             "--find-rate: the file has arrivals of its own: add --rate for "
             "where the search begins");
     RIDGE_TRY(ridge_service_capacity_find(run->cx, &p->deployment.play,
-                                          &p->stream.draws, &p->goals, share, found));
+                                          &p->stream.draws, &p->goals, &aim, found));
     if (found->requests_per_s <= 0)
         return ridge_fail(
             run->cx, RIDGE_E_ARG,

@@ -7,8 +7,6 @@ enum { DOUBLINGS_MOST = 40 };
 
 /* Of a rate. Close to what a service takes queues grow without bound: a percent more
  * can be the difference between 97 and 90 % of requests that keep their goals. */
-static const double PRECISION = 1e-4;
-
 typedef struct capacity_search {
     ridge_ctx *cx;
     const ridge_serving_deployment *deployment;
@@ -89,11 +87,12 @@ static ridge_status narrow(capacity_search *c, double rate,
 ridge_status ridge_service_capacity_find(ridge_ctx *cx,
                                          const ridge_serving_deployment *deployment,
                                          const ridge_request_draws *draws,
-                                         const ridge_serving_goals *goals, double share,
+                                         const ridge_serving_goals *goals,
+                                         const ridge_capacity_aim *aim,
                                          ridge_service_capacity *out)
 {
-    capacity_search c = {cx, deployment, *draws, goals, share, 0};
-    ridge_service_capacity found = {.asked_share = share};
+    capacity_search c = {cx, deployment, *draws, goals, aim->share, 0};
+    ridge_service_capacity found = {.asked_share = aim->share};
     if (goals->ttft_s <= 0 && goals->tpot_s <= 0 && goals->e2e_s <= 0)
         return ridge_fail(
             cx, RIDGE_E_ARG,
@@ -106,7 +105,7 @@ ridge_status ridge_service_capacity_find(ridge_ctx *cx,
             "a closed loop has no rate of its own: leave its clients out");
     RIDGE_TRY(bracket(&c, &found));
     while (found.requests_per_s > 0 &&
-           found.next_requests_per_s > found.requests_per_s * (1 + PRECISION)) {
+           found.next_requests_per_s > found.requests_per_s * (1 + aim->precision)) {
         const double middle = sqrt(found.requests_per_s * found.next_requests_per_s);
         RIDGE_TRY(narrow(&c, middle, &found));
     }
