@@ -57,6 +57,7 @@ const char *ridge_train_roofline_topic_title(ridge_train_roofline_topic topic);
       "one array as wide as the model, kept of each layer: block remat")                    \
     X(MEMORY, WIDE, "kept_wide_bytes", "2 B L (D + n F)",                                   \
       "what feed-forwards take and make before their last matmul; n: 2 with a gate, or 1") \
+    X(MEMORY, CHIPS_STATE, "chips_least_state", "10 P / HBM", "chips that hold the state")    \
     X(MEMORY, CHIPS, "chips_least", "(10 P + 2 B D L) / HBM",                               \
       "chips that hold state and one array a layer")                                        \
     X(MEMORY, CHIPS_WIDE, "chips_least_wide", "(10 P + 2 B L (D + n F)) / HBM",             \

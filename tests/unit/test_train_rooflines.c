@@ -162,6 +162,7 @@ static void work_and_memory_count_parameters(void **state)
     assert_near(AT(&r, MEMORY_STATE), 10 * p, 1e-12);
     assert_near(AT(&r, MEMORY_ARRAY), 2 * B * D * LAYERS, 1e-12);
     assert_near(AT(&r, MEMORY_WIDE), 2 * B * LAYERS * (D + 2 * F), 1e-12);
+    assert_near(AT(&r, MEMORY_CHIPS_STATE), ceil(10 * p / 96e9), 0);
     assert_near(AT(&r, MEMORY_CHIPS_WIDE),
                 ceil((10 * p + 2 * B * LAYERS * (D + 2 * F)) / 96e9), 0);
 }

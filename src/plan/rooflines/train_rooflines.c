@@ -197,6 +197,7 @@ static void set_memory(study *s)
     SET(s, MEMORY_STATE, state);
     SET(s, MEMORY_ARRAY, array);
     SET(s, MEMORY_WIDE, wide);
+    SET(s, MEMORY_CHIPS_STATE, ceil(state / hbm));
     SET(s, MEMORY_CHIPS, ceil((state + array) / hbm));
     SET(s, MEMORY_CHIPS_WIDE, ceil((state + wide) / hbm));
     SET(s, MEMORY_CHIP, (state + array) / o->chips);
