@@ -393,6 +393,29 @@ static void rows_are_ordered_by_deployment_then_by_load(void **state)
     assert_int_equal(served_run_by_statement(&runs[2], &runs[2]), 0);
 }
 
+/* Where a row states no load, what it completed is one; a cap tells how answers end. */
+static void rows_of_other_loads_are_stated_otherwise(void **state)
+{
+    ridge_ctx *cx = *state;
+    const char *server = "\"mode\": \"MLPerf server\"";
+    const served_run few = read_json(cx, server, "\"requests_per_s\": 10");
+    const served_run many = read_json(cx, server, "\"requests_per_s\": 20");
+    const served_run slow = read_json(cx, server, "\"output_tokens_per_s\": 9");
+    assert_int_equal(served_run_by_deployment(&few, &many), 0);
+    assert_true(served_run_by_statement(&few, &many) < 0);
+    assert_int_not_equal(served_run_by_statement(&few, &slow), 0);
+    const char *offline = "\"mode\": \"MLPerf offline\"";
+    const served_run a = read_json(cx, offline, "\"requests_per_s\": 10");
+    const served_run b = read_json(cx, offline, "\"requests_per_s\": 20");
+    assert_int_equal(served_run_by_statement(&a, &b), 0);
+    const served_run open =
+        read_json(cx, "\"mode\": \"closed loop\", \"output_len\": 100", "");
+    const served_run capped = read_json(
+        cx, "\"mode\": \"closed loop\", \"output_len\": 100, \"output_len_cap\": 200",
+        "");
+    assert_int_not_equal(served_run_by_statement(&open, &capped), 0);
+}
+
 static void malformed_rows_name_their_line(void **state)
 {
     ridge_ctx *cx = *state;
@@ -462,6 +485,7 @@ int main(void)
         SERVED_TEST(batches_time_prompts_and_generation_apart),
         SERVED_TEST(files_of_llama_cpp_narrow_every_matrix),
         SERVED_TEST(rows_are_ordered_by_deployment_then_by_load),
+        SERVED_TEST(rows_of_other_loads_are_stated_otherwise),
         SERVED_TEST(malformed_rows_name_their_line),
         SERVED_TEST(rows_much_quicker_than_their_twins_drafted),
     };

@@ -67,12 +67,23 @@ int served_run_by_deployment(const served_run *a, const served_run *b)
     return order != 0 ? order : by_pools(a, b);
 }
 
+/* A server's load where the row states none: see served_run.completed_rate. */
+static double load_completed(const served_run *run)
+{
+    if (run->mode != SERVED_OPEN || run->request_rate > 0)
+        return 0;
+    return run->completed_rate > 0 ? run->completed_rate
+                                   : run->measured[RIDGE_SERVING_METRIC_THROUGHPUT];
+}
+
 int served_run_by_statement(const served_run *a, const served_run *b)
 {
     const text_pair texts[] = {{a->mode_words, b->mode_words}, {a->note, b->note}};
     const number_pair numbers[] = {
         {a->concurrency, b->concurrency},
         {a->request_rate, b->request_rate},
+        {load_completed(a), load_completed(b)},
+        {a->output_cap, b->output_cap},
         {a->requests, b->requests},
         {a->input_tokens, b->input_tokens},
         {a->output_tokens, b->output_tokens},
