@@ -315,6 +315,8 @@ typedef struct ridge_partition {
                            that a collective has brought into another layout */
     int n_conflicts;
     const ridge_conflict *conflicts;
+    const double *lengths; /* [n_tensors][RIDGE_TENSOR_DIM_MAX] local, in use, of these
+                              dims' sizes; NULL: worked out when asked */
 } ridge_partition;
 
 /**

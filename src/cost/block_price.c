@@ -2,6 +2,7 @@
  * The operations of a block priced together: what runs as one kernel, and which
  * collectives run as one.
  */
+#include "local_size.h"
 #include "operation_time.h"
 #include "product_memo.h"
 
@@ -14,6 +15,11 @@ static void exchanges_price(const ridge__pricing *x, int op, int end, bool *is_p
                             ridge_operation_time *out)
 {
     double bytes = 0;
+    if (ridge__exchange_group(x, op).ranks <= 1) { /* nor those that join it */
+        is_priced[op] = true;
+        out[op] = ridge__exchange_price(x, op);
+        return;
+    }
     for (int i = op; i < end; i++) {
         if (i != op && (is_priced[i] || !ridge__exchange_joins(x->partition, op, i)))
             continue;
@@ -114,8 +120,11 @@ ridge_status ridge_operation_times_with(ridge_ctx *cx, ridge_product_memo *memo,
 {
     const ridge_mark mark = ridge_arena_mark(ridge_ctx_scratch(cx));
     ridge__op_index index;
+    ridge_partition sized;
     ridge_status st = ridge__op_index_make(cx, partition->program, &index);
-    const ridge__pricing x = {partition, laid, compute, &index, memo};
+    const ridge__pricing x = {&sized, laid, compute, &index, memo};
+    if (st == RIDGE_OK)
+        st = ridge__local_lengths_find(cx, partition, &sized);
     if (st == RIDGE_OK)
         st = ridge__program_price(cx, &x, out);
     ridge_arena_rewind(ridge_ctx_scratch(cx), mark);

@@ -3,10 +3,32 @@
 
 double ridge__local_length(const ridge_partition *p, int tensor, int position)
 {
+    if (p->lengths != NULL)
+        return p->lengths[tensor * RIDGE_TENSOR_DIM_MAX + position];
     const int dim = p->program->tensors[tensor].dims[position];
     const ridge_program_dim *d = &p->program->dims[dim];
     const double local = (double)ridge_partition_local_dim(p, tensor, position);
     return d->used > 0 ? local * d->used / (double)d->size : local;
+}
+
+ridge_status ridge__local_lengths_find(ridge_ctx *cx, const ridge_partition *p,
+                                       ridge_partition *out)
+{
+    const ridge_program *program = p->program;
+    const size_t n = (size_t)program->n_tensors * RIDGE_TENSOR_DIM_MAX;
+    double *lengths = ridge_new(ridge_ctx_scratch(cx), double, n + 1);
+    ridge_partition sizeless = *p;
+    if (lengths == NULL)
+        return ridge_fail_nomem(cx);
+    sizeless.lengths = NULL;
+    for (int t = 0; t < program->n_tensors; t++) {
+        for (int i = 0; i < program->tensors[t].n_dims; i++)
+            lengths[t * RIDGE_TENSOR_DIM_MAX + i] =
+                ridge__local_length(&sizeless, t, i);
+    }
+    *out = *p;
+    out->lengths = lengths;
+    return RIDGE_OK;
 }
 
 int ridge__dim_position(const ridge_partition *p, int tensor, int dim)

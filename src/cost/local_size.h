@@ -7,6 +7,11 @@
 /** Local length of the dim at a position, padding by cuts counted, rows that are free
  * on average (ridge_program_dim.used) not. */
 double ridge__local_length(const ridge_partition *p, int tensor, int position);
+/** A partition that knows them, for many readers. @owner scratch of cx. @errors E_NOMEM
+ */
+RIDGE_NODISCARD ridge_status ridge__local_lengths_find(ridge_ctx *cx,
+                                                       const ridge_partition *p,
+                                                       ridge_partition *out);
 /** Position of a program dim in a tensor; -1: none. */
 int ridge__dim_position(const ridge_partition *p, int tensor, int dim);
 /** Local length of a program dim; 1 where the tensor lacks it. */

@@ -64,6 +64,8 @@ ridge_operation_time ridge__exchange_price(const ridge__pricing *x, int op)
 {
     const ridge_operation *o = &x->partition->program->ops[op];
     const double ranks = (double)ridge__exchange_group(x, op).ranks;
+    if (ranks <= 1)
+        return ridge__exchange_joined(x, op, 0);
     return ridge__exchange_joined(x, op, ridge__exchange_bytes(x->partition, o, ranks));
 }
 
