@@ -460,7 +460,6 @@ double train_layer_least_s(const train_case *tc, const train_terms *x,
 {
     ridge_layout bare = *l;
     stage_time s = {.fwd_s = 0};
-    bare.zero_stage = 0;
     bare.offload = RIDGE_OFFLOAD_NONE;
     add_layers(&(layer_run){tc, x, &bare, kind, 1, RIDGE_REMAT_NONE}, &s);
     return stage_time_total_s(&s);

@@ -39,8 +39,9 @@ typedef struct stage_time {
     ridge_stage_work *work; /* the same by pass; NULL: not asked for */
 } stage_time;
 
-/** Seconds of one layer of a kind, or of the head, with what its exchanges expose:
- *  nothing computed again, no shards. No layout of these layers takes less. */
+/** Seconds of one layer of a kind, or of the head, with what its exchanges expose, and
+ *  its shards from ZeRO-2 on: nothing computed again. No layout of these layers takes
+ *  less. */
 double train_layer_least_s(const train_case *tc, const train_terms *terms,
                            const ridge_layout *layout, int kind);
 

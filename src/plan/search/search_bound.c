@@ -94,9 +94,12 @@ static bool find_least(search_desk *d, const candidate *c, const ridge_layout *l
         return false;
     least->is_tp_apart = false;
     for (int i = 0; i < c->places->n; i++) {
-        train_terms x = {.layers = c->times->layers};
+        train_terms x = {.load = &d->load,
+                         .layers = c->times->layers,
+                         .imbalance = c->times->imbalance};
         if (!search_place_layers(d, c, i, l, &x))
             return false;
+        search_learn_exchanges(d, &x, &c->places->groups[i], l, c->times);
         least->is_tp_apart = least->is_tp_apart || x.is_tp_apart;
         if (i == 0) {
             memcpy(exchanges, x.exchanges, (kinds + 1) * sizeof *exchanges);
@@ -112,6 +115,64 @@ static bool find_least(search_desk *d, const candidate *c, const ridge_layout *l
     least->shards = shards;
     least->of = c->times->layers;
     return true;
+}
+
+static bool find_least_once(search_desk *d, const candidate *c, const ridge_layout *l)
+{
+    placed *least = &c->places->least;
+    return least->of == c->times->layers || find_least(d, c, l, least);
+}
+
+/* @return NULL: memory ran out */
+static const double *find_sharded(search_desk *d, const candidate *c,
+                                  const ridge_layout *l)
+{
+    const placed *least = &c->places->least;
+    double *each_s =
+        ridge_new(ridge_ctx_scratch(d->cx), double, (size_t)d->tc.n_kinds + 1);
+    if (each_s == NULL || !find_least_once(d, c, l))
+        return NULL;
+    const train_terms x = {.load = &d->load,
+                           .layers = c->times->layers,
+                           .exchanges = least->exchanges,
+                           .shards = least->shards,
+                           .is_tp_apart = least->is_tp_apart,
+                           .imbalance = c->times->imbalance};
+    for (int k = 0; k <= d->tc.n_kinds; k++)
+        each_s[k] = train_layer_least_s(&d->tc, &x, l, k);
+    return each_s;
+}
+
+/* Messages hide behind compute, or each rank waits for its own. */
+static double sharded_least_s(const search_desk *d, const candidate *c,
+                              const double *layers_s, const ridge_layout *l)
+{
+    const train_stages *stages = c->stages;
+    const double send_s = c->places->least.send.expected_s;
+    for (int i = 0; i < stages->n; i++) {
+        const train_stage *stage = &stages->stages[i];
+        double t = stage->has_head ? stage->head_passes * layers_s[d->tc.n_kinds] : 0;
+        for (int k = 0; k < d->tc.n_kinds; k++)
+            t += stage->layers[k] * layers_s[k];
+        if (!l->has_pp_overlap)
+            t += send_s * (train_stage_sends(l, stage, false) +
+                           train_stage_sends(l, stage, true));
+        stages->passes[i] = (stage_pass){.forward_s = t / 2, .backward_s = t / 2};
+    }
+    return pipeline_least_s(l, stages, stages->passes, (double)c->microbatches,
+                            l->has_pp_overlap ? send_s : 0);
+}
+
+bool search_is_pipeline_slow(search_desk *d, candidate *c, const ridge_layout *l)
+{
+    if (!ridge_chip_is_overlapped(d->tc.chip) || c->places->n == 0)
+        return false;
+    const double **layers_s = &c->sharded_s[l->schedule == RIDGE_SCHEDULE_DUALPIPE];
+    if (*layers_s == NULL)
+        *layers_s = find_sharded(d, c, l);
+    d->is_short = d->is_short || *layers_s == NULL;
+    return d->is_short ||
+           search_is_beaten(d, l, sharded_least_s(d, c, *layers_s, l), 0);
 }
 
 /* @return NULL: memory ran out */
@@ -145,7 +206,7 @@ bool search_is_placed_slow(search_desk *d, const candidate *c, const train_terms
     train_terms x = *terms;
     if (!ridge_chip_is_overlapped(d->tc.chip))
         return false;
-    if (least->of != c->times->layers && !find_least(d, c, l, least)) {
+    if (!find_least_once(d, c, l)) {
         d->is_short = true;
         return true;
     }

@@ -22,6 +22,12 @@ double search_least_s(const search_desk *d, const candidate *c, const ridge_layo
 bool search_is_beaten(const search_desk *d, const ridge_layout *l, double least_s,
                       double bytes);
 
+/** Whether a pipeline is not among the best wherever it lies, with everything kept: by
+ * its layers alone, with the least of each exchange over its mesh's placements.
+ * @param c  its sharded_s is found where it was not
+ * @return also true when memory ran out */
+bool search_is_pipeline_slow(search_desk *d, candidate *c, const ridge_layout *l);
+
 /** Whether a layout is not among the best wherever it lies: with the least of each
  *  exchange over its mesh's placements, which are found and not none.
  *  @param bytes  as of search_is_beaten

@@ -70,6 +70,9 @@ typedef struct candidate {
     mesh_places *places;
     int64_t microbatches;
     int pipeline, n_pipelines;
+    const double *sharded_s[2]; /* of dualpipe, which hides more, or not: [kinds + 1]
+                                   both passes of a layer under the ZeRO stage, wherever
+                                   the mesh lies; NULL: not yet found */
 } candidate;
 
 /** Find the placements of a mesh. @return false: memory ran out */

@@ -7,13 +7,25 @@
 bool search_notes_open(search_desk *d, int microbatches, int pipelines,
                        search_notes *out)
 {
+    const int tried = d->is_quick && pipelines > 2 ? 2 : pipelines;
     const size_t n = (size_t)microbatches * (size_t)pipelines;
+    ridge_arena *arena = ridge_ctx_scratch(d->cx);
+    int *left = ridge_new(arena, int, (size_t)microbatches *(size_t)tried + 1);
     *out = (search_notes){
         .n_pipelines = pipelines,
-        .notes = ridge_new(ridge_ctx_scratch(d->cx), pipeline_note, n + 1)};
-    for (size_t i = 0; out->notes != NULL && i < n; i++)
+        .notes = ridge_new(arena, pipeline_note, n + 1),
+        .microbatches = ridge_new(arena, microbatch_note, (size_t)microbatches + 1)};
+    if (left == NULL || out->notes == NULL || out->microbatches == NULL)
+        return false;
+    for (size_t i = 0; i < n; i++)
         out->notes[i].least_s = -1;
-    return out->notes != NULL;
+    for (int m = 0; m < microbatches; m++) {
+        out->microbatches[m] =
+            (microbatch_note){.n = tried, .pipelines = &left[m * tried]};
+        for (int i = 0; i < tried; i++)
+            out->microbatches[m].pipelines[i] = i;
+    }
+    return true;
 }
 
 pipeline_note *search_note_of(const search_notes *notes, int microbatch, int pipeline)

@@ -18,13 +18,24 @@ typedef struct pipeline_note {
     room_note rooms[ZERO_STAGES];
 } pipeline_note;
 
+/** Of a microbatch: what is slower than the best so far stays so, however replicas are
+ * divided from shards, and whatever else is found. */
+typedef struct microbatch_note {
+    bool is_slow;          /* all its pipelines are: search_is_mesh_slow */
+    int n;                 /* pipelines that may be among the best: */
+    int *pipelines;        /* [n] rising */
+    int64_t slow, illegal; /* how many others there are */
+} microbatch_note;
+
 /** Of all meshes with so many stages. */
 typedef struct search_notes {
     int n_pipelines;
-    pipeline_note *notes; /* [microbatches][n_pipelines] */
+    pipeline_note *notes;          /* [microbatches][n_pipelines] */
+    microbatch_note *microbatches; /* [microbatches] */
 } search_notes;
 
-/** @return false when memory ran out. @owner the desk's scratch */
+/** All pipelines may be among the best; a quick pass tries the first two.
+ *  @return false when memory ran out. @owner the desk's scratch */
 bool search_notes_open(search_desk *desk, int microbatches, int pipelines,
                        search_notes *out);
 

@@ -8,6 +8,8 @@
 
 #include "search_memory.h"
 
+#include <math.h>
+
 /* Sums in another order differ by less. */
 static const double SLACK = 1e-9;
 
@@ -155,4 +157,21 @@ int search_room_of(search_desk *d, const mesh_room *room, int pipeline,
         *at = count_fitting(d, room->all, pipeline, room->microbatches, &l);
     d->is_short = d->is_short || *at < 0;
     return *at;
+}
+
+bool search_is_too_wide(const search_desk *d, const ridge_layout *l)
+{
+    const train_case *tc = &d->tc;
+    double inputs = 0;
+    double widest = 0;
+    for (int i = 0; i < tc->model->n_runs; i++) {
+        const ridge_run *run = &tc->model->runs[i];
+        const double *bytes = d->load.activation_bytes[run->layer];
+        inputs += (double)run->count * bytes[RIDGE_REMAT_FULL];
+        widest = fmax(widest, bytes[RIDGE_REMAT_NONE]);
+    }
+    if (d->knobs->offload != RIDGE_KNOB_FREE)
+        inputs = 0; /* they may lie on the host */
+    double bytes = train_tokens(tc, l) * (inputs / (double)l->pp + 0.5 * widest);
+    return bytes > tc->usable_bytes;
 }

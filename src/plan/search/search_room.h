@@ -52,4 +52,9 @@ bool search_open_room(search_desk *desk, const pipelines *all,
 int search_room_of(search_desk *desk, const mesh_room *room, int pipeline,
                    const ridge_layout *of);
 
+/** Whether activations alone are too many for any pipeline, ZeRO stage and remat
+ * policy: layer inputs of a mean stage for one microbatch, and half of a layer at work.
+ */
+bool search_is_too_wide(const search_desk *desk, const ridge_layout *layout);
+
 #endif

@@ -5,7 +5,8 @@
  *  - each term is computed once for all layouts that share its key (train_terms.h);
  *  - a layout whose compute alone takes longer than the worst of the best so far is not
  *    priced further (communication only adds time): first with its work spread evenly
- *    over the stages, for all pipelines at once, then for each;
+ *    over the stages, for all pipelines at once, then for each, then with what its
+ * layers exchange wherever it lies, before memory is looked at;
  *  - of a remat policy as few layers as fit: those beyond do more work, and what it
  * adds to a pass hides no more than itself. If all can be kept, no policy is faster.
  */
@@ -73,10 +74,6 @@ static double price_memory(search_desk *d, const candidate *c, train_terms *term
     const double least_s = search_least_s(d, c, l);
     if (search_is_beaten(d, l, least_s, price.peak_memory_bytes))
         return least_s;
-    if (c->places->n < 0 && !search_find_places(d, l, c->places)) {
-        d->is_short = true;
-        return least_s;
-    }
     if (c->places->n == 0) {
         d->answer->tally.refused[RIDGE_FIT_PLACEMENT]++;
         return least_s;
@@ -200,49 +197,64 @@ static bool has_room(search_desk *d, const mesh_work *w, int pipeline,
     return false;
 }
 
-/* Of the present microbatch. */
-static void search_pipeline(search_desk *d, const mesh_work *w, const candidate *c,
+/* Of the present microbatch. @return false: it is slow in whatever mesh */
+static bool search_pipeline(search_desk *d, const mesh_work *w, candidate *c,
                             ridge_layout *l)
 {
     const int64_t choices = d->memory_choices;
     pipeline_note *note = search_note_of(&w->notes, w->at, c->pipeline);
-    if (search_is_beaten(d, l, search_noted_least_s(d, c, l, note), 0)) {
-        d->answer->tally.covered += choices;
-        return;
-    }
+    if (search_is_beaten(d, l, search_noted_least_s(d, c, l, note), 0))
+        return false;
     const double noted_s =
         search_is_any_known(d) ? noted_room_s(w, note, l->zero_stage) : 0;
     if (isfinite(noted_s) && search_is_beaten(d, l, noted_s, 0)) {
         d->answer->tally.covered += choices;
     } else if (!has_room(d, w, c->pipeline, l)) {
         refuse_for_memory(d, choices);
+    } else if (c->places->n < 0 && !search_find_places(d, l, c->places)) {
+        d->is_short = true;
+    } else if (search_is_pipeline_slow(d, c, l)) {
+        d->answer->tally.covered += choices;
     } else {
         price_layout(d, w, c, note, l);
     }
+    return true;
 }
 
+/* @return whether it may be among the best in another mesh */
+static bool try_pipeline(search_desk *d, const mesh_work *w, candidate *c,
+                         microbatch_note *note, ridge_layout *l)
+{
+    start_pipeline(&w->all->choices.choices[c->pipeline], l);
+    l->has_pp_overlap = train_usual_sends(d->tc.request, l->vpp);
+    if (!pipeline_is_legal(l, d->tc.model->layer_count, c->microbatches) ||
+        !is_group_whole(d, l, c->microbatches)) {
+        note->illegal++;
+        return false;
+    }
+    c->stages = search_stages_of(d, w->all, c->pipeline, l);
+    d->is_short = d->is_short || c->stages == NULL;
+    if (d->is_short || search_pipeline(d, w, c, l))
+        return true;
+    note->slow++;
+    return false;
+}
+
+/* Those that are left; the others are counted. */
 static void search_pipelines(search_desk *d, const mesh_work *w, candidate *c,
                              ridge_layout *l)
 {
-    const pipelines *all = w->all;
-    c->n_pipelines = all->choices.n;
-    int most = d->is_quick && all->choices.n > 2 ? 2 : all->choices.n;
-    for (int i = 0; i < most && !d->is_short; i++) {
-        c->pipeline = i;
-        start_pipeline(&all->choices.choices[i], l);
-        l->has_pp_overlap = train_usual_sends(d->tc.request, l->vpp);
-        if (!pipeline_is_legal(l, d->tc.model->layer_count, c->microbatches) ||
-            !is_group_whole(d, l, c->microbatches)) {
-            refuse(d, RIDGE_FIT_SCHEDULE);
-            continue;
-        }
-        c->stages = search_stages_of(d, all, i, l);
-        if (c->stages == NULL) {
-            d->is_short = true;
-            return;
-        }
-        search_pipeline(d, w, c, l);
+    microbatch_note *note = &w->notes.microbatches[w->at];
+    const int n = note->n;
+    c->n_pipelines = w->all->choices.n;
+    note->n = 0;
+    for (int i = 0; i < n; i++) {
+        c->pipeline = note->pipelines[i];
+        if (d->is_short || try_pipeline(d, w, c, note, l))
+            note->pipelines[note->n++] = c->pipeline;
     }
+    d->answer->tally.covered += note->illegal + note->slow * d->memory_choices;
+    d->answer->tally.refused[RIDGE_FIT_SCHEDULE] += note->illegal;
 }
 
 static zero_range zeros_of(const search_desk *d, const ridge_layout *l)
@@ -253,25 +265,6 @@ static zero_range zeros_of(const search_desk *d, const ridge_layout *l)
         z = (zero_range){wanted < z.first ? z.last + 1 : wanted,
                          wanted > z.last ? z.first - 1 : wanted};
     return z;
-}
-
-/* Whether activations alone are too many for any pipeline, ZeRO stage and remat policy:
- * layer inputs of a mean stage for one microbatch, and half of a layer at work. */
-static bool is_too_wide(const search_desk *d, const ridge_layout *l)
-{
-    const train_case *tc = &d->tc;
-    double inputs = 0;
-    double widest = 0;
-    for (int i = 0; i < tc->model->n_runs; i++) {
-        const ridge_run *run = &tc->model->runs[i];
-        const double *bytes = d->load.activation_bytes[run->layer];
-        inputs += (double)run->count * bytes[RIDGE_REMAT_FULL];
-        widest = fmax(widest, bytes[RIDGE_REMAT_NONE]);
-    }
-    if (d->knobs->offload != RIDGE_KNOB_FREE)
-        inputs = 0; /* they may lie on the host */
-    double bytes = train_tokens(tc, l) * (inputs / (double)l->pp + 0.5 * widest);
-    return bytes > tc->usable_bytes;
 }
 
 /* Whether any pipeline and ZeRO stage may have room for the microbatch. */
@@ -290,7 +283,7 @@ static bool is_any_roomy(search_desk *d, const mesh_work *w, const ridge_layout 
 static bool is_too_large(search_desk *d, const mesh_work *w, const ridge_layout *l)
 {
     const bool has_any = d->answer->tally.has_nearest || search_is_any_known(d);
-    return (has_any && is_too_wide(d, l)) || !is_any_roomy(d, w, l);
+    return (has_any && search_is_too_wide(d, l)) || !is_any_roomy(d, w, l);
 }
 
 /* Memory is looked at before layers are priced that no mesh of the task needed yet. */
@@ -298,6 +291,11 @@ static void search_microbatch(search_desk *d, const mesh_work *w, ridge_layout *
 {
     const int64_t variants = (w->zeros.last - w->zeros.first + 1) *
                              (int64_t)w->all->choices.n * d->memory_choices;
+    microbatch_note *note = &w->notes.microbatches[w->at];
+    if (note->is_slow) {
+        d->answer->tally.covered += variants;
+        return;
+    }
     if (search_known_times(d, l) == NULL && is_too_large(d, w, l)) {
         refuse_for_memory(d, variants);
         return;
@@ -306,13 +304,15 @@ static void search_microbatch(search_desk *d, const mesh_work *w, ridge_layout *
                    .microbatches = train_microbatches(&d->tc, l)};
     if (c.times == NULL)
         return;
-    if (search_is_mesh_slow(d, c.times, l)) {
+    note->is_slow = search_is_mesh_slow(d, c.times, l);
+    if (note->is_slow) {
         d->answer->tally.covered += variants;
         return;
     }
     for (int zero = w->zeros.last; zero >= w->zeros.first && !d->is_short; zero--) {
         l->zero_stage = zero;
         c.places = &w->places[zero > 0];
+        c.sharded_s[0] = c.sharded_s[1] = NULL;
         search_pipelines(d, w, &c, l);
         if (d->is_quick)
             break;

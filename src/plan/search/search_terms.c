@@ -147,12 +147,14 @@ static void learn_orders(search_desk *d, const train_terms *x, const ridge_layou
     take_least(d, least_s, e);
 }
 
-/* As it runs where experts' exchanges hide behind another microbatch, if any schedule
- * that is searched does that. */
+/* Without shards; as it runs where experts' exchanges hide behind another microbatch,
+ * if any schedule that is searched does that. */
 static ridge_layout least_exposed(const search_desk *d, const ridge_layout *l)
 {
     ridge_layout least = *l;
-    if (d->knobs->schedule == RIDGE_KNOB_ANY)
+    least.zero_stage = 0;
+    if (d->knobs->schedule == RIDGE_KNOB_ANY ||
+        d->knobs->schedule == RIDGE_SCHEDULE_DUALPIPE) /* one stage runs as 1F1B */
         least.schedule = RIDGE_SCHEDULE_DUALPIPE;
     return least;
 }
