@@ -1,38 +1,26 @@
-/* The points of a sweep, each searched on a thread in a request of its own, and how
- * they compare with the first. */
+/* The points of a sweep, each searched in a request of its own, and how they compare
+ * with the first. */
 #include "ridge/plan_sweep.h"
 
+#include "offer_guess.h"
 #include "sweep_marks.h"
 
 #include <math.h>
 
-/* One point's own request: arenas are not shared between threads. */
-typedef struct sweep_item {
-    ridge_ctx *cx;
-    ridge_curve_point *point;
-    int64_t covered;
-    ridge_status st;
-} sweep_item;
-
 typedef struct sweep_job {
     const ridge_money_request *money;
-    ridge_progress *progress; /* drawn by the first worker alone */
-    int64_t n;
-    sweep_item items[2 * RIDGE_CURVE_MAX];
+    ridge_progress *progress;
+    int64_t covered;
+    int n_known;
+    known_layout known[2 * RIDGE_CURVE_MAX];
 } sweep_job;
 
-static void close_ctx(void *cx)
-{
-    ridge_ctx_close(cx);
-}
-
 /* Best layout of a point, or why there is none. */
-static ridge_status search(ridge_ctx *cx, const ridge_money_request *money,
-                           ridge_curve_point *p, int64_t *covered)
+static ridge_status search(ridge_ctx *cx, sweep_job *job, ridge_curve_point *p)
 {
     ridge_train_result result;
-    RIDGE_TRY(ridge_train_search(cx, &p->request, &result));
-    *covered = result.covered;
+    RIDGE_TRY(offer_search_knowing(cx, &p->request, job->known, job->n_known, &result));
+    job->covered += result.covered;
     if (result.n_layouts == 0) {
         p->why_not = "nothing fits";
         return RIDGE_OK;
@@ -40,24 +28,29 @@ static ridge_status search(ridge_ctx *cx, const ridge_money_request *money,
     p->request.batch_tokens = result.batch_tokens;
     p->best = result.layouts[0];
     p->thresholds = ridge_train_thresholds(&p->request);
-    p->money = ridge_train_money(&p->request, &p->best, money);
+    p->money = ridge_train_money(&p->request, &p->best, job->money);
+    job->known[job->n_known++] = (known_layout){p->request.slice, p->best.layout};
     return RIDGE_OK;
 }
 
-static void run_item(void *payload, int64_t index, int worker)
+/* In a request of its own, so that its memory is given back. */
+static ridge_status run_point(ridge_ctx *cx, sweep_job *job, ridge_curve_point *p)
 {
-    sweep_job *job = payload;
-    sweep_item *item = &job->items[index];
-    if (item->point->why_not != NULL)
-        return;
-    item->st = search(item->cx, job->money, item->point, &item->covered);
-    if (item->st == RIDGE_E_ARG) { /* a knob that this point cannot take */
-        item->point->why_not = ridge_ctx_message(item->cx);
-        item->st = RIDGE_OK;
+    if (p->why_not != NULL)
+        return RIDGE_OK;
+    ridge_ctx *own = ridge_ctx_open();
+    if (own == NULL)
+        return ridge_fail_nomem(cx);
+    ridge_status st = search(own, job, p);
+    if (st == RIDGE_E_ARG) { /* a knob that this point cannot take */
+        p->why_not =
+            ridge_str_dup(ridge_ctx_arena(cx), ridge_str_of(ridge_ctx_message(own)));
+        st = p->why_not == NULL ? ridge_fail_nomem(cx) : RIDGE_OK;
+    } else if (st != RIDGE_OK) {
+        st = ridge_fail(cx, st, "%s", ridge_ctx_message(own));
     }
-    if (worker == 0 && job->progress != NULL)
-        ridge_progress_show(job->progress, (double)index / (double)job->n,
-                            "points searched");
+    ridge_ctx_close(own);
+    return st;
 }
 
 /* ---- the points ------------------------------------------------------------------ */
@@ -100,7 +93,6 @@ static ridge_status fill_curve(ridge_ctx *cx, const ridge_catalog *catalog,
         *p = (ridge_curve_point){.value = range->values[i], .request = *request};
         p->request.top = 1;
         p->request.front = 0;
-        p->request.workers = 1; /* the points share the processors */
         p->request.progress = NULL;
         RIDGE_TRY(set_point(cx, catalog, range, p));
         if (curve->kind == RIDGE_CURVE_WEAK)
@@ -109,14 +101,18 @@ static ridge_status fill_curve(ridge_ctx *cx, const ridge_catalog *catalog,
     return RIDGE_OK;
 }
 
-static ridge_status add_items(ridge_ctx *cx, ridge_curve *curve, sweep_job *job)
+/* One after the other, each on all processors: what is found bounds those behind it. */
+static ridge_status run_curves(ridge_ctx *cx, sweep_job *job, ridge_curve_study *study)
 {
-    for (int i = 0; i < curve->n; i++) {
-        sweep_item *item = &job->items[job->n++];
-        *item = (sweep_item){.cx = ridge_ctx_open(), .point = &curve->points[i]};
-        if (item->cx == NULL)
-            return ridge_fail_nomem(cx);
-        RIDGE_TRY(ridge_ctx_defer(cx, close_ctx, item->cx));
+    const int all = study->n_curves * study->range.n;
+    for (int i = 0; i < all; i++) {
+        ridge_curve *curve = &study->curves[i / study->range.n];
+        if (job->progress != NULL)
+            ridge_progress_show(job->progress, (double)i / (double)all,
+                                "points searched");
+        RIDGE_TRY(run_point(cx, job, &curve->points[i % study->range.n]));
+        if (ridge_ctx_is_cancelled(cx))
+            return ridge_fail(cx, RIDGE_E_CANCELLED, "cancelled during the sweep");
     }
     return RIDGE_OK;
 }
@@ -158,16 +154,6 @@ static void compare_all(ridge_curve *curve)
     }
 }
 
-static ridge_status take_failure(ridge_ctx *cx, const sweep_job *job)
-{
-    for (int64_t i = 0; i < job->n; i++) {
-        if (job->items[i].st != RIDGE_OK)
-            return ridge_fail(cx, job->items[i].st, "%s",
-                              ridge_ctx_message(job->items[i].cx));
-    }
-    return RIDGE_OK;
-}
-
 ridge_status ridge_train_sweep(ridge_ctx *cx, const ridge_catalog *catalog,
                                const ridge_train_request *request,
                                const ridge_money_request *money,
@@ -189,16 +175,12 @@ ridge_status ridge_train_sweep(ridge_ctx *cx, const ridge_catalog *catalog,
     out->n_curves = is_chips ? 2 : 1;
     out->curves[0].kind = is_chips ? RIDGE_CURVE_STRONG : RIDGE_CURVE_PLAIN;
     out->curves[1].kind = RIDGE_CURVE_WEAK;
-    out->covered = 0;
     for (int c = 0; c < out->n_curves; c++) {
         out->curves[c].n_marks = 0;
         RIDGE_TRY(fill_curve(cx, catalog, request, range, &out->curves[c]));
-        RIDGE_TRY(add_items(cx, &out->curves[c], job));
     }
-    RIDGE_TRY(ridge_parallel(cx, ridge_processor_count(), job->n, run_item, job));
-    RIDGE_TRY(take_failure(cx, job));
-    for (int64_t i = 0; i < job->n; i++)
-        out->covered += job->items[i].covered;
+    RIDGE_TRY(run_curves(cx, job, out));
+    out->covered = job->covered;
     for (int c = 0; c < out->n_curves; c++) {
         compare_all(&out->curves[c]);
         sweep_marks_add(cx, range->axis, &out->curves[c]);

@@ -36,18 +36,31 @@ static ridge_status try_layout(ridge_ctx *cx, const ridge_train_request *request
     return RIDGE_OK;
 }
 
-ridge_status offer_guess_step(ridge_ctx *cx, const ridge_train_request *request,
-                              const ridge_offer *others, int n, double *step_s)
+/* The least that the others take here. @param step_s  out; 0: none of them fits */
+static ridge_status guess_step(ridge_ctx *cx, const ridge_train_request *request,
+                               const known_layout *others, int n, double *step_s)
 {
     *step_s = 0;
     for (int i = 0; i < 2 * n; i++) {
-        const ridge_offer *o = &others[i / 2];
-        ridge_layout l = o->best.layout;
-        if (o->request.slice->chip != request->slice->chip ||
-            o->fit == RIDGE_OFFER_NONE || o->fit == RIDGE_OFFER_REFUSED)
-            continue;
-        if (resize(&l, request->slice->chips, o->request.slice->chips, i % 2 == 0))
+        const known_layout *o = &others[i / 2];
+        ridge_layout l = o->layout;
+        if (o->slice->chip == request->slice->chip &&
+            resize(&l, request->slice->chips, o->slice->chips, i % 2 == 0))
             RIDGE_TRY(try_layout(cx, request, &l, step_s));
     }
     return RIDGE_OK;
+}
+
+/* A layout that is known may itself be none that a search tries. */
+ridge_status offer_search_knowing(ridge_ctx *cx, const ridge_train_request *request,
+                                  const known_layout *others, int n,
+                                  ridge_train_result *out)
+{
+    ridge_train_request bounded = *request;
+    RIDGE_TRY(guess_step(cx, request, others, n, &bounded.known_step_s));
+    RIDGE_TRY(ridge_train_search(cx, &bounded, out));
+    const bool is_found = out->n_layouts > 0 && out->layouts[0].step_time_s <=
+                                                    bounded.known_step_s * (1 + 1e-6);
+    return bounded.known_step_s <= 0 || is_found ? RIDGE_OK
+                                                 : ridge_train_search(cx, request, out);
 }

@@ -62,21 +62,21 @@ static void take_smallest(const ridge_offer_request *q,
     }
 }
 
-/* Only faster layouts than one that is known are looked for; it may itself be none that
- * a search tries. */
+/* From what the slices before it found. */
 static ridge_status search_slice(ridge_ctx *cx, const offer_desk *desk,
                                  const ridge_offer *o, ridge_train_result *result)
 {
-    ridge_train_request request = o->request;
-    RIDGE_TRY(
-        offer_guess_step(cx, &request, desk->offers, desk->n, &request.known_step_s));
-    RIDGE_TRY(ridge_train_search(cx, &request, result));
-    const bool is_found =
-        result->n_layouts > 0 &&
-        result->layouts[0].step_time_s <= request.known_step_s * (1 + 1e-6);
-    return request.known_step_s <= 0 || is_found
-               ? RIDGE_OK
-               : ridge_train_search(cx, &o->request, result);
+    int n = 0;
+    known_layout *known =
+        ridge_new(ridge_ctx_scratch(cx), known_layout, (size_t)desk->n + 1);
+    if (known == NULL)
+        return ridge_fail_nomem(cx);
+    for (int i = 0; i < desk->n; i++) {
+        const ridge_offer *other = &desk->offers[i];
+        if (other->fit != RIDGE_OFFER_NONE && other->fit != RIDGE_OFFER_REFUSED)
+            known[n++] = (known_layout){other->request.slice, other->best.layout};
+    }
+    return offer_search_knowing(cx, &o->request, known, n, result);
 }
 
 static ridge_status search(ridge_ctx *cx, offer_desk *desk, ridge_offer *o)
