@@ -262,7 +262,7 @@ RIDGE_NODISCARD ridge_status ridge_engine_find(ridge_ctx *cx,
  * variant that does ("vllm" is vllm-tpu on a TPU). Chips of vendors that no engine
  * names run any.
  *
- * @param name  name or alias; NULL: vLLM's
+ * @param name  name or alias; NULL: vLLM's, else the first that names the vendor
  * @owner the catalogue
  * @errors those of ridge_engine_find; E_ARG: it runs on other vendors' chips alone,
  * with the engines that run on this one

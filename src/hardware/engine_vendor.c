@@ -31,6 +31,7 @@ bool ridge_engine_is_measured_on(const ridge_engine *engine, const ridge_chip *c
 /* Engines of a catalogue that name the chip's vendor. */
 typedef struct vendor_engines {
     const ridge_engine *variant; /* of the one that was asked for; or NULL */
+    const ridge_engine *first;   /* or NULL */
     ridge_buf names;             /* of all of them */
 } vendor_engines;
 
@@ -46,6 +47,8 @@ static ridge_status find_vendor(ridge_ctx *cx, const ridge_catalog *catalog,
             return ridge_fail_nomem(cx);
         if (!is_listed(e->vendors, chip->vendor))
             continue;
+        if (out->first == NULL)
+            out->first = e;
         if (out->variant == NULL && e->base != NULL &&
             strcmp(e->base, asked->name) == 0)
             out->variant = e;
@@ -65,6 +68,8 @@ ridge_status ridge_engine_find_on(ridge_ctx *cx, const ridge_catalog *catalog,
         RIDGE_TRY(find_vendor(cx, catalog, engine, chip, &there));
         if (there.variant != NULL)
             engine = there.variant;
+        else if (name == NULL && there.first != NULL)
+            engine = there.first;
         else if (there.names.n > 0)
             return ridge_fail(cx, RIDGE_E_ARG,
                               "%s does not run on %s's chips (%s): use --engine %s",

@@ -143,6 +143,7 @@ static void engines_run_on_the_chips_of_their_vendors(void **state)
     const ridge_chip nvidia = {.name = "h100", .vendor = "NVIDIA"};
     const ridge_chip amd = {.name = "mi300x", .vendor = "AMD"};
     const ridge_chip google = {.name = "v5e", .vendor = "Google"};
+    const ridge_chip apple = {.name = "m4", .vendor = "Apple"};
     const ridge_chip other = {.name = "x1", .vendor = "Acme"};
     const ridge_chip unknown = {.name = "x2"};
     const struct {
@@ -150,13 +151,23 @@ static void engines_run_on_the_chips_of_their_vendors(void **state)
         const ridge_chip *chip;
         const char *found; /* NULL: none */
     } cases[] = {
-        {"vllm", &nvidia, "vllm-v1"},        {"vllm", &google, "vllm-tpu"},
-        {NULL, &google, "vllm-tpu"},         {NULL, &amd, "vllm-v1"},
-        {"trtllm", &nvidia, "trtllm"},       {"trtllm", &amd, NULL},
-        {"trtllm", &google, NULL},           {"jetstream", &nvidia, NULL},
-        {"jetstream", &google, "jetstream"}, {"sglang", &amd, "sglang"},
-        {"trtllm", &other, "trtllm"},        {"static", &google, "static"},
-        {NULL, &unknown, "vllm-v1"},         {"vllm-tpu", &nvidia, NULL},
+        {"vllm", &nvidia, "vllm-v1"},
+        {"vllm", &google, "vllm-tpu"},
+        {NULL, &google, "vllm-tpu"},
+        {NULL, &amd, "vllm-v1"},
+        {"trtllm", &nvidia, "trtllm"},
+        {"trtllm", &amd, NULL},
+        {"trtllm", &google, NULL},
+        {"jetstream", &nvidia, NULL},
+        {"jetstream", &google, "jetstream"},
+        {"sglang", &amd, "sglang"},
+        {"trtllm", &other, "trtllm"},
+        {"static", &google, "static"},
+        {NULL, &unknown, "vllm-v1"},
+        {"vllm-tpu", &nvidia, NULL},
+        {NULL, &apple, "llama-cpp-metal"},
+        {"vllm", &apple, NULL},
+        {"llama-cpp", &apple, "llama-cpp-metal"},
     };
     const ridge_catalog *c = NULL;
     assert_int_equal(ridge_catalog_open(cx, NULL, &c), RIDGE_OK);
