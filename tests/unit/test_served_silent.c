@@ -10,19 +10,26 @@ typedef struct completed {
     const char *assumed;
 } completed;
 
-static completed complete(ridge_ctx *cx, const char *row)
+static ridge_status find(ridge_ctx *cx, const char *row, completed *out)
 {
     served_run run;
     served_gaps gaps;
-    completed out;
     served_shared *shared = ridge_new(ridge_ctx_arena(cx), served_shared, 1);
     assert_non_null(shared);
     ridge_buf_init(&gaps.text, ridge_ctx_arena(cx));
     assert_ok(cx, ridge_catalog_open(cx, NULL, &shared->catalog));
     assert_ok(cx, ridge_library_open(cx, NULL, &shared->library));
     assert_ok(cx, served_run_of_json(cx, ridge_str_of(row), "rows:1", &run));
-    assert_ok(cx, served_deployment_find(cx, shared, &run, &gaps, &out.deployment));
-    out.assumed = gaps.text.n > 0 ? ridge_buf_text(&gaps.text) : "";
+    const ridge_status st =
+        served_deployment_find(cx, shared, &run, &gaps, &out->deployment);
+    out->assumed = gaps.text.n > 0 ? ridge_buf_text(&gaps.text) : "";
+    return st;
+}
+
+static completed complete(ridge_ctx *cx, const char *row)
+{
+    completed out;
+    assert_ok(cx, find(cx, row, &out));
     return out;
 }
 
@@ -56,6 +63,19 @@ static void mlperf_rows_are_told_by_its_rules(void **state)
     assert_int_equal(d->parts[0].layout.formats.weight, RIDGE_DTYPE_FP8);
     assert_near(d->practice.ttft_s, 2, 0);
     assert_string_equal(c.assumed, "");
+}
+
+static void what_is_not_simulated_is_said(void **state)
+{
+    ridge_ctx *cx = *state;
+    completed out;
+    const char *row =
+        row_of(cx, "MLPerf Inference v9.9 results: performance logs", "GPT-J 6B",
+               "\"chip\": \"H100 SXM 80GB\", \"n_chips\": 8",
+               "\"framework\": \"TensorRT-LLM\", \"mode\": \"MLPerf offline\"",
+               "\"output_tokens_per_s\": 19740");
+    assert_int_equal(find(cx, row, &out), RIDGE_E_ARG);
+    assert_non_null(strstr(ridge_ctx_message(cx), "beam search"));
 }
 
 /* Rows of the same bench that state what they ran keep it. */
@@ -153,6 +173,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         SILENT_TEST(mlperf_rows_are_told_by_its_rules),
+        SILENT_TEST(what_is_not_simulated_is_said),
         SILENT_TEST(what_a_row_states_stands),
         SILENT_TEST(heads_are_padded_as_the_paper_did),
         SILENT_TEST(servers_share_the_chips_of_a_node),

@@ -14,6 +14,7 @@
  *     input_mean, output_mean, batch, weights (a format), tp    of rows that do not say
  *     shared_chips (which servers share evenly), requests (sent in all)
  *     tp_d, kv_cut, gathered    as ridge serve has them
+ *     refuse    why such rows are not predicted
  *     model (the catalogue's, of the checkpoint that was served), model_tokens (of its
  *     longest sequence, as the server was told), input_spread, output_spread (lengths
  *     are lognormal, of this standard deviation over the mean), input_most, output_most
@@ -53,7 +54,7 @@ static const char *const recipe_members[] = {
     "system", "output_share", "frontend_s", "balance_iterations", "gather_iterations",
     "graph_sequences", "graph_sizes", "tunes_sizes", "input_mean", "output_mean",
     "weights", "tp", "turns", "ttft_s", "tpot_s", "batch", "tp_d", "kv_cut", "gathered",
-    "shared_chips", "requests",
+    "shared_chips", "requests", "refuse",
     "note"};
 /* clang-format on */
 
@@ -196,7 +197,8 @@ static ridge_status want_numbers(ridge_ctx *cx, const ridge_node *recipe,
 static ridge_status check_recipe(ridge_ctx *cx, ridge_node recipe)
 {
     static const char *const lists[] = {"models", "formats", "chips", "notes", "modes"};
-    static const char *const texts[] = {"runs", "model", "system", "weights", "kv_cut"};
+    static const char *const texts[] = {"runs",    "model",  "system",
+                                        "weights", "kv_cut", "refuse"};
     const char *text;
     ridge_dtype cache;
     RIDGE_TRY(
@@ -375,6 +377,7 @@ static ridge_status apply(ridge_ctx *cx, const ridge_node *recipe, served_practi
     ridge_json_text(ridge_json_get(recipe, "system"), &out->system);
     ridge_json_text(ridge_json_get(recipe, "weights"), &out->weights);
     ridge_json_text(ridge_json_get(recipe, "kv_cut"), &out->kv_cut);
+    ridge_json_text(ridge_json_get(recipe, "refuse"), &out->refuse);
     ridge_json_bool(ridge_json_get(recipe, "gathered"), &out->is_weight_gathered);
     if (!ridge_json_text(ridge_json_get(recipe, "cache"), &cache))
         return RIDGE_OK;

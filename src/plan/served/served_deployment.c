@@ -385,6 +385,8 @@ ridge_status served_deployment_find(ridge_ctx *cx, served_shared *shared,
     c.model = shared->model;
     out->drafting = drafting_of(run, c.model);
     RIDGE_TRY(find_practice(cx, &c, chip, out));
+    if (c.practice->refuse != NULL)
+        return ridge_fail(cx, RIDGE_E_ARG, "%s", c.practice->refuse);
     complete_run(&out->practice, &out->run);
     complete_answer(&out->run, gaps);
     complete_spread(run, &out->practice, gaps);

@@ -112,6 +112,7 @@ typedef struct served_practice {
     int64_t tp_d;
     const char *kv_cut;
     bool is_weight_gathered;
+    const char *refuse;    /* why such runs are not predicted; NULL: they are */
     double turns;          /* how often a queue fills the engine; 0: not known */
     double ttft_s, tpot_s; /* that the load of a server was the most to keep at p99;
                               0: it was not chosen so */
