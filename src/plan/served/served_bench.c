@@ -139,14 +139,10 @@ typedef struct recipe_number {
     bool is_count;
 } recipe_number;
 
-#define NUMBER(key, low, high)                                                         \
-    {                                                                                  \
-#        key, low, high, offsetof(served_practice, key), false                         \
-    }
-#define COUNT(key, low, high)                                                          \
-    {                                                                                  \
-#        key, low, high, offsetof(served_practice, key), true                          \
-    }
+/* clang-format off */
+#define NUMBER(key, low, high) {#key, low, high, offsetof(served_practice, key), false}
+#define COUNT(key, low, high) {#key, low, high, offsetof(served_practice, key), true}
+/* clang-format on */
 
 static const recipe_number recipe_numbers[] = {
     COUNT(budget_tokens, 1, 1e9),

@@ -367,8 +367,9 @@ static void complete_run(const served_practice *p, served_run *run)
     }
     if (run->mode != SERVED_OPEN || run->request_rate > 0 || p->ttft_s <= 0)
         return;
-    run->request_rate = run->completed_rate > 0 ? run->completed_rate
-                                                : tokens_per_s / run->output_tokens;
+    run->request_rate = run->measured_requests_per_s > 0
+                            ? run->measured_requests_per_s
+                            : tokens_per_s / run->output_tokens;
 }
 
 ridge_status served_deployment_find(ridge_ctx *cx, served_shared *shared,

@@ -257,7 +257,6 @@ static void fill_measured(const ridge_node *m, served_run *out)
     v[RIDGE_SERVING_METRIC_TTFT_P50] = first_of(m, ttft_p50, RIDGE_COUNT_OF(ttft_p50));
     v[RIDGE_SERVING_METRIC_TPOT_P50] = first_of(m, tpot_p50, RIDGE_COUNT_OF(tpot_p50));
     v[RIDGE_SERVING_METRIC_THROUGHPUT] = rate_of(m, out);
-    out->completed_rate = number_of(m, "requests_per_s");
     out->measured_requests_per_s = requests_rate_of(m, out);
     out->measured_gap_s = number_of(m, "itl_ms_mean") * 1e-3;
     fill_batch(m, out);

@@ -67,13 +67,14 @@ int served_run_by_deployment(const served_run *a, const served_run *b)
     return order != 0 ? order : by_pools(a, b);
 }
 
-/* A server's load where the row states none: see served_run.completed_rate. */
+/* A server's load where the row states none: see measured_requests_per_s. */
 static double load_completed(const served_run *run)
 {
     if (run->mode != SERVED_OPEN || run->request_rate > 0)
         return 0;
-    return run->completed_rate > 0 ? run->completed_rate
-                                   : run->measured[RIDGE_SERVING_METRIC_THROUGHPUT];
+    return run->measured_requests_per_s > 0
+               ? run->measured_requests_per_s
+               : run->measured[RIDGE_SERVING_METRIC_THROUGHPUT];
 }
 
 int served_run_by_statement(const served_run *a, const served_run *b)

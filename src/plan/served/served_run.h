@@ -39,7 +39,6 @@ typedef struct served_run {
     served_pool
         pools[2]; /* those of prompts and of generation; else all in the first */
     double concurrency, request_rate, requests;
-    double completed_rate;                             /* of requests, as measured */
     double input_tokens, output_tokens, cached_tokens; /* of a request */
     double output_cap; /* that answers end before, of their own; 0: none */
     double budget_tokens;
@@ -49,8 +48,9 @@ typedef struct served_run {
     bool is_decode_rate;   /* tokens/s of a batch are those of generation alone */
     bool fits;             /* of SERVED_FIT */
     double measured[RIDGE_SERVING_METRIC_COUNT]; /* 0: not */
-    double measured_requests_per_s;              /* of all clients; 0: not */
-    double measured_gap_s; /* between two tokens, the mean over gaps; 0: not */
+    double measured_requests_per_s; /* of all clients; 0: not. Where a server's load was
+                                       the most to keep its limits, that load */
+    double measured_gap_s;          /* between two tokens, the mean over gaps; 0: not */
 } served_run;
 
 ridge_contradiction served_contradiction(const served_run *run);
