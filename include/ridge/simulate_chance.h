@@ -33,6 +33,10 @@ double ridge_chance_exponential(ridge_chance *chance, double mean);
  * @param p  0 < p < 1. @source wichura1988, PPND16 */
 double ridge_normal_quantile(double p);
 
+/** The mean of the largest of n normal variables, within a twentieth at 2 and a
+ * hundredth from 8 on. @param n  >= 1; 0 of one. @source blom1958 */
+double ridge_normal_largest(double n);
+
 /* ---- jitter -------------------------------------------------------------------- */
 
 /** Factors of compute times: lognormal, of mean 1. spread 0: all are 1. */

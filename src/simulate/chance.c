@@ -85,6 +85,11 @@ static double ratio(const rational *r, double x)
     return polynomial(r->above, x) / polynomial(r->below, x);
 }
 
+double ridge_normal_largest(double n)
+{
+    return n <= 1 ? 0 : ridge_normal_quantile((n - 0.375) / (n + 0.25));
+}
+
 double ridge_normal_quantile(double p)
 {
     const double q = p - 0.5;

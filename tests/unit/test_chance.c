@@ -62,6 +62,19 @@ static void quantiles_of_the_normal_distribution(void **state)
         assert_near(0.5 * erfc(-ridge_normal_quantile(p) / sqrt(2.0)), p, 1e-12);
 }
 
+/* Means from tables of order statistics. */
+static void the_largest_of_normal_variables(void **state)
+{
+    static const struct {
+        double n, mean;
+    } rows[] = {{8, 1.42360}, {10, 1.53875}, {100, 2.50759}, {1000, 3.24144}};
+    (void)state;
+    assert_near(ridge_normal_largest(1), 0, 0);
+    assert_near(ridge_normal_largest(2), 0.56419, 0.05);
+    for (size_t i = 0; i < RIDGE_COUNT_OF(rows); i++)
+        assert_near(ridge_normal_largest(rows[i].n), rows[i].mean, 0.01);
+}
+
 /* ---- groups -------------------------------------------------------------------- */
 
 /* The same by a draw for each chip. */
@@ -156,6 +169,7 @@ int main(void)
         cmocka_unit_test(equal_seeds_draw_alike_and_others_do_not),
         cmocka_unit_test(draws_have_the_means_that_they_should),
         cmocka_unit_test(quantiles_of_the_normal_distribution),
+        cmocka_unit_test(the_largest_of_normal_variables),
         cmocka_unit_test(one_draw_of_the_largest_is_like_n_draws),
         cmocka_unit_test(a_single_chip_is_no_slower_on_average),
         cmocka_unit_test(the_larger_of_two_by_its_closed_form),

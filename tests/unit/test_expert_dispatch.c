@@ -1,7 +1,10 @@
 /* How tokens reach experts: copies, once to each node and rank, in fp8. */
 #include "train_fixture.h"
 
+#include "train_price.h"
+
 #include "ridge/hardware_stack.h"
+#include "ridge/model_routing.h"
 
 #include <math.h>
 
@@ -142,6 +145,28 @@ static void deepseek_v3_takes_the_hours_that_it_took(void **state)
     assert_near(2048 * 1e12 / tokens_per_s / 3600, 180e3, 0.1);
 }
 
+/* The busiest rank of a few thousand rows, by the closed form and by the whole
+ * distribution. */
+static void the_busiest_rank_is_that_of_the_distribution(void **state)
+{
+    ridge_ctx *cx = *state;
+    for (int64_t ep = 2; ep <= 32; ep *= 2) {
+        const ridge_model *model = mixture(cx, 64, 6, 1, 1);
+        const ridge_slice *s = train_slice(cx, "h100:4x8");
+        ridge_train_request request = train_request(model, s, 32, 4096);
+        ridge_layout layout = train_layout(32 / ep, ep, 1, 1, 1);
+        ridge_routing whole;
+        train_case tc;
+        layout.ep = ep;
+        assert_ok(cx,
+                  ridge_routing_find(
+                      cx, &(ridge_routing_request){64, 6, 4096 * ep, ep, 0}, &whole));
+        assert_ok(cx, train_case_open(cx, &request, &tc));
+        const double over = whole.ranks.most / whole.ranks.mean - 1;
+        assert_near(train_expert_imbalance(&tc, &layout) - 1, over, 0.06);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -150,6 +175,7 @@ int main(void)
         cmocka_unit_test(groups_limit_the_nodes),
         cmocka_unit_test(deepseek_v3_takes_the_hours_that_it_took),
         cmocka_unit_test(the_stack_dispatches_unless_a_knob_does),
+        cmocka_unit_test(the_busiest_rank_is_that_of_the_distribution),
     };
     return cmocka_run_group_tests(tests, fixture_open, fixture_close);
 }

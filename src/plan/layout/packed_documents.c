@@ -236,8 +236,7 @@ double ridge_documents_wait(const ridge_documents *documents, double replicas,
 {
     if (documents->spread <= 0 || replicas < 2 || seqs <= 0)
         return 0;
-    const double most = ridge_normal_quantile((replicas - 0.375) / (replicas + 0.25));
-    return documents->spread / sqrt(seqs) * most;
+    return documents->spread / sqrt(seqs) * ridge_normal_largest(replicas);
 }
 
 double ridge_documents_cp_wait(const ridge_documents *documents, double cp, double seqs)

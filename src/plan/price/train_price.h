@@ -59,9 +59,8 @@ double stage_time_total_s(const stage_time *stage);
 /** The largest of compute, each kind of communication and the host's link. */
 double stage_time_bound_s(const stage_time *stage);
 
-/** Load of the busiest rank of experts over the mean, 1 or more.
- * @source david-nagaraja2003: the largest of n normal sums lies sqrt(2 ln n) deviations
- *         above their mean */
+/** Load of the busiest rank of experts over the mean, 1 or more; of models with several
+ * kinds of mixtures that which scatters most. @source blom1958 */
 double train_expert_imbalance(const train_case *tc, const ridge_layout *layout);
 
 /** Whether the degrees of a layout are legal for model, slice and batch. */

@@ -133,8 +133,8 @@ void explain_imbalance(story *s, int depth)
     story_add(s, depth, "imbalance", "(busiest rank / mean - 1) x products of experts",
               SECONDS(s->price->parts.imbalance_s), "load %.3f over ep %lld",
               train_expert_imbalance(s->tc, l), (long long)l->ep);
-    story_add(s, depth + 1, "chance", "sqrt(2 ln ep / rows a rank)", "",
-              "david-nagaraja2003; %s",
+    story_add(s, depth + 1, "chance", "spread of a rank's rows x the largest of ep", "",
+              "blom1958; %s",
               s->request->expert_imbalance > 1 ? "and what was given beyond it"
                                                : "tokens choose experts evenly");
     if (s->request->documents.spread > 0)
