@@ -174,6 +174,24 @@ static void chips_wait_for_the_one_with_most_experts(void **state)
     assert_near(all_s, ridge_experts_cost(&chip, &op).expected_s, 1e-3);
 }
 
+/* A hundredth more tokens, which fill another tile of the mean expert, take a few
+ * hundredths more time: experts' rows vary, so that they do not all step at once. */
+static void experts_time_has_no_steps(void **state)
+{
+    (void)state;
+    ridge_chip chip = plain_gpu();
+    chip.tile_m = 128;
+    chip.tile_n = 256;
+    double last_s = 0;
+    for (double tokens = 64; tokens < 16384; tokens *= 1.01) {
+        const ridge_experts op = experts_of(tokens);
+        const double s = ridge_experts_cost(&chip, &op).expected_s;
+        assert_true(s >= last_s * (1 - 1e-9));
+        assert_true(last_s == 0 || s < 1.04 * last_s);
+        last_s = s;
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -186,6 +204,7 @@ int main(void)
         cmocka_unit_test(skewed_experts_make_the_busiest_chip_wait),
         cmocka_unit_test(activations_that_come_quantised_cost_no_kernel),
         cmocka_unit_test(chips_wait_for_the_one_with_most_experts),
+        cmocka_unit_test(experts_time_has_no_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -171,6 +171,24 @@ static void capacity_is_where_goals_begin_to_be_missed(void **state)
     ridge_ctx_close(a.cx);
 }
 
+/* A thousand whole prompts at once have activations of more than a chip. */
+static void static_engines_start_a_batch_that_has_room(void **state)
+{
+    asked a = ask("llama-3-8b", "h100:1x1", "exllama");
+    ridge_service_choice c;
+    ridge_service_deployment d;
+    (void)state;
+    assert_int_equal(choose(&a, &c), RIDGE_OK);
+    assert_int_equal(ridge_service_deploy(a.cx, &a.request, &c, 1408, &d), RIDGE_OK);
+    assert_true(d.choice.pools[0].layout.sequences >= 64);
+    assert_true(d.choice.pools[0].layout.sequences < c.pools[0].layout.sequences);
+    assert_true(d.memory[0].cache > 0);
+    set_knob(&a, "batch", "1024"); /* asked for, it is not made smaller */
+    assert_int_equal(choose(&a, &c), RIDGE_OK);
+    assert_int_equal(ridge_service_deploy(a.cx, &a.request, &c, 1408, &d), RIDGE_E_ARG);
+    ridge_ctx_close(a.cx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -178,6 +196,7 @@ int main(void)
         cmocka_unit_test(pools_share_the_slice),
         cmocka_unit_test(tables_and_rules_are_those_of_the_layout),
         cmocka_unit_test(what_has_no_room_for_a_cache_is_an_error),
+        cmocka_unit_test(static_engines_start_a_batch_that_has_room),
         cmocka_unit_test(capacity_is_where_goals_begin_to_be_missed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -93,11 +93,35 @@ static double fullest(const ridge_experts *op, double active)
     return fmin(active + more, fmin(local, op->tokens * op->experts_per_token));
 }
 
-/* Experts' rows are no multiples of a tile: the last one of each is half full. */
+/* Experts' rows are no multiples of a tile: the last one of each is half full, and from
+ * one full on as much again is lost to rows of an expert that vary: the level that
+ * rates of experts' products were fitted at. No step: where a mean fills a tile some
+ * experts are above it and some below. */
 static double ragged_rows(double rows)
 {
     enum { HALF_TILE = 64 };
-    return rows + fmin(rows, HALF_TILE);
+    return rows + fmin(rows, HALF_TILE) + fmin(fmax(0, rows - HALF_TILE), HALF_TILE);
+}
+
+/* Rows of an expert vary from call to call and from expert to expert, so that the time
+ * of all of them does not jump where their mean fills a tile: between whole tiles it is
+ * as far on its way as the mean is. */
+static ridge_op_cost smeared_cost(const ridge_chip *chip, const ridge_matmul *product)
+{
+    const double tile = chip->tile_m > 0 ? chip->tile_m : 1;
+    const double below = floor(product->m / tile);
+    const double part = product->m / tile - below;
+    ridge_op_cost c = ridge_matmul_cost(chip, product, RIDGE_MEMORY_HBM);
+    ridge_matmul less = *product;
+    ridge_matmul more = *product;
+    less.m = below * tile;
+    more.m = (below + 1) * tile;
+    if (below < 1 || part <= 0)
+        return c;
+    c.expected_s =
+        (1 - part) * ridge_matmul_cost(chip, &less, RIDGE_MEMORY_HBM).expected_s +
+        part * ridge_matmul_cost(chip, &more, RIDGE_MEMORY_HBM).expected_s;
+    return c;
 }
 
 static ridge_op_cost grouped_cost(const ridge_chip *chip, const ridge_experts *op,
@@ -118,7 +142,7 @@ static ridge_op_cost grouped_cost(const ridge_chip *chip, const ridge_experts *o
         .comes_quantised = op->comes_quantised,
         .rate_share = op->rate_share,
     };
-    return ridge_matmul_cost(chip, &product, RIDGE_MEMORY_HBM);
+    return smeared_cost(chip, &product);
 }
 
 /* Kernels beside the products: sorting by expert (three), copying rows, the activation,

@@ -132,17 +132,38 @@ static void bound_budget(const ridge_engine *e, double longest, ridge_serving_la
         l->budget_tokens = (int64_t)most;
 }
 
+/* Who starts a static engine chooses a batch that it has room for: the activations of
+ * all prompts at once, and a slot at least. Nobody said which: half as many until then.
+ */
+static ridge_status fit_batch(ridge_serving_desk *desk, const ridge_service_request *r,
+                              double longest, ridge_serving_layout *l,
+                              ridge_serving_memory *memory)
+{
+    const int64_t budget = l->budget_tokens;
+    const bool is_free =
+        r->engine->batching == RIDGE_BATCHING_STATIC && r->knobs.batch <= 0;
+    for (;;) {
+        l->budget_tokens = budget;
+        bound_budget(r->engine, longest, l);
+        RIDGE_TRY(ridge_serving_memory_find(desk, l, memory));
+        if (!is_free || l->sequences <= l->attention_dp ||
+            (memory->pages > 0 && memory->cache > 0))
+            return RIDGE_OK;
+        l->sequences =
+            l->sequences / 2 > l->attention_dp ? l->sequences / 2 : l->attention_dp;
+    }
+}
+
 static ridge_status deploy_pool(ridge_ctx *cx, ridge_serving_desk *desk,
                                 const ridge_service_request *r, int i,
                                 ridge_service_deployment *out)
 {
     ridge_service_pool *pool = &out->choice.pools[i];
     ridge_serving_speed *speed = &out->speeds[i];
-    bound_budget(r->engine, out->longest_tokens, &pool->layout);
     const char *fault = ridge_serving_layout_fault(desk, &pool->layout);
     if (fault != NULL)
         return ridge_fail(cx, RIDGE_E_ARG, "this layout cannot serve: %s", fault);
-    RIDGE_TRY(ridge_serving_memory_find(desk, &pool->layout, &out->memory[i]));
+    RIDGE_TRY(fit_batch(desk, r, out->longest_tokens, &pool->layout, &out->memory[i]));
     RIDGE_TRY(check_room(cx, &out->memory[i], pool));
     RIDGE_TRY(ridge_serving_speed_build(desk, &pool->layout, speed));
     speed->usd_per_hour = r->usd_per_chip_hour * speed->chips;
