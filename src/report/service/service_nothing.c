@@ -82,6 +82,17 @@ static bool has_goals(const ridge_service_request *r)
     return false;
 }
 
+/* Whether the nearest deployment keeps all goals: then it is the rate that none takes.
+ */
+static bool keeps_goals(const ridge_service_request *r, const ridge_service_price *p)
+{
+    for (int i = 0; i < RIDGE_SERVICE_LATENCY_COUNT; i++) {
+        if (judged_s(r, p, i) > r->goals.most_s[i])
+            return false;
+    }
+    return true;
+}
+
 static void add_nearest(ridge_ctx *cx, const ridge_service_view *v, ridge_sections *s)
 {
     const ridge_service_result *r = v->result;
@@ -121,30 +132,44 @@ static const char *no_room_text(ridge_ctx *cx, const ridge_service_request *r)
                          (long long)r->knobs.batch);
 }
 
+/* What the whole slice takes, whatever the goals. */
+static void note_most(ridge_ctx *cx, const ridge_service_view *v, ridge_sections *s)
+{
+    const ridge_service_price *most = &v->result->most;
+    const char *named = ridge__service_choice_named(cx, v->request, &most->choice);
+    const ridge_text rate = ridge_format_double(most->requests_per_s);
+    const ridge_text wanted = ridge_format_double(v->request->requests_per_s);
+    ridge__section_note(
+        s,
+        most->requests_per_s < v->request->requests_per_s
+            ? ridge_sprintf(ridge_ctx_arena(cx),
+                            "The whole slice serves at most %s requests/s of the %s "
+                            "wanted: %s.",
+                            rate.s, wanted.s, named)
+            : ridge_sprintf(ridge_ctx_arena(cx),
+                            "Without goals the whole slice serves up to %s requests/s: "
+                            "%s.",
+                            rate.s, named));
+}
+
 void ridge__service_nothing_add(ridge_ctx *cx, const ridge_service_view *v,
                                 ridge_sections *s)
 {
     const ridge_service_request *r = v->request;
     const ridge_service_result *result = v->result;
-    bool has_goal = false;
-    for (int i = 0; i < RIDGE_SERVICE_LATENCY_COUNT; i++)
-        has_goal = has_goal || isfinite(r->goals.most_s[i]);
     if (!result->has_nearest) {
         ridge__section_note(s, has_memory_refusal(result)
                                    ? no_room_text(cx, r)
                                    : "No layout is legal: why stands below.");
         return;
     }
-    if (has_goal)
+    const bool is_rate = r->requests_per_s > 0 && keeps_goals(r, &result->nearest);
+    if (has_goals(r) && is_rate)
+        ridge__section_note(s, "The goals can be kept, but not at so many requests.");
+    else if (has_goals(r))
         add_goals(cx, v, s);
     if (r->requests_per_s > 0 && result->has_most)
-        ridge__section_note(
-            s, ridge_sprintf(
-                   ridge_ctx_arena(cx),
-                   "The whole slice serves at most %s requests/s of the %s "
-                   "wanted: %s.",
-                   ridge_format_double(result->most.requests_per_s).s,
-                   ridge_format_double(r->requests_per_s).s,
-                   ridge__service_choice_named(cx, v->request, &result->most.choice)));
-    add_nearest(cx, v, s);
+        note_most(cx, v, s);
+    if (!is_rate)
+        add_nearest(cx, v, s);
 }
