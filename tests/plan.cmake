@@ -35,7 +35,8 @@ ridge_test(property goodput_laws LAYER plan SOURCES ${CMAKE_SOURCE_DIR}/tests/su
 
 ridge_test(property train_laws LAYER plan SOURCES ${train_fixture} TIMEOUT 120)
 ridge_test(property lever_laws LAYER plan SOURCES ${train_fixture} TIMEOUT 120)
-ridge_test(property pipeline_bound LAYER plan SOURCES ${CMAKE_SOURCE_DIR}/tests/support/seeded.c)
+ridge_test(property pipeline_bound LAYER plan
+           SOURCES ${train_fixture} ${CMAKE_SOURCE_DIR}/tests/support/seeded.c)
 ridge_test(diff layout_timeline LAYER plan SOURCES ${train_fixture})
 ridge_test(diff step_played LAYER plan SOURCES ${train_fixture})
 ridge_test(diff step_every LAYER plan SOURCES ${train_fixture} TIMEOUT 300)

@@ -18,7 +18,7 @@ typedef struct ridge_fleet_played {
 
 typedef struct ridge_fleet_simulation {
     bool is_replicas;
-    double closed_s, played_s; /* the step by its closed form, and without trouble */
+    double closed_s, played_s; /* the step as told, and as played without trouble */
     double mean_s, p90_s;      /* with trouble; without it as played_s */
     int n;                     /* replicas: pools; a pipeline: 1 */
     ridge_fleet_played pools[RIDGE_FLEET_POOL_MAX];

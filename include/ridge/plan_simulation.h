@@ -66,7 +66,7 @@ typedef struct ridge_step_end {
 /** A step of a layout on its slice. */
 typedef struct ridge_train_step {
     const ridge_slice *slice; /* borrowed from the request */
-    ridge_train_price price;  /* by the closed form */
+    ridge_train_price price;  /* as told */
     ridge_pipeline pipeline;
     const ridge_stage_work *stages; /* [p v] virtual stages */
     const ridge_step_end *ends;     /* [p] */

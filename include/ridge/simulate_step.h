@@ -30,7 +30,8 @@ typedef struct ridge_step_script {
     const ridge_step_close *closes;  /* [p] */
     /* Whether all ranks wait for all before they update, as a global gradient norm
      * asks; without it each goes on to the next step by itself (qi2023-zero-bubble,
-     * section 4), and steps follow each other at the longest span of a rank. */
+     * section 4), and steps follow each other as quickly as the slowest circle of
+     * waits lets them (ridge_pacer_step_s). */
     bool has_barrier;
     int64_t group_chips, replicas; /* each >= 1 */
     /* of its processors, that a rank has while all work; 1: they are its own. Below 1
@@ -86,8 +87,7 @@ typedef struct ridge_step_outcome {
  * Play a step again and again.
  *
  *     step = max over ranks (last replica's end + reduce) + max over ranks (update +
- *            gather); without a barrier max over ranks (end - start + reduce + update +
- *            gather)
+ *            gather); without a barrier, of steps that follow each other, the mean
  *
  * A group draws its slowest chip's factor at once (ridge_jitter_draw_most), so that
  * cost grows with passes, not with chips. Which chips are slow is drawn once, by seed.

@@ -962,8 +962,7 @@ def simulate(
     --plan FILE`.
 
     A training step is played pass by pass over the pipeline's schedule, with the
-    times of the planner, and held against the closed form that `ridge train`
-    ranks layouts by. With --jitter every chip takes more or less time in every
+    times of the planner, and held against the step that `ridge train` tells. With --jitter every chip takes more or less time in every
     pass (lognormal, of mean 1), and chips that work in step wait for the slowest;
     the loss is split into what is waited for within a pass, between stages and
     between replicas. With --failures the run goes on for its tokens: checkpoints,

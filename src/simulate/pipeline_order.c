@@ -4,6 +4,7 @@
  */
 #include "pipeline_order.h"
 
+#include "pipeline_endless.h"
 #include "pipeline_run.h"
 
 #include <math.h>
@@ -150,31 +151,67 @@ bool ridge__order_times_new(ridge_arena *arena, const ridge__order *order,
     const size_t n = (size_t)order->n;
     const size_t p = (size_t)order->ranks;
     *out = (ridge__order_times){.work_s = ridge_new(arena, double, n),
+                                .free_s = ridge_new(arena, double, p),
                                 .start_s = ridge_new(arena, double, n),
                                 .end_s = ridge_new(arena, double, n),
                                 .arrival_s = ridge_new(arena, double, n),
                                 .next = ridge_new(arena, int, p),
-                                .left_s = ridge_new(arena, double, p)};
-    return out->work_s != NULL && out->start_s != NULL && out->end_s != NULL &&
-           out->arrival_s != NULL && out->next != NULL && out->left_s != NULL;
+                                .left_s = ridge_new(arena, double, p),
+                                .before_s = ridge_new(arena, double, 2 * p)};
+    return out->work_s != NULL && out->free_s != NULL && out->start_s != NULL &&
+           out->end_s != NULL && out->arrival_s != NULL && out->next != NULL &&
+           out->left_s != NULL && out->before_s != NULL;
 }
 
 /* ---- playing ------------------------------------------------------------------- */
 
-void ridge__order_play(const ridge__order *order, double send_s, ridge__order_times *t)
+static void play_on(const ridge__order *order, double send_s, ridge__order_times *t)
 {
     for (int i = 0; i < order->n; i++) {
         const ridge__ordered *a = &order->actions[i];
-        double start_s = a->before >= 0 ? t->end_s[a->before] : 0;
+        double start_s = t->free_s[a->rank];
         if (a->need >= 0)
             start_s =
                 fmax(start_s, a->is_remote ? t->arrival_s[a->need] : t->end_s[a->need]);
         const double end_s = start_s + t->work_s[i];
         t->start_s[i] = start_s;
-        t->end_s[i] = end_s;
+        t->end_s[i] = t->free_s[a->rank] = end_s;
         t->arrival_s[i] =
             (a->line >= 0 ? fmax(end_s, t->arrival_s[a->line]) : end_s) + send_s;
     }
+}
+
+void ridge__order_play(const ridge__order *order, double send_s, ridge__order_times *t)
+{
+    for (int rank = 0; rank < order->ranks; rank++)
+        t->free_s[rank] = 0;
+    play_on(order, send_s, t);
+}
+
+/* Step after step. */
+typedef struct endless {
+    const ridge__order *order;
+    double send_s;
+    ridge__order_times *times;
+} endless;
+
+static void play_next(void *payload)
+{
+    const endless *e = payload;
+    play_on(e->order, e->send_s, e->times);
+}
+
+double ridge__order_play_endless(const ridge__order *order, double send_s,
+                                 const double *close_s, ridge__order_times *t)
+{
+    endless e = {order, send_s, t};
+    const ridge__endless run = {.ranks = order->ranks,
+                                .close_s = close_s,
+                                .free_s = t->free_s,
+                                .before_s = t->before_s,
+                                .step = play_next,
+                                .payload = &e};
+    return ridge__endless_s(&run);
 }
 
 /* Ranks whose next action can start do. @return how many are at work */

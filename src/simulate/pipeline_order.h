@@ -31,11 +31,13 @@ RIDGE_NODISCARD ridge_status ridge__order_make(ridge_ctx *cx,
 /** Room for one play; each thread has its own. */
 typedef struct ridge__order_times {
     double *work_s;    /* [n] in: what each action takes */
+    double *free_s;    /* [p] out: when a rank is through */
     double *start_s;   /* [n] out */
     double *end_s;     /* [n] out */
     double *arrival_s; /* [n] of the message that an action made; scratch */
     int *next;         /* [p] scratch */
     double *left_s;    /* [p] scratch */
+    double *before_s;  /* [2 p] scratch */
 } ridge__order_times;
 
 /** @return false once the budget is spent */
@@ -46,7 +48,16 @@ bool ridge__order_times_new(ridge_arena *arena, const ridge__order *order,
 void ridge__order_play(const ridge__order *order, double send_s, ridge__order_times *t);
 
 /**
- * The same where ranks take turns on processors: those that wait leave theirs to the
+ * Step after step, each rank's next one behind its close.
+ * @param close_s  [p]
+ * @return seconds from one to the next, once all ranks keep one pace; the times are
+ *         those of the last one
+ */
+double ridge__order_play_endless(const ridge__order *order, double send_s,
+                                 const double *close_s, ridge__order_times *t);
+
+/**
+ * A play where ranks take turns on processors: those that wait leave theirs to the
  * others. Of p ranks, k that work are each as fast as min(p / k, 1 / share) times what
  * they are while all work.
  * @param share  of its processors, that a rank has while all work: 0 < share <= 1;

@@ -141,18 +141,22 @@ static double through_s(const player *w, const ridge__order_times *t, int last)
 }
 
 /* The step of a replica alone, up to the barrier; since the others come later or not, a
- * step is the largest of these and what is behind it. */
+ * step is the largest of these and what is behind it. The times are those of a step
+ * that begins at once on all ranks. */
 static double play_replica(const player *w, int64_t replica, factor_kind kind,
                            ridge_chance *chance, ridge__order_times *t)
 {
+    const bool is_shared = w->script->processor_share < 1;
     double most_s = 0;
     set_work(w, replica, kind, chance, t);
-    if (w->script->processor_share < 1)
+    if (!w->script->has_barrier && !is_shared)
+        most_s = ridge__order_play_endless(&w->order, w->script->send_s, w->close_s, t);
+    if (is_shared)
         ridge__order_play_shared(&w->order, w->script->processor_share, t);
     else
         ridge__order_play(&w->order, w->script->send_s, t);
     for (int i = 0; i < w->order.n; i++) {
-        if (w->order.actions[i].after < 0)
+        if (w->order.actions[i].after < 0 && (w->script->has_barrier || is_shared))
             most_s = fmax(most_s, through_s(w, t, i));
     }
     return most_s;

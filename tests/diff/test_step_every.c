@@ -1,8 +1,8 @@
 /*
- * A step in closed form against the same step played pass by pass, over the whole
+ * A step as it is priced against the same step played pass by pass, over the whole
  * space: context and expert parallelism, ends with the embedding or the head alone,
  * uneven ends, several virtual stages, partial remat, offload, precisions, of dense
- * models and mixtures. Why they may differ is said in test_step_played.c.
+ * models and mixtures.
  */
 #include "train_fixture.h"
 
@@ -12,14 +12,8 @@
 
 enum { CASES = 700 };
 
-/* Relative to the closed form, sends waited for or beside compute: of layouts as odd as
- * a stage with nothing but a head. */
-static double tolerance_of(ridge_schedule kind, bool has_pp_overlap)
-{
-    const bool is_split = ridge_schedule_is_split(kind);
-    const bool is_looped = kind == RIDGE_SCHEDULE_INTERLEAVED;
-    return has_pp_overlap ? 0.17 : is_split || is_looped ? 0.12 : 0.085;
-}
+/* Of steps of many microbatches the first ones alone are played. */
+static const double TOLERANCE = 2e-3;
 
 typedef struct tally {
     int n;
@@ -37,9 +31,9 @@ static void compare(ridge_ctx *cx, const ridge_train_request *r, uint64_t seed,
     assert_ok(cx, ridge_train_simulate(cx, r, l, &calm, &s));
     const ridge_schedule kind = s.step.pipeline.kind;
     const double difference = s.outcome.calm_s / s.step.price.step_time_s - 1;
-    if (!(fabs(difference) <= tolerance_of(kind, l->has_pp_overlap)))
+    if (!(fabs(difference) <= TOLERANCE))
         fail_msg("seed %llu, %s, pp %lld vpp %lld ends %lld %lld cp %lld ep %lld, %d "
-                 "microbatches, remat %s of %lld: played %g s, closed %g s",
+                 "microbatches, remat %s of %lld: played %g s, told %g s",
                  (unsigned long long)seed, ridge_schedule_text(kind), (long long)l->pp,
                  (long long)l->vpp, (long long)l->first_layers,
                  (long long)l->last_layers, (long long)l->cp, (long long)l->ep,
@@ -147,7 +141,7 @@ static void every_layout_plays_as_it_is_priced(void **state)
                       ridge_schedule_text((ridge_schedule)k), all[k].n,
                       100 * all[k].sum / fmax(all[k].n, 1), 100 * all[k].most);
         assert_true(all[k].n > 150);
-        assert_true(all[k].sum / all[k].n < 0.02);
+        assert_true(all[k].sum / all[k].n < 1e-4);
     }
 }
 

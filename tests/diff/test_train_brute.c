@@ -7,6 +7,8 @@
  */
 #include "train_fixture.h"
 
+#include "ridge/simulate_pace.h"
+
 #include "train_price.h"
 #include "train_terms.h"
 
@@ -62,6 +64,7 @@ static void try_layout(brute *b, const ridge_layout *l)
     const layer_time *layers = layers_of(b, l);
     const ridge_mark mark = ridge_arena_mark(ridge_ctx_arena(b->tc.cx));
     const int stages = b->tc.n_stages_by_pp;
+    b->tc.pacer = ridge_pacer_open(b->tc.cx); /* what it keeps is forgotten as well */
     assert_ok(b->tc.cx, train_layout_price(&b->tc, layers, l, &price));
     b->tc.n_stages_by_pp = stages;
     ridge_arena_rewind(ridge_ctx_arena(b->tc.cx), mark);

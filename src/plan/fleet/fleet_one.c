@@ -2,6 +2,8 @@
 #include "fleet_price.h"
 #include "train_terms.h"
 
+#include "ridge/simulate_pace.h"
+
 #include <math.h>
 
 /* ---- rates ------------------------------------------------------------------------
@@ -162,6 +164,7 @@ ridge_status fleet_layout_price(fleet_case *fc, const ridge_fleet_layout *layout
     if (!fleet_sheet_price(sheet, order, layout->n_parts, (double)INFINITY, &is_roomy,
                            out))
         return RIDGE_OK;
+    RIDGE_TRY(ridge_pacer_status(order[0]->tc->pacer));
     fleet_price_finish(fc, out);
     return RIDGE_OK;
 }

@@ -308,15 +308,15 @@ static stage_time time_stage(const fleet_sheet *s, int index, stage_pass *pass)
     const ridge_time forward = fleet_sheet_message(s, stage->first, stage->first + 1);
     const ridge_time backward = fleet_sheet_message(s, stage->first, stage->first - 1);
     const double n = fmax(down + up, 1);
+    ridge_stage_work work = {.has_head = false};
     train_terms terms = p->terms;
     terms.send.expected_s = (down * forward.expected_s + up * backward.expected_s) / n;
     terms.send.bound_s = (down * forward.bound_s + up * backward.bound_s) / n;
-    const stage_time t = train_stage_time(p->tc, &terms, &p->layout, stage, NULL);
-    *pass = train_stage_pass(&p->layout, stage, &t);
+    const stage_time t = train_stage_time(p->tc, &terms, &p->layout, stage, &work);
+    train_stage_pass(p->tc, &terms, &p->layout, stage, &work, pass);
     if (!p->layout.has_pp_overlap) {
-        const double more_s = down * (forward.expected_s - terms.send.expected_s);
-        pass->forward_s += more_s;
-        pass->backward_s -= more_s;
+        pass->down_s = forward.expected_s;
+        pass->up_s = backward.expected_s;
     }
     return t;
 }
@@ -345,6 +345,7 @@ static void add_stage(fleet_sheet *s, int index, fleet_walk *w, ridge_fleet_pric
     const fleet_part *p = s->parts[at];
     const stage_time t = time_stage(s, index, &s->stages.passes[index]);
     const ridge_step_end end = train_step_end(p->tc, &p->terms, &p->layout, index);
+    stage_pass_set_end(&s->stages.passes[index], &end);
     const double bound_s = stage_time_bound_s(&t);
     const double total_s = stage_time_total_s(&t);
     const double message_s =
@@ -382,17 +383,16 @@ static void price_step(fleet_sheet *s, ridge_fleet_price *out)
     fleet_walk w = {.slowest = 0};
     for (int i = 0; i < s->stages.n; i++)
         add_stage(s, i, &w, out);
-    const double worst_s = m * stage_time_total_s(&w.worst);
-    const double passes_s = pipeline_passes_s(l, &s->stages, s->stages.passes, m,
-                                              l->has_pp_overlap ? w.message_s : 0);
+    const double step_s = paced_step_s(s->parts[0]->tc, l, &s->stages, s->microbatches,
+                                       l->has_pp_overlap ? w.message_s : 0);
     const double bound_bubble_s =
         ridge_schedule_is_split(l->schedule) ? 0 : w.bound_sum_s - w.bound_most_s;
     out->slowest = w.slowest;
     price->parts = times(&w.worst.parts, m);
-    price->parts.bubble_s = fmax(0, passes_s - worst_s);
     price->parts.dp_s = w.end.reduce_exposed_s + w.end.gather_exposed_s;
     price->parts.slowdown_s += w.end.slowdown_s;
     price->parts.optimizer_s = w.end.optimizer_s;
+    paced_parts_fill(&price->parts, step_s);
     price->hidden_communication_s =
         m * w.worst.hidden_s + w.end.reduce_hidden_s + w.end.gather_hidden_s;
     price->bound_step_time_s =

@@ -12,6 +12,8 @@
 #include "train_terms.h"
 #include "usual_choice.h"
 
+#include "ridge/simulate_pace.h"
+
 #include <string.h>
 
 static bool is_free_or(int64_t knob, int64_t value)
@@ -391,5 +393,8 @@ ridge_status fleet_desk_run(fleet_desk *d, const fleet_task *task, double bound_
             return ridge_fail_nomem(d->cx);
     }
     find_remats(d);
-    return search_meshes(d);
+    RIDGE_TRY(search_meshes(d));
+    for (int i = 0; i < d->fc->n; i++)
+        RIDGE_TRY(ridge_pacer_status(d->fc->pools[i].pacer));
+    return RIDGE_OK;
 }

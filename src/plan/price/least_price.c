@@ -1,45 +1,66 @@
 /*
  * Terms may grow from the least ones to a layout's: exchanges that take longer expose
- * more, and hide no more than they take. Two things could shorten a step meanwhile. A
- * pass that grows alone changes how passes fall between each other: see
- * pipeline_least_s. And a stage that takes longer by d hides d more of what comes once
- * a step; but all its microbatches take as long, so d is at most a microbatch's share
- * of what the stage waits, or the whole step grows by more. What it waits for its host
- * is part of either pass, and may go from one to the other.
+ * more, and hide no more than they take. One thing could shorten a step meanwhile: a
+ * stage that takes longer by d hides d more of what comes once a step. But all its
+ * microbatches take as long, so d is at most a microbatch's share of what the stage
+ * waits, or the whole step grows by more. What it waits for its host is part of either
+ * pass, and may go from one to the other.
  */
 #include "least_price.h"
 #include "larger.h"
+
+/* A microbatch; messages beside compute are the play's to place. */
+static double total_of(const ridge_layout *l, const stage_time *s)
+{
+    return stage_time_total_s(s) - (l->has_pp_overlap ? s->parts.pp_s : 0);
+}
 
 double least_price_passes_s(const train_case *tc, const train_terms *x,
                             const ridge_layout *l, double m)
 {
     const train_stages *stages = x->stages;
-    const double send_s = l->has_pp_overlap ? x->send.expected_s : 0;
     if (!ridge_chip_is_overlapped(tc->chip))
         return 0;
     for (int i = 0; i < stages->n; i++) {
         const stage_time s = train_stage_time(tc, x, l, &stages->stages[i], NULL);
-        const double half_s = stage_time_total_s(&s) / 2;
-        stages->passes[i] = (stage_pass){.forward_s = half_s, .backward_s = half_s};
+        stages->totals_s[i] = total_of(l, &s);
     }
-    return pipeline_least_s(l, stages, stages->passes, m, send_s);
+    return paced_least_s(l, stages, stages->totals_s, m, x->send.expected_s);
+}
+
+static stage_pass end_behind(const train_case *tc, const train_terms *x,
+                             const ridge_layout *l, int stage, const stage_time *s,
+                             double wait_s)
+{
+    stage_time waiting = *s;
+    stage_pass pass = {.reduce_s = 0};
+    waiting.fwd_s += wait_s + s->parts.host_s;
+    waiting.bwd_s += wait_s + s->parts.host_s;
+    const ridge_step_end end = train_end_of(tc, x, l, stage, &waiting);
+    stage_pass_set_end(&pass, &end);
+    return pass;
 }
 
 double least_price_step_s(const train_case *tc, const train_terms *x,
                           const ridge_layout *l, double m, double passes_s)
 {
-    double end_s = 0;
+    const ridge_pipeline pipeline = train_pipeline_of(l, 1);
+    const bool has_barrier = !train_is_barrier_free(&pipeline);
+    double reduced_s = passes_s;
+    double behind_s = 0;
     if (!ridge_chip_is_overlapped(tc->chip))
         return 0;
     for (int i = 0; i < x->stages->n; i++) {
-        stage_time s = train_stage_time(tc, x, l, &x->stages->stages[i], NULL);
-        const double wait_s =
-            positive(passes_s / m - stage_time_total_s(&s)) + s.parts.host_s;
-        s.fwd_s += wait_s;
-        s.bwd_s += wait_s;
-        end_s = larger(end_s, train_end_s(tc, x, l, i, &s));
+        const stage_time s = train_stage_time(tc, x, l, &x->stages->stages[i], NULL);
+        const double total_s = total_of(l, &s);
+        const stage_pass own = end_behind(tc, x, l, i, &s, 0);
+        const stage_pass late =
+            end_behind(tc, x, l, i, &s, positive(passes_s / m - total_s));
+        const double after_s = own.reduce_s + (has_barrier ? 0 : own.behind_s);
+        reduced_s = larger(reduced_s, m * total_s + after_s);
+        behind_s = larger(behind_s, has_barrier ? late.behind_s : 0);
     }
-    return passes_s + end_s;
+    return reduced_s + behind_s;
 }
 
 /* ---- terms ----------------------------------------------------------------------- */

@@ -5,7 +5,7 @@
  * chip and host goes on behind the compute of its layer.
  */
 #include "larger.h"
-#include "pipeline_passes.h"
+#include "paced_step.h"
 #include "train_price.h"
 
 #include "ridge/cost_program.h"
@@ -482,10 +482,8 @@ stage_time train_stage_time(const train_case *tc, const train_terms *x,
             add_layers(&whole, &s);
     }
     if (stage->has_head) {
-        const double layers_s = stage_time_total_s(&s);
         const double n = stage->head_passes;
         add_layers(&(layer_run){tc, x, l, tc->n_kinds, n, RIDGE_REMAT_NONE}, &s);
-        s.head_s = stage_time_total_s(&s) - layers_s;
     }
     add_sends(x, l, stage, &s);
     return s;

@@ -7,7 +7,7 @@
 #include "step_program.h"
 
 #include "layout_cut.h"
-#include "pipeline_passes.h"
+#include "paced_step.h"
 
 #include "ridge/cost_program.h"
 
@@ -347,6 +347,22 @@ static ridge_pass_work pass_work(const ridge_step_parts *p)
     return w;
 }
 
+static ridge_stage_work work_of(const step_times *t)
+{
+    ridge_step_parts input = t->pass;
+    add_parts(&input, &t->forward, -1);
+    add_parts(&input, &t->backward_weight, -1);
+    return (ridge_stage_work){.forward = pass_work(&t->forward),
+                              .backward_input = pass_work(&input),
+                              .backward_weight = pass_work(&t->backward_weight)};
+}
+
+static ridge_step_end end_of(const step_times *t)
+{
+    return (ridge_step_end){.reduce_exposed_s = t->once.dp_s,
+                            .optimizer_s = t->once.optimizer_s};
+}
+
 bool step_program_work(const train_case *tc, const ridge_layout *l,
                        const train_stage *stage, ridge_stage_work *work,
                        ridge_step_end *end)
@@ -355,15 +371,25 @@ bool step_program_work(const train_case *tc, const ridge_layout *l,
     if (entries.again == NULL || entries.kept == NULL)
         return false;
     const step_times t = stage_times(tc, &entries, l, stage);
-    ridge_step_parts input = t.pass;
-    add_parts(&input, &t.forward, -1);
-    add_parts(&input, &t.backward_weight, -1);
-    *work = (ridge_stage_work){.forward = pass_work(&t.forward),
-                               .backward_input = pass_work(&input),
-                               .backward_weight = pass_work(&t.backward_weight)};
-    *end = (ridge_step_end){.reduce_exposed_s = t.once.dp_s,
-                            .optimizer_s = t.once.optimizer_s};
+    *work = work_of(&t);
+    *end = end_of(&t);
     return true;
+}
+
+static void set_pass(const train_case *tc, const train_terms *x,
+                     const remat_times *entries, const ridge_layout *l,
+                     const train_stage *stage, stage_pass *out)
+{
+    train_stage without = *stage;
+    without.has_head = false;
+    const step_times t = stage_times(tc, entries, l, stage);
+    const step_times layers = stage_times(tc, entries, l, &without);
+    const ridge_stage_work whole = work_of(&t);
+    const ridge_stage_work bare = work_of(&layers);
+    const ridge_step_end end = end_of(&t);
+    stage_pass_set(out, stage, &whole, &bare);
+    stage_pass_set_end(out, &end);
+    out->down_s = out->up_s = x->send.expected_s;
 }
 
 /* All stages of a pipeline, for one microbatch. */
@@ -371,27 +397,22 @@ typedef struct pipe_times {
     step_times worst, sum;
     ridge_step_parts once; /* of the stage where they take longest */
     double worst_s;        /* of its pass */
-    double passes_s;       /* of all microbatches */
+    double step_s;         /* with what comes once */
 } pipe_times;
 
 static pipe_times pipe_times_of(const train_case *tc, const train_terms *x,
                                 const ridge_layout *l, const remat_times *entries,
-                                double m)
+                                int64_t m)
 {
     const train_stages *stages = x->stages;
-    const double head_s = ridge_step_total_s(&entries->kept[tc->n_kinds].pass);
     pipe_times p = {.worst_s = -1};
     for (int i = 0; i < stages->n; i++) {
         const train_stage *stage = &stages->stages[i];
         step_times t = stage_times(tc, entries, l, stage);
-        const double forward_s = ridge_step_total_s(&t.forward);
-        stages->passes[i] =
-            (stage_pass){.forward_s = forward_s,
-                         .backward_s = ridge_step_total_s(&t.pass) - forward_s,
-                         .weight_s = ridge_step_total_s(&t.backward_weight),
-                         .head_s = stage->has_head ? head_s : 0};
+        set_pass(tc, x, entries, l, stage, &stages->passes[i]);
         t.pass.pp_s +=
-            stage_pass_send(&stages->passes[i], l, stage, x->send.expected_s);
+            (train_stage_sends(l, stage, false) + train_stage_sends(l, stage, true)) *
+            x->send.expected_s;
         add_times(&p.sum, &t, stage->count);
         if (ridge_step_total_s(&t.once) >= ridge_step_total_s(&p.once))
             p.once = t.once;
@@ -400,7 +421,7 @@ static pipe_times pipe_times_of(const train_case *tc, const train_terms *x,
         p.worst = t;
         p.worst_s = ridge_step_total_s(&t.pass);
     }
-    p.passes_s = pipeline_passes_s(l, stages, stages->passes, m, 0);
+    p.step_s = paced_step_s(tc, l, stages, m, 0);
     return p;
 }
 
@@ -421,10 +442,11 @@ static void add_passes(const train_case *tc, const ridge_layout *l, const pipe_t
     const double mean_s = ridge_step_total_s(&p->sum.pass) / (double)l->pp;
     if (share < 1) {
         add_parts(&price->parts, &p->sum.pass, m / (double)l->pp);
-        price->parts.bubble_s = fmax(0, share * p->passes_s - m * mean_s);
+        price->parts.bubble_s =
+            fmax(0, share * (p->step_s - ridge_step_total_s(&p->once)) - m * mean_s);
     } else {
         add_parts(&price->parts, &p->worst.pass, m);
-        price->parts.bubble_s = fmax(0, p->passes_s - m * p->worst_s);
+        paced_parts_fill(&price->parts, p->step_s);
     }
 }
 
@@ -435,7 +457,7 @@ void step_program_price(const train_case *tc, const train_terms *x,
     price->step_time_s = price->bound_step_time_s = HUGE_VAL;
     if (entries.again == NULL || entries.kept == NULL)
         return;
-    const pipe_times p = pipe_times_of(tc, x, l, &entries, (double)price->microbatches);
+    const pipe_times p = pipe_times_of(tc, x, l, &entries, price->microbatches);
     const double fill_s = (p.sum.bound_pass_s - p.worst.bound_pass_s) / (double)l->vpp;
     const double bound_s = (double)price->microbatches * p.worst.bound_pass_s +
                            p.worst.bound_once_s + fill_s;

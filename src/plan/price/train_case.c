@@ -8,6 +8,8 @@
 #include "layer_program.h"
 #include "step_program.h"
 
+#include "ridge/simulate_pace.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -152,8 +154,16 @@ bool train_case_forget(train_case *tc)
     tc->cap_stages_by_pp = 64;
     tc->stages_by_pp = ridge_new(arena, train_stages, (size_t)tc->cap_stages_by_pp);
     tc->steps = ridge_new(arena, step_memo, 1);
+    tc->pacer = ridge_pacer_open(tc->cx);
     train_programs_forget(tc);
-    return tc->stages_by_pp != NULL && tc->steps != NULL;
+    return tc->stages_by_pp != NULL && tc->steps != NULL && tc->pacer != NULL;
+}
+
+ridge_status train_case_status(const train_case *tc)
+{
+    if (tc->status != RIDGE_OK || tc->steps->status != RIDGE_OK)
+        return tc->status != RIDGE_OK ? tc->status : tc->steps->status;
+    return ridge_pacer_status(tc->pacer);
 }
 
 static void read_weights(train_case *tc)

@@ -48,7 +48,8 @@ typedef struct train_stages {
     int n;
     train_stage *stages;
     int *of_rank;               /* [pp] which of the stages a rank has */
-    struct stage_pass *passes;  /* [n] scratch of a price, see pipeline_passes.h */
+    struct stage_pass *passes;  /* [n] scratch of a price, see paced_step.h */
+    double *totals_s;           /* [n] the same of a bound */
     ridge_memory_parts *states; /* [n] scratch of a search, see search_memory.h */
     double layers_most;         /* of any stage */
 } train_stages;
@@ -79,10 +80,11 @@ typedef struct train_case {
     double usd_per_chip_hour;   /* 0: not known */
     train_stages *stages_by_pp; /* memo, n_stages_by_pp entries */
     int n_stages_by_pp, cap_stages_by_pp;
-    train_programs *programs; /* NULL until the first is wanted */
-    struct step_memo *steps;  /* of chips that overlap nothing, see step_program.h */
-    ridge_status status;      /* of the last terms that could not be made */
-    ridge_lora lora;          /* of frozen weights' adapters */
+    train_programs *programs;  /* NULL until the first is wanted */
+    struct step_memo *steps;   /* of chips that overlap nothing, see step_program.h */
+    struct ridge_pacer *pacer; /* plays steps */
+    ridge_status status;       /* of the last terms that could not be made */
+    ridge_lora lora;           /* of frozen weights' adapters */
     int n_named; /* sets of operations that layouts may do again, one by one */
     ridge_remat_ops named[NAMED_MOST];
 } train_case;
@@ -95,6 +97,9 @@ RIDGE_NODISCARD ridge_status train_case_open(ridge_ctx *cx,
 /** Forget what was worked out for layouts; the caller has taken its memory back.
  * @return false when memory ran out */
 bool train_case_forget(train_case *tc);
+
+/** What kept a layout from being priced. @errors of layers' programs; E_NOMEM */
+ridge_status train_case_status(const train_case *tc);
 
 /** Take a layout's precision, optimizer and adapters. @errors E_NOMEM */
 RIDGE_NODISCARD ridge_status train_case_set_policy(train_case *tc,

@@ -4,6 +4,8 @@
 #include "step_program.h"
 #include "train_terms.h"
 
+#include "ridge/simulate_pace.h"
+
 static ridge_status place(ridge_ctx *cx, const train_case *tc,
                           const ridge_layout *layout, train_groups *groups,
                           bool *is_laid)
@@ -76,6 +78,7 @@ ridge_status train_layout_price(train_case *tc, const layer_time *layers,
         price.fit = RIDGE_FIT_OVER_HOST;
     train_price_time(tc, &terms, l, &price);
     RIDGE_TRY(tc->steps->status);
+    RIDGE_TRY(ridge_pacer_status(tc->pacer));
     train_price_finish(tc, &price);
     *out = price;
     return RIDGE_OK;

@@ -2,7 +2,7 @@
  * The time of a step: the slowest stage works through every microbatch, the others wait
  * while the pipeline fills and drains, then gradients are reduced and weights updated.
  *
- *     step = m t_max + bubble of the schedule + reduction + optimizer
+ *     step = m t_max + bubble of the schedule, played + reduction + optimizer
  *
  * Gradient reductions hide behind the last backward pass; of what stages do once a step
  * the longest counts, so that one that is spared here is not slower there. Stages are
@@ -11,7 +11,6 @@
 #include "adapter.h"
 #include "larger.h"
 #include "muon_step.h"
-#include "pipeline_passes.h"
 #include "step_program.h"
 
 #include "ridge/cost_program.h"
@@ -76,20 +75,13 @@ static void add_optimizer(const train_case *tc, const train_terms *x,
     }
 }
 
-static ridge_step_end end_of(const train_case *tc, const train_terms *x,
-                             const ridge_layout *l, int stage, const stage_time *s)
+ridge_step_end train_end_of(const train_case *tc, const train_terms *x,
+                            const ridge_layout *l, int stage, const stage_time *s)
 {
     ridge_step_end end = {.optimizer_s = 0};
     add_step_sync(tc, x, l, &x->syncs[stage], s, &end);
     add_optimizer(tc, x, l, &x->stages->stages[stage], &end);
     return end;
-}
-
-double train_end_s(const train_case *tc, const train_terms *x, const ridge_layout *l,
-                   int stage, const stage_time *s)
-{
-    const ridge_step_end end = end_of(tc, x, l, stage, s);
-    return end_total_s(&end);
 }
 
 ridge_stage_work train_stage_work(const train_case *tc, const train_terms *x,
@@ -104,7 +96,7 @@ ridge_step_end train_step_end(const train_case *tc, const train_terms *x,
                               const ridge_layout *l, int stage)
 {
     const stage_time t = train_stage_time(tc, x, l, &x->stages->stages[stage], NULL);
-    return end_of(tc, x, l, stage, &t);
+    return train_end_of(tc, x, l, stage, &t);
 }
 
 static void scale_parts(ridge_step_parts *parts, double by)
@@ -119,50 +111,47 @@ typedef struct pipe {
     stage_time worst;
     ridge_step_end end; /* of the stage whose takes longest */
     double bound_sync_s, bound_update_s;
-    double bubble_s; /* of the slowest stage */
+    double step_s;
     double bound_most_s, bound_sum_s;
 } pipe;
 
-/* What neither pass has by itself is theirs by length: slowdown, uneven experts. */
-stage_pass train_stage_pass(const ridge_layout *l, const train_stage *stage,
-                            const stage_time *s)
+void train_stage_pass(const train_case *tc, const train_terms *x, const ridge_layout *l,
+                      const train_stage *stage, const ridge_stage_work *work,
+                      stage_pass *out)
 {
-    const double sends_fwd = train_stage_sends(l, stage, false);
-    const double sends = sends_fwd + train_stage_sends(l, stage, true);
-    const double both_s = s->fwd_s + s->bwd_s;
-    const double rest_s = stage_time_total_s(s) - s->parts.pp_s - both_s;
-    const double share = both_s > 0 ? s->fwd_s / both_s : 0.5;
-    const double sent_s = sends > 0 ? s->parts.pp_s * sends_fwd / sends : 0;
-    const double forward_s = s->fwd_s + share * rest_s + sent_s;
-    return (stage_pass){.forward_s = forward_s,
-                        .backward_s = stage_time_total_s(s) - forward_s,
-                        .weight_s = s->weight_s,
-                        .head_s = s->head_s};
+    train_stage bare = *stage;
+    ridge_stage_work layers = *work;
+    bare.has_head = false;
+    if (stage->has_head)
+        layers = train_stage_work(tc, x, l, &bare);
+    stage_pass_set(out, stage, work, &layers);
+    out->down_s = out->up_s = l->has_pp_overlap ? 0 : x->send.expected_s;
 }
 
 static pipe time_pipe(const train_case *tc, const train_terms *x, const ridge_layout *l,
-                      double m)
+                      int64_t m)
 {
     const train_stages *stages = x->stages;
-    pipe p = {.bubble_s = 0};
+    pipe p = {.step_s = 0};
     for (int i = 0; i < stages->n; i++) {
-        stage_time s = train_stage_time(tc, x, l, &stages->stages[i], NULL);
+        const train_stage *stage = &stages->stages[i];
+        ridge_stage_work work = {.has_head = false};
+        stage_time s = train_stage_time(tc, x, l, stage, &work);
         double bound_s = stage_time_bound_s(&s);
-        double count = stages->stages[i].count;
-        stages->passes[i] = train_stage_pass(l, &stages->stages[i], &s);
-        p.bound_sum_s += count * bound_s;
+        train_stage_pass(tc, x, l, stage, &work, &stages->passes[i]);
+        p.bound_sum_s += stage->count * bound_s;
         p.bound_most_s = larger(p.bound_most_s, bound_s);
         if (i == 0 || stage_time_total_s(&s) > stage_time_total_s(&p.worst))
             p.worst = s;
-        ridge_step_end end = end_of(tc, x, l, i, &s);
+        ridge_step_end end = train_end_of(tc, x, l, i, &s);
+        stage_pass_set_end(&stages->passes[i], &end);
         p.bound_sync_s = larger(p.bound_sync_s, end.bound_sync_s);
         p.bound_update_s = larger(p.bound_update_s, end.bound_update_s);
         if (i == 0 || end_total_s(&end) > end_total_s(&p.end))
             p.end = end;
     }
-    const double send_s = l->has_pp_overlap ? x->send.expected_s : 0;
-    p.bubble_s = positive(pipeline_passes_s(l, stages, stages->passes, m, send_s) -
-                          m * stage_time_total_s(&p.worst));
+    p.step_s =
+        paced_step_s(tc, l, stages, m, l->has_pp_overlap ? x->send.expected_s : 0);
     return p;
 }
 
@@ -183,14 +172,14 @@ void train_price_time(const train_case *tc, const train_terms *x, const ridge_la
         return;
     }
     double m = (double)price->microbatches;
-    const pipe p = time_pipe(tc, x, l, m);
+    const pipe p = time_pipe(tc, x, l, price->microbatches);
     price->parts = p.worst.parts;
     scale_parts(&price->parts, m);
-    price->parts.bubble_s = p.bubble_s;
     price->parts.dp_s = p.end.reduce_exposed_s + p.end.gather_exposed_s;
     price->parts.slowdown_s += p.end.slowdown_s;
     price->parts.optimizer_s = p.end.optimizer_s;
     price->parts.offload_s += p.end.offload_s;
+    paced_parts_fill(&price->parts, p.step_s);
     price->hidden_communication_s =
         m * p.worst.hidden_s + p.end.reduce_hidden_s + p.end.gather_hidden_s;
     double passes_s = m * p.bound_most_s + bound_bubble_s(l, &p);

@@ -4,7 +4,7 @@
 
 #include "layer_time.h"
 #include "network_time.h"
-#include "pipeline_passes.h"
+#include "paced_step.h"
 #include "train_memory.h"
 
 #include "ridge/plan_simulation.h"
@@ -32,7 +32,6 @@ typedef struct stage_time {
     ridge_step_parts parts;
     double fwd_s, bwd_s; /* compute with exposed exchanges */
     double weight_s;     /* of the backward pass: weights' gradients, which can wait */
-    double head_s;       /* of both passes */
     double hidden_s;
     double bound_compute_s, bound_tp_s, bound_cp_s, bound_shards_s, bound_ep_s;
     double bound_host_s;
@@ -49,10 +48,6 @@ double train_layer_least_s(const train_case *tc, const train_terms *terms,
 stage_time train_stage_time(const train_case *tc, const train_terms *terms,
                             const ridge_layout *layout, const train_stage *stage,
                             ridge_stage_work *work);
-
-/** The same by pass; messages are part of it. */
-stage_pass train_stage_pass(const ridge_layout *layout, const train_stage *stage,
-                            const stage_time *time);
 
 /** Forward, backward and sends. */
 double stage_time_total_s(const stage_time *stage);
@@ -96,9 +91,15 @@ ridge_stage_work train_stage_work(const train_case *tc, const train_terms *terms
 ridge_step_end train_step_end(const train_case *tc, const train_terms *terms,
                               const ridge_layout *layout, int stage);
 
-/** What comes once a step beyond what hides behind a microbatch of the stage. */
-double train_end_s(const train_case *tc, const train_terms *terms,
-                   const ridge_layout *layout, int stage, const stage_time *time);
+/** The same, from a stage's time: as much hides behind a microbatch of it. */
+ridge_step_end train_end_of(const train_case *tc, const train_terms *terms,
+                            const ridge_layout *layout, int stage,
+                            const stage_time *time);
+
+/** What a stage's rank does, from the stage's time. */
+void train_stage_pass(const train_case *tc, const train_terms *terms,
+                      const ridge_layout *layout, const train_stage *stage,
+                      const ridge_stage_work *work, stage_pass *out);
 
 /** Price one layout under the case's policy, given the times of its layers. An illegal
  *  layout is an answer. @errors E_ARG no such placement; E_NOMEM */

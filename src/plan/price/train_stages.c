@@ -1,5 +1,5 @@
 /* Layers dealt out to the stages of a pipeline, in the order of the model. */
-#include "pipeline_passes.h"
+#include "paced_step.h"
 
 #include <string.h>
 
@@ -190,9 +190,10 @@ static bool build(const train_case *tc, const stage_cut *cut, train_stages *out)
     double *layers = deal_all(tc, cut, chunks);
     out->of_rank = ridge_new(ridge_ctx_arena(tc->cx), int, (size_t)pp);
     out->passes = ridge_new(ridge_ctx_arena(tc->cx), stage_pass, (size_t)pp);
+    out->totals_s = ridge_new(ridge_ctx_arena(tc->cx), double, (size_t)pp);
     out->states = ridge_new(ridge_ctx_arena(tc->cx), ridge_memory_parts, (size_t)pp);
     if (out->stages == NULL || out->of_rank == NULL || out->passes == NULL ||
-        out->states == NULL || layers == NULL)
+        out->totals_s == NULL || out->states == NULL || layers == NULL)
         return false;
     if (cut->is_folded)
         fold(layers, pp, tc->n_kinds);

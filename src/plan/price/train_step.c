@@ -1,6 +1,6 @@
 /*
  * A step of one layout as passes of a pipeline, from the terms of its price: so that a
- * run played out and the closed form start from the same numbers.
+ * run played out and the price start from the same numbers.
  */
 #include "train_simulation.h"
 
@@ -119,13 +119,7 @@ static ridge_status make_pipeline(reading *r)
                           "larger microbatch",
                           (long long)m);
     }
-    r->step.pipeline = (ridge_pipeline){
-        .kind = l->pp > 1 ? ridge_layout_schedule(l) : RIDGE_SCHEDULE_1F1B,
-        .ranks = (int)l->pp,
-        .chunks = l->pp == 1                       ? 1
-                  : ridge_layout_has_two_chunks(l) ? 2
-                                                   : (int)l->vpp,
-        .microbatches = (int)m};
+    r->step.pipeline = train_pipeline_of(l, m);
     return ridge_pipeline_check(r->tc.cx, &r->step.pipeline);
 }
 
@@ -148,12 +142,6 @@ int64_t train_group_chips(const ridge_layout *l)
     const int64_t experts = l->ep * train_layout_ways(l).expert_width;
     const int64_t group = l->ep > 1 ? common_multiple(dense, experts) : dense;
     return chips % group == 0 ? group : chips;
-}
-
-bool train_is_barrier_free(const ridge_pipeline *p)
-{
-    return p->ranks > 1 && ridge_schedule_is_split(p->kind) &&
-           p->kind != RIDGE_SCHEDULE_DUALPIPE;
 }
 
 static ridge_status read_layout(reading *r)

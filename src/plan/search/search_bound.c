@@ -74,9 +74,9 @@ double search_least_s(const search_desk *d, const candidate *c, const ridge_layo
         for (int k = 0; k < d->tc.n_kinds; k++)
             t += stage->layers[k] *
                  (c->times->least_s[k] + again * least_again_s(d, c, k, remat));
-        stages->passes[i] = (stage_pass){.forward_s = t / 2, .backward_s = t / 2};
+        stages->totals_s[i] = t;
     }
-    return pipeline_least_s(l, stages, stages->passes, (double)c->microbatches, 0);
+    return paced_least_s(l, stages, stages->totals_s, (double)c->microbatches, 0);
 }
 
 /* ---- with the network ------------------------------------------------------------ */
@@ -157,10 +157,9 @@ static double sharded_least_s(const search_desk *d, const candidate *c,
         if (!l->has_pp_overlap)
             t += send_s * (train_stage_sends(l, stage, false) +
                            train_stage_sends(l, stage, true));
-        stages->passes[i] = (stage_pass){.forward_s = t / 2, .backward_s = t / 2};
+        stages->totals_s[i] = t;
     }
-    return pipeline_least_s(l, stages, stages->passes, (double)c->microbatches,
-                            l->has_pp_overlap ? send_s : 0);
+    return paced_least_s(l, stages, stages->totals_s, (double)c->microbatches, send_s);
 }
 
 bool search_is_pipeline_slow(search_desk *d, candidate *c, const ridge_layout *l)
@@ -221,5 +220,17 @@ bool search_is_placed_slow(search_desk *d, const candidate *c, const train_terms
     d->is_short = d->is_short || x.syncs == NULL;
     return d->is_short ||
            search_is_beaten(d, l, least_price_step_s(&d->tc, &x, l, m, passes_s),
+                            bytes);
+}
+
+bool search_is_step_slow(const search_desk *d, const train_terms *terms,
+                         const ridge_layout *l, const candidate *c, double bytes)
+{
+    const double m = (double)c->microbatches;
+    if (l->pp == 1)
+        return false;
+    const double passes_s = least_price_passes_s(&d->tc, terms, l, m);
+    return search_is_beaten(d, l, passes_s, bytes) ||
+           search_is_beaten(d, l, least_price_step_s(&d->tc, terms, l, m, passes_s),
                             bytes);
 }

@@ -35,4 +35,9 @@ bool search_is_pipeline_slow(search_desk *d, candidate *c, const ridge_layout *l
 bool search_is_placed_slow(search_desk *d, const candidate *c, const train_terms *terms,
                            const ridge_layout *l, double bytes);
 
+/** Whether a layout with all its terms is ruled out before its schedule is played. */
+bool search_is_step_slow(const search_desk *desk, const train_terms *terms,
+                         const ridge_layout *layout, const candidate *candidate,
+                         double bytes);
+
 #endif

@@ -6,9 +6,9 @@
  *  - a layout whose compute alone takes longer than the worst of the best so far is not
  *    priced further (communication only adds time): first with its work spread evenly
  *    over the stages, for all pipelines at once, then for each, then with what its
- * layers exchange wherever it lies, before memory is looked at;
- *  - of a remat policy as few layers as fit: those beyond do more work, and what it
- * adds to a pass hides no more than itself. If all can be kept, no policy is faster.
+ *    layers exchange wherever it lies, before memory is looked at;
+ *  - of a remat policy as few layers as fit: those beyond do more work, which hides no
+ *    more than itself. If all can be kept, no policy is faster.
  */
 #include "divisors.h"
 #include "search_bound.h"
@@ -49,6 +49,8 @@ static void price_placements(search_desk *d, const candidate *c, train_terms *te
             return;
         }
         search_learn_exchanges(d, terms, &at->groups[i], l, c->times);
+        if (search_is_step_slow(d, terms, l, c, price->peak_memory_bytes))
+            continue;
         price->layout = *l;
         train_price_time(&d->tc, terms, l, price);
         d->answer->tally.priced++;
@@ -493,8 +495,5 @@ void search_desk_run(search_desk *d, const search_task *task, layer_book *book,
     search_stages(d, &l, d->tc.slice->chips / task->tp / task->cp, &chips);
     if (is_quick && !search_write_book(d, book))
         d->is_short = true;
-    out->status = d->tc.status != RIDGE_OK          ? d->tc.status
-                  : d->tc.steps->status != RIDGE_OK ? d->tc.steps->status
-                  : d->is_short                     ? ridge_fail_nomem(d->cx)
-                                                    : RIDGE_OK;
+    out->status = d->is_short ? ridge_fail_nomem(d->cx) : train_case_status(&d->tc);
 }

@@ -68,11 +68,11 @@ static void add_step(ridge_ctx *cx, const ridge_fleet_played_view *v, ridge_sect
     const ridge_fleet_simulation *sim = v->simulation;
     const double difference = sim->played_s / sim->closed_s - 1;
     ridge_table *t = ridge__section_add(cx, s, "Step", "|>time|");
-    pair_seconds(t, "closed form", sim->closed_s, "what ridge train says");
+    pair_seconds(t, "told", sim->closed_s, "what ridge train says");
     pair_seconds(t, "played", sim->played_s,
                  fabs(difference) < 5e-4
                      ? "the same, pass by pass"
-                     : ridge_sprintf(ridge_ctx_arena(cx), "%s%s of the closed form",
+                     : ridge_sprintf(ridge_ctx_arena(cx), "%s%s of what is told",
                                      difference < 0 ? "" : "+",
                                      ridge_format_percent(difference).s));
     if (!(sim->pools[0].simulation.trouble.jitter > 0))
@@ -86,8 +86,8 @@ static void add_pools(ridge_ctx *cx, const ridge_fleet_played_view *v,
                       ridge_sections *s)
 {
     const ridge_fleet_simulation *sim = v->simulation;
-    ridge_table *t = ridge__section_add(cx, s, "Pools",
-                                        "pool|>sequences|>closed form|>played|>waits");
+    ridge_table *t =
+        ridge__section_add(cx, s, "Pools", "pool|>sequences|>told|>played|>waits");
     for (int i = 0; i < sim->n; i++) {
         const ridge_fleet_played *p = &sim->pools[i];
         const double own_s = p->simulation.outcome.calm_s;

@@ -1,5 +1,5 @@
-/* A training step played out, for people: the step beside its closed form, the ranks of
- * the pipeline, what trouble costs and why, and the run over days. */
+/* A training step played out, for people: the step beside what is told of it, the ranks
+ * of the pipeline, what trouble costs and why, and the run over days. */
 #include "pipeline_chart.h"
 #include "simulation_sections.h"
 
@@ -39,7 +39,7 @@ static const char *difference_text(ridge_ctx *cx, double played_s, double closed
     const double difference = played_s / closed_s - 1;
     if (fabs(difference) < 5e-4)
         return "the same, pass by pass";
-    return ridge_sprintf(ridge_ctx_arena(cx), "%s%s of the closed form",
+    return ridge_sprintf(ridge_ctx_arena(cx), "%s%s of what is told",
                          difference < 0 ? "" : "+", ridge_format_percent(difference).s);
 }
 
@@ -50,7 +50,7 @@ static void add_step(ridge_ctx *cx, const ridge_simulation_view *v, ridge_sectio
     const double closed_s = sim->step.price.step_time_s;
     const bool is_calm = sim->trouble.jitter <= 0 && sim->trouble.stragglers == 0;
     ridge_table *t = ridge__section_add(cx, s, "Step", "|>time|");
-    pair_seconds(t, "closed form", closed_s, "what ridge train says");
+    pair_seconds(t, "told", closed_s, "what ridge train says");
     pair_seconds(t, "played", o->calm_s, difference_text(cx, o->calm_s, closed_s));
     if (!is_calm)
         return;
