@@ -251,6 +251,25 @@ static void take_call(spmd *m, spmd_op *op, const ridge_hlo_instruction *i)
 /* ---- all --------------------------------------------------------------------------
  */
 
+/* Dims of one array in other places: text may give it none, or several. */
+static bool take_moved(spmd *m, spmd_op *op, ridge_hlo_opcode code)
+{
+    void (*take)(spmd *, spmd_op *) =
+        code == RIDGE_HLO_OP_TRANSPOSE   ? take_transpose
+        : code == RIDGE_HLO_OP_BROADCAST ? take_broadcast
+        : code == RIDGE_HLO_OP_RESHAPE || code == RIDGE_HLO_OP_BITCAST
+            ? spmd_rule_reshape
+        : code == RIDGE_HLO_OP_BITCAST_CONVERT ? take_bitcast_convert
+                                               : NULL;
+    if (take == NULL)
+        return false;
+    if (op->n_operands == 1 && op->n == 2)
+        take(m, op);
+    else
+        op->reason = "it has not one array and one result";
+    return true;
+}
+
 static void take_rule(spmd *m, spmd_op *op)
 {
     const ridge_hlo_instruction *i = spmd_node_of(m, op)->i;
@@ -260,16 +279,8 @@ static void take_rule(spmd *m, spmd_op *op)
         return;
     else if (is_elementwise(i))
         take_alike(m, op);
-    else if (take_source(m, op, i))
+    else if (take_source(m, op, i) || take_moved(m, op, i->code))
         return;
-    else if (i->code == RIDGE_HLO_OP_TRANSPOSE)
-        take_transpose(m, op);
-    else if (i->code == RIDGE_HLO_OP_BROADCAST)
-        take_broadcast(m, op);
-    else if (i->code == RIDGE_HLO_OP_RESHAPE || i->code == RIDGE_HLO_OP_BITCAST)
-        spmd_rule_reshape(m, op);
-    else if (i->code == RIDGE_HLO_OP_BITCAST_CONVERT)
-        take_bitcast_convert(m, op);
     else if (i->code == RIDGE_HLO_OP_CUSTOM_CALL)
         take_call(m, op, i);
     else if (!spmd_rule_moves(m, op) && !spmd_rule_sums(m, op))
