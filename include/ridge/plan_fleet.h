@@ -154,6 +154,9 @@ typedef struct ridge_fleet_plan {
     ridge_fleet_share shares[RIDGE_FLEET_POOL_MAX]; /* pool, batch_seqs, price.layout */
 } ridge_fleet_plan;
 
+/** The better of the two ways, of which one must fit, but for what was asked. */
+ridge_fleet_plan ridge_fleet_plan_best(const ridge_fleet_result *result);
+
 /** Whether a parsed plan is one of a fleet. */
 bool ridge_plan_is_fleet(ridge_node root);
 

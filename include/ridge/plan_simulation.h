@@ -63,6 +63,15 @@ typedef struct ridge_step_end {
     double bound_sync_s, bound_update_s; /* at peak rates */
 } ridge_step_end;
 
+/** Who exchanges over which axes of which network. */
+typedef struct ridge_step_network {
+    const ridge_slice *slice;
+    ridge_group traffic[RIDGE_TRAFFIC_COUNT]; /* FSDP: the shards */
+    ridge_group reduction;
+    const ridge_slice *pp_slice; /* that of pp: another one between pools */
+    ridge_group pp;
+} ridge_step_network;
+
 /** A step of a layout on its slice. */
 typedef struct ridge_train_step {
     const ridge_slice *slice; /* borrowed from the request */
@@ -81,9 +90,9 @@ typedef struct ridge_train_step {
     /* chips of a stage that wait for each other in each pass, and such groups, which
      * meet at the end of a step alone; their product is dp x fsdp x tp x cp */
     int64_t group_chips, replicas;
-    /* who exchanges over which network axes; FSDP: the shards */
-    ridge_group traffic[RIDGE_TRAFFIC_COUNT];
-    ridge_group reduction, pp;
+    ridge_step_network network;
+    /* [p] of each rank, where they lie on unlike ones; NULL: network is that of all */
+    const ridge_step_network *networks;
 } ridge_train_step;
 
 /**

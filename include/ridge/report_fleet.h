@@ -43,6 +43,14 @@ void ridge_fleet_played_write_html(ridge_ctx *cx, const ridge_fleet_played_view 
 void ridge_fleet_played_write_json(ridge_ctx *cx, const ridge_fleet_played_view *view,
                                    ridge_json *object);
 
+/**
+ * The step as ridge_step_trace_write has it: the processes of a pipeline name the pool
+ * of each stage; of replicas pool comes after pool.
+ * @errors E_NOMEM
+ */
+RIDGE_NODISCARD ridge_status ridge_fleet_trace_write(
+    ridge_ctx *cx, const ridge_fleet_played_view *view, ridge_buf *out);
+
 #ifdef __cplusplus
 }
 #endif

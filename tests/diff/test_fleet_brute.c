@@ -75,6 +75,20 @@ static void try_one(ridge_ctx *cx, fleet_problem *p, const ridge_layout *common,
     (void)cx;
 }
 
+/* Virtual stages that share a mean stage's layers, over whole groups. */
+static void try_chunks(ridge_ctx *cx, fleet_problem *p, ridge_layout *l,
+                       const ridge_fleet_part *parts)
+{
+    const int64_t per_stage = p->request.model->layer_count / l->pp;
+    const double seqs = p->request.batch_tokens / p->request.seq_tokens;
+    const int64_t own = ridge_ceil_div((int64_t)seqs, l->dp * l->fsdp);
+    const int64_t m = ridge_ceil_div(own, l->microbatch_seqs);
+    for (l->vpp = 1; l->vpp <= per_stage; l->vpp++) {
+        if (l->vpp == 1 || (per_stage % l->vpp == 0 && m % l->pp == 0))
+            try_one(cx, p, l, parts);
+    }
+}
+
 /* Orders, remat policies and placements of both pools. */
 static void try_parts(ridge_ctx *cx, fleet_problem *p, ridge_layout *l)
 {
@@ -93,8 +107,9 @@ static void try_parts(ridge_ctx *cx, fleet_problem *p, ridge_layout *l)
         const bool is_tried = parts[0].placement < p->places[parts[0].pool] &&
                               parts[1].placement < p->places[parts[1].pool];
         if (is_tried && l->pp <= p->request.model->layer_count)
-            try_one(cx, p, l, parts);
+            try_chunks(cx, p, l, parts);
     }
+    l->vpp = 1;
 }
 
 static void try_data(ridge_ctx *cx, fleet_problem *p, ridge_layout *l)
@@ -319,14 +334,22 @@ static void what_a_fleet_cannot_take_is_named(void **state)
     assert_int_equal(ridge_fleet_search(*state, &r, &result), RIDGE_E_ARG);
     assert_non_null(strstr(ridge_ctx_message(*state), "1 pools"));
     r.slice = train_slice(*state, "h100:1x8+a100:1x8");
-    r.knobs.vpp = 2; /* pools may have virtual stages, each of its own */
+    r.knobs.vpp = 2;
+    assert_ok(*state, ridge_fleet_search(*state, &r, &result));
+    assert_true(result.n_layouts > 0 && result.layouts[0].layout.common.vpp == 2);
+    r.knobs.vpp = 0;
+    r.knobs.offload = RIDGE_OFFLOAD_OPTIMIZER;
+    assert_ok(*state, ridge_fleet_search(*state, &r, &result));
+    assert_true(result.n_layouts > 0 &&
+                result.layouts[0].layout.common.offload == RIDGE_OFFLOAD_OPTIMIZER);
+    r.knobs.offload = RIDGE_KNOB_FREE;
+    r.knobs.remat = RIDGE_REMAT_FULL; /* pools may do a part of it, each its own */
+    r.knobs.remat_layers = 2;
     assert_ok(*state, ridge_fleet_search(*state, &r, &result));
     assert_int_equal(result.n_layouts, 0);
-    assert_non_null(strstr(result.why_no_pipeline, "vpp"));
-    r.knobs.pp = 2;
-    assert_int_equal(ridge_fleet_search(*state, &r, &result), RIDGE_E_ARG);
-    assert_non_null(strstr(ridge_ctx_message(*state), "vpp"));
-    r.knobs.pp = r.knobs.vpp = 0;
+    assert_non_null(strstr(result.why_no_pipeline, "remat_layers"));
+    r.knobs.remat = RIDGE_REMAT_FREE;
+    r.knobs.remat_layers = 0;
     r.knobs.schedule = RIDGE_SCHEDULE_DUALPIPE;
     assert_ok(*state, ridge_fleet_search(*state, &r, &result));
     assert_non_null(strstr(result.why_no_pipeline, "schedule"));

@@ -35,11 +35,12 @@ static ridge_fleet_plan plan_of(const ridge_fleet_result *r, bool is_replicas)
 static ridge_fleet_simulation *play(ridge_ctx *cx, const ridge_train_request *request,
                                     const ridge_fleet_plan *plan, double jitter)
 {
-    const ridge_step_trouble trouble = {.jitter = jitter, .steps = 10, .seed = 3};
+    const ridge_simulation_request asked = {
+        .trouble = {.jitter = jitter, .steps = 10, .seed = 3}};
     ridge_fleet_simulation *out =
         ridge_new(ridge_ctx_arena(cx), ridge_fleet_simulation, 1);
     assert_non_null(out);
-    assert_ok(cx, ridge_fleet_simulate(cx, request, plan, &trouble, out));
+    assert_ok(cx, ridge_fleet_simulate(cx, request, plan, &asked, out));
     return out;
 }
 
@@ -59,6 +60,8 @@ static void a_pipeline_takes_what_is_told(void **state)
     } cases[] = {{"h100:1x8+a100:1x8", RIDGE_KNOB_FREE},
                  {"h100:1x8+a100:1x8", RIDGE_SCHEDULE_GPIPE},
                  {"h100:1x8+a100:1x8", RIDGE_SCHEDULE_ZB_H1},
+                 {"h100:1x8+a100:1x8", RIDGE_SCHEDULE_INTERLEAVED},
+                 {"v5e:2x4+v5p:2x2x2", RIDGE_SCHEDULE_INTERLEAVED},
                  {"h100:1x8+h200:1x8+a100:1x8", RIDGE_KNOB_FREE},
                  {"h100:1x8+v5e:2x4", RIDGE_KNOB_FREE},
                  {"v5e:2x4+v5p:2x2x2", RIDGE_KNOB_FREE}};
@@ -74,6 +77,8 @@ static void a_pipeline_takes_what_is_told(void **state)
         const ridge_fleet_simulation *s = play(cx, &r, &plan, 0);
         assert_near(s->closed_s, result.layouts[0].price.step_time_s, 1e-12);
         assert_near(s->played_s, s->closed_s, 2e-3);
+        if (r.knobs.schedule == RIDGE_SCHEDULE_INTERLEAVED)
+            assert_true(s->pools[0].simulation.step.pipeline.chunks > 1);
         ridge_ctx_close(cx);
     }
 }
@@ -126,15 +131,16 @@ static void slow_chips_need_a_pool(void **state)
     ridge_ctx *cx = *state;
     ridge_fleet_result result;
     ridge_fleet_simulation out;
-    const ridge_step_trouble trouble = {.stragglers = 1, .slowdown = 2, .steps = 1};
+    const ridge_simulation_request asked = {
+        .trouble = {.stragglers = 1, .slowdown = 2, .steps = 1}};
     const ridge_train_request r = train_request(
         train_dense_model(cx), train_slice(cx, "h100:1x8+a100:1x8"), 24, 2048);
     search(cx, &r, &result);
     const ridge_fleet_plan plan = plan_of(&result, true);
-    assert_int_equal(ridge_fleet_simulate(cx, &r, &plan, &trouble, &out), RIDGE_E_ARG);
+    assert_int_equal(ridge_fleet_simulate(cx, &r, &plan, &asked, &out), RIDGE_E_ARG);
     fixture_assert_message(cx, "nothing says which pool");
     const ridge_fleet_plan pipeline = plan_of(&result, false);
-    assert_ok(cx, ridge_fleet_simulate(cx, &r, &pipeline, &trouble, &out));
+    assert_ok(cx, ridge_fleet_simulate(cx, &r, &pipeline, &asked, &out));
     assert_true(out.mean_s > out.played_s);
 }
 

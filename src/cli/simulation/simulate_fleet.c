@@ -5,38 +5,35 @@
 
 #include "ridge/report_fleet.h"
 
-/* What is of one kind of chip alone. */
-static ridge_status check_options(cli_run *run)
-{
-    static const char *const single[] = {"failures",   "mtbf",    "record",  "site",
-                                         "checkpoint", "storage", "restart", "timeline",
-                                         "tokens",     "runs"};
-    for (size_t i = 0; i < RIDGE_COUNT_OF(single); i++) {
-        if (cli_option_text(run, single[i]) != NULL)
-            return ridge_fail(run->cx, RIDGE_E_ARG,
-                              "--%s: of a fleet a step is played, not a run with "
-                              "failures nor a trace: leave it out, or play the plan of "
-                              "one pool (ridge train --tokens says a fleet's goodput)",
-                              single[i]);
-    }
-    return RIDGE_OK;
-}
-
 static ridge_status play(cli_run *run, ridge_node root, ridge_fleet_plan *plan,
                          ridge_train_request *request, ridge_fleet_simulation *out)
 {
-    ridge_step_trouble trouble = {.jitter = 0};
-    RIDGE_TRY(check_options(run));
+    ridge_simulation_request asked = {.has_failures = false};
+    ridge_money_request money[RIDGE_FLEET_POOL_MAX] = {0};
     RIDGE_TRY(ridge_fleet_plan_from_json(run->cx, root, plan));
     RIDGE_TRY(cli_plan_request(run, &plan->head, request));
-    RIDGE_TRY(cli_step_trouble(run, &trouble));
-    return ridge_fleet_simulate(run->cx, request, plan, &trouble, out);
+    RIDGE_TRY(cli_step_trouble(run, &asked.trouble));
+    RIDGE_TRY(cli_simulation_failures(run, request, money, &asked));
+    return ridge_fleet_simulate(run->cx, request, plan, &asked, out);
+}
+
+static ridge_status write_timeline(cli_run *run, const ridge_fleet_played_view *view)
+{
+    const char *path = cli_option_text(run, "timeline");
+    ridge_buf text;
+    if (!path)
+        return RIDGE_OK;
+    ridge_buf_init(&text, ridge_ctx_arena(run->cx));
+    RIDGE_TRY(ridge_fleet_trace_write(run->cx, view, &text));
+    return ridge_file_write(run->cx, path, (ridge_str){text.p, text.n});
 }
 
 static int show(cli_run *run, const ridge_fleet_played_view *view)
 {
     ridge_buf text;
     ridge_buf_init(&text, ridge_ctx_arena(run->cx));
+    if (write_timeline(run, view) != RIDGE_OK)
+        return cli_fail(run);
     if (run->html_path) {
         ridge_fleet_played_write_html(run->cx, view, &text);
         const int code = cli_emit_html(run, &text);

@@ -14,19 +14,23 @@ enum { RUNS_WITH_FAILURES = 200 };
 
 /* ---- options --------------------------------------------------------------------- */
 
-static ridge_status read_failures(cli_run *run, const ridge_train_request *request,
-                                  ridge_money_request *money,
-                                  ridge_simulation_request *r)
+ridge_status cli_simulation_failures(cli_run *run, const ridge_train_request *request,
+                                     ridge_money_request *money,
+                                     ridge_simulation_request *r)
 {
     const ridge_catalog *catalog;
     const char *record = cli_option_text(run, "record");
     double runs;
     r->has_failures =
         cli_option_text(run, "failures") || record || cli_option_text(run, "mtbf");
-    RIDGE_TRY(cli_money(run, request->slice->chip, money));
-    if (record) {
-        RIDGE_TRY(cli_catalog(run, &catalog));
-        RIDGE_TRY(ridge_failure_find(run->cx, catalog, record, &money->failures));
+    int pool = 0;
+    for (const ridge_slice *s = request->slice; s != NULL; s = s->next, pool++) {
+        RIDGE_TRY(cli_money(run, s->chip, &money[pool]));
+        if (record) {
+            RIDGE_TRY(cli_catalog(run, &catalog));
+            RIDGE_TRY(
+                ridge_failure_find(run->cx, catalog, record, &money[pool].failures));
+        }
     }
     RIDGE_TRY(cli_option_count(run, "tokens", request->total_tokens, &r->run_tokens));
     RIDGE_TRY(cli_option_whole(run, "runs", RUNS_WITH_FAILURES, RIDGE_FAILURE_RUNS_MAX,
@@ -79,7 +83,7 @@ static ridge_status play(cli_run *run, ridge_node root, ridge_plan *plan,
     RIDGE_TRY(ridge_plan_from_json(run->cx, root, plan));
     RIDGE_TRY(cli_plan_request(run, plan, request));
     RIDGE_TRY(cli_step_trouble(run, &asked.trouble));
-    RIDGE_TRY(read_failures(run, request, &money, &asked));
+    RIDGE_TRY(cli_simulation_failures(run, request, &money, &asked));
     return ridge_train_simulate(run->cx, request, &plan->layout, &asked, out);
 }
 

@@ -8,5 +8,7 @@
 /** Refuse them. @param what  behind the option's name: "is of one slice: ..."
  *  @errors E_ARG, naming the option */
 RIDGE_NODISCARD ridge_status cli_refuse_single_options(cli_run *run, const char *what);
+/** The same of those that only one kind of chip takes. */
+RIDGE_NODISCARD ridge_status cli_refuse_chip_options(cli_run *run, const char *what);
 
 #endif

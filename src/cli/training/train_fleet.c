@@ -54,11 +54,31 @@ static ridge_status write_plan(cli_run *run, const ridge_fleet_view *view)
     return ridge_file_write(run->cx, path, (ridge_str){text.p, text.n});
 }
 
+static ridge_status write_timeline(cli_run *run, const ridge_fleet_view *view)
+{
+    const char *path = cli_option_text(run, "timeline");
+    const ridge_fleet_result *r = view->result;
+    const ridge_simulation_request calm = {.trouble = {.steps = 1, .workers = 1}};
+    ridge_fleet_simulation *played =
+        ridge_new(ridge_ctx_arena(run->cx), ridge_fleet_simulation, 1);
+    ridge_buf text;
+    if (!path || (r->n_layouts == 0 && r->replicas.n == 0))
+        return RIDGE_OK;
+    if (!played)
+        return ridge_fail_nomem(run->cx);
+    const ridge_fleet_plan plan = ridge_fleet_plan_best(r);
+    RIDGE_TRY(ridge_fleet_simulate(run->cx, view->request, &plan, &calm, played));
+    const ridge_fleet_played_view seen = {view->model_name, view->request, played};
+    ridge_buf_init(&text, ridge_ctx_arena(run->cx));
+    RIDGE_TRY(ridge_fleet_trace_write(run->cx, &seen, &text));
+    return ridge_file_write(run->cx, path, (ridge_str){text.p, text.n});
+}
+
 int train_fleet_run(cli_run *run, const char *model_name, ridge_train_request *request)
 {
     ridge_money_request money[RIDGE_FLEET_POOL_MAX] = {0};
     ridge_fleet_result result;
-    if (cli_refuse_single_options(run, single_only) != RIDGE_OK ||
+    if (cli_refuse_chip_options(run, single_only) != RIDGE_OK ||
         read_money(run, request->slice, money) != RIDGE_OK)
         return cli_fail(run);
     ridge_progress progress = cli_progress(run);
@@ -71,7 +91,7 @@ int train_fleet_run(cli_run *run, const char *model_name, ridge_train_request *r
     const ridge_fleet_view view = {model_name, request, &result, money,
                                    request->total_tokens > 0 ||
                                        cli_money_is_asked(run)};
-    if (write_plan(run, &view) != RIDGE_OK)
+    if (write_plan(run, &view) != RIDGE_OK || write_timeline(run, &view) != RIDGE_OK)
         return cli_fail(run);
     const int code = show(run, &view);
     return code ? code : result.n_layouts > 0 || result.replicas.n > 0 ? 0 : 1;

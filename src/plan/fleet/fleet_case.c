@@ -113,12 +113,10 @@ ridge_status fleet_case_check_pipeline(ridge_ctx *cx, const ridge_train_request 
             "pp=%lld: %d pools of unlike chips are stages of one pipeline: "
             "use pp=%d or more",
             (long long)k->pp, pools, pools);
-    if (k->vpp > 1)
-        return fail_knob(cx, "vpp", "have no virtual stages: leave it out");
-    if (k->schedule >= 0 && k->schedule != RIDGE_SCHEDULE_1F1B &&
-        k->schedule != RIDGE_SCHEDULE_GPIPE && k->schedule != RIDGE_SCHEDULE_ZB_H1 &&
-        k->schedule != RIDGE_SCHEDULE_ZB_H2)
-        return fail_knob(cx, "schedule", "run 1f1b, gpipe, zb-h1 or zb-h2");
+    if (k->schedule == RIDGE_SCHEDULE_ZB_V || k->schedule == RIDGE_SCHEDULE_DUALPIPE)
+        return fail_knob(cx, "schedule",
+                         "run 1f1b, gpipe, interleaved, zb-h1 or zb-h2: what folds has "
+                         "stages of two chips on a rank");
     if (k->mtp > 0)
         return fail_knob(cx, "mtp", "price no prediction layers: leave it out");
     if (k->is_first_fixed || k->is_last_fixed)
@@ -131,8 +129,6 @@ ridge_status fleet_case_check_pipeline(ridge_ctx *cx, const ridge_train_request 
     if (k->remat_layers > 0)
         return fail_knob(cx, "remat_layers",
                          "compute whole stages again: leave it out");
-    if (k->offload > RIDGE_OFFLOAD_NONE)
-        return fail_knob(cx, "offload", "offload nothing: leave it out");
     if (k->placement != RIDGE_KNOB_FREE)
         return fail_knob(cx, "placement", "lie in the usual orders: leave it out");
     return RIDGE_OK;

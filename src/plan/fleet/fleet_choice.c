@@ -27,8 +27,12 @@ static double bound_of(const fleet_desk *d, const fleet_work *work,
                        const fleet_pace *paces)
 {
     const double m = (double)train_microbatches(&d->fc->pools[0], &d->common);
-    return fleet_bound_s(paces, d->fc->n, fleet_work_total(work), m,
-                         !ridge_schedule_is_split(d->common.schedule));
+    const double v = (double)d->common.vpp; /* a fill is a v-th of a stage's time */
+    const bool has_fill = !ridge_schedule_is_split(d->common.schedule);
+    const double work_s = fleet_work_total(work);
+    if (!has_fill)
+        return fleet_bound_s(paces, d->fc->n, work_s, m, false);
+    return fleet_bound_s(paces, d->fc->n, work_s, m * v, true) / v;
 }
 
 /* What is known of a pool's stages when a bound is asked for. */

@@ -67,14 +67,26 @@ static void set_replicas(ridge_ctx *cx, ridge_json *o, const ridge_fleet_result 
     }
 }
 
+ridge_fleet_plan ridge_fleet_plan_best(const ridge_fleet_result *r)
+{
+    ridge_fleet_plan plan = {
+        .is_replicas = r->replicas.n > 0 &&
+                       (r->n_layouts == 0 || r->replicas.price.step_time_s <
+                                                 r->layouts[0].price.step_time_s),
+        .n_shares = r->replicas.n};
+    if (!plan.is_replicas)
+        plan.pipeline = r->layouts[0].layout;
+    for (int i = 0; i < r->replicas.n; i++)
+        plan.shares[i] = r->replicas.shares[i];
+    return plan;
+}
+
 ridge_json *ridge_fleet_plan_to_json(ridge_ctx *cx, const ridge_train_request *request,
                                      const char *model_name,
                                      const ridge_fleet_result *r)
 {
     ridge_json *o = ridge_json_object(cx);
-    const bool is_replicas =
-        r->replicas.n > 0 && (r->n_layouts == 0 || r->replicas.price.step_time_s <
-                                                       r->layouts[0].price.step_time_s);
+    const bool is_replicas = ridge_fleet_plan_best(r).is_replicas;
     const ridge_train_price *p =
         is_replicas ? &r->replicas.price : &r->layouts[0].price;
     ridge_json_set_text(o, "format", "ridge-plan");

@@ -55,7 +55,7 @@ ridge_fit fleet_layout_check(const fleet_case *fc, const ridge_layout *common,
 {
     const ridge_layout local = fleet_layout_local(fc, common, part);
     const train_case *tc = &fc->pools[part->pool];
-    if (common->pp > fc->n_layers)
+    if (common->pp * common->vpp > fc->n_layers)
         return RIDGE_FIT_LAYERS;
     return train_layout_check(tc, &local);
 }
@@ -112,8 +112,11 @@ static bool does_hold(const fleet_case *fc, const fleet_part *p, int64_t last,
                                .count = 1};
     const ridge_memory_parts m =
         train_stage_memory(p->tc, p->terms.load, &stage, &p->layout, microbatches);
+    const double host_bytes =
+        train_stage_host_bytes(p->tc, p->terms.load, &stage, &p->layout, microbatches);
     fc->one_layer[kind] = 0;
-    return ridge_memory_total_bytes(&m) <= p->tc->usable_bytes;
+    return ridge_memory_total_bytes(&m) <= p->tc->usable_bytes &&
+           train_host_holds(p->tc, host_bytes);
 }
 
 void fleet_part_room(fleet_case *fc, const fleet_part *p, int64_t last, int64_t *layers)
@@ -141,8 +144,11 @@ ridge_time fleet_sheet_message(const fleet_sheet *s, int from, int to)
 {
     const ridge_group pair = {
         .n_spans = 1, .spans = {{.axis = 0, .size = 2, .stride = 1}}, .ranks = 2};
-    if (to < 0 || to >= s->pp)
-        return (ridge_time){0, 0};
+    if (to < 0 || to >= s->pp) {
+        if (s->parts[0]->layout.vpp == 1)
+            return (ridge_time){0, 0};
+        to = to < 0 ? s->pp - 1 : 0; /* to the next chunk */
+    }
     const fleet_part *a = s->parts[s->part_of[from]];
     const fleet_part *b = s->parts[s->part_of[to]];
     if (a == b)
@@ -178,8 +184,12 @@ static ridge_memory_parts memory_at(const fleet_sheet *s, int rank,
 static bool does_fit(void *payload, int rank, const double *layers)
 {
     const fleet_sheet *s = payload;
+    const fleet_part *p = s->parts[s->part_of[rank]];
     const ridge_memory_parts m = memory_at(s, rank, layers);
-    return ridge_memory_total_bytes(&m) <= s->parts[s->part_of[rank]]->tc->usable_bytes;
+    const train_stage stage = stage_at(s, rank, layers);
+    return ridge_memory_total_bytes(&m) <= p->tc->usable_bytes &&
+           train_host_holds(p->tc, train_stage_host_bytes(p->tc, p->terms.load, &stage,
+                                                          &p->layout, s->microbatches));
 }
 
 static void lay_parts(fleet_sheet *s, fleet_part *const *parts, int n)
@@ -326,7 +336,8 @@ static stage_time time_stage(const fleet_sheet *s, int index, stage_pass *pass)
 
 static double end_total_s(const ridge_step_end *e)
 {
-    return e->reduce_exposed_s + e->gather_exposed_s + e->slowdown_s + e->optimizer_s;
+    return e->reduce_exposed_s + e->gather_exposed_s + e->slowdown_s + e->optimizer_s +
+           e->offload_s;
 }
 
 /* The stages of a step, one by one. */
@@ -386,12 +397,15 @@ static void price_step(fleet_sheet *s, ridge_fleet_price *out)
     const double step_s = paced_step_s(s->parts[0]->tc, l, &s->stages, s->microbatches,
                                        l->has_pp_overlap ? w.message_s : 0);
     const double bound_bubble_s =
-        ridge_schedule_is_split(l->schedule) ? 0 : w.bound_sum_s - w.bound_most_s;
+        ridge_schedule_is_split(l->schedule)
+            ? 0
+            : (w.bound_sum_s - w.bound_most_s) / (double)l->vpp;
     out->slowest = w.slowest;
     price->parts = times(&w.worst.parts, m);
     price->parts.dp_s = w.end.reduce_exposed_s + w.end.gather_exposed_s;
     price->parts.slowdown_s += w.end.slowdown_s;
     price->parts.optimizer_s = w.end.optimizer_s;
+    price->parts.offload_s += w.end.offload_s;
     paced_parts_fill(&price->parts, step_s);
     price->hidden_communication_s =
         m * w.worst.hidden_s + w.end.reduce_hidden_s + w.end.gather_hidden_s;

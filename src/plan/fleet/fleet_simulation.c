@@ -17,30 +17,64 @@
 
 /* Stages, ends and messages of a step, by rank. */
 typedef struct fleet_passes {
-    ridge_stage_work *stages;
-    ridge_step_end *ends;
-    ridge_stage_time *sent_s;
+    ridge_stage_work *stages; /* [p v] */
+    ridge_step_end *ends;     /* [p] */
+    ridge_stage_time *sent_s; /* [p v] */
 } fleet_passes;
 
-/* A message goes beside compute where the stage's own software lets it. */
-static void read_rank(const fleet_sheet *s, int rank, fleet_passes *out)
+/* A virtual stage has its share of the layers of its rank. A message goes beside
+ * compute where the stage's own software lets it. */
+static ridge_status read_stage(const fleet_sheet *s, const ridge_pipeline *pipeline,
+                               int index, fleet_passes *out)
 {
-    const int at = s->stages.of_rank[rank];
-    const train_stage *stage = &s->stages.stages[at];
+    const int rank = ridge_pipeline_place_of(pipeline, index).rank;
+    const int last = pipeline->ranks * pipeline->chunks - 1;
     const fleet_part *p = s->parts[s->part_of[rank]];
-    ridge_stage_work *work = &out->stages[rank];
-    *work = train_stage_work(p->tc, &p->terms, &p->layout, stage);
-    work->has_embedding = stage->has_embedding;
-    work->has_head = stage->has_head;
-    work->layers = train_stage_total(stage, p->tc->n_kinds);
-    out->ends[rank] = train_step_end(p->tc, &p->terms, &p->layout, at);
+    const int kinds = p->tc->n_kinds;
+    train_stage stage = s->stages.stages[s->stages.of_rank[rank]];
+    double *layers = ridge_new(ridge_ctx_arena(s->fc->cx), double, (size_t)kinds);
+    ridge_stage_work *work = &out->stages[index];
+    if (layers == NULL)
+        return ridge_fail_nomem(s->fc->cx);
+    for (int k = 0; k < kinds; k++)
+        layers[k] = stage.layers[k] / pipeline->chunks;
+    stage.layers = layers;
+    stage.has_embedding = index == 0;
+    stage.has_head = index == last;
+    *work = train_stage_work(p->tc, &p->terms, &p->layout, &stage);
+    work->has_embedding = stage.has_embedding;
+    work->has_head = stage.has_head;
+    work->layers = train_stage_total(&stage, kinds);
     if (p->layout.has_pp_overlap)
-        return;
-    out->sent_s[rank].forward_s = train_stage_sends(&p->layout, stage, false) *
-                                  fleet_sheet_message(s, rank, rank + 1).expected_s;
-    out->sent_s[rank].backward_input_s =
-        train_stage_sends(&p->layout, stage, true) *
-        fleet_sheet_message(s, rank, rank - 1).expected_s;
+        return RIDGE_OK;
+    if (index < last)
+        out->sent_s[index].forward_s =
+            fleet_sheet_message(s, rank, rank + 1).expected_s;
+    if (index > 0)
+        out->sent_s[index].backward_input_s =
+            fleet_sheet_message(s, rank, rank - 1).expected_s;
+    return RIDGE_OK;
+}
+
+/* The network of each rank: its pool's; messages to another pool go between them. */
+static ridge_status read_networks(const fleet_sheet *s, ridge_train_step *out)
+{
+    ridge_step_network *networks =
+        ridge_new(ridge_ctx_arena(s->fc->cx), ridge_step_network, (size_t)s->pp);
+    if (networks == NULL)
+        return ridge_fail_nomem(s->fc->cx);
+    for (int r = 0; r < s->pp; r++) {
+        const fleet_part *own = s->parts[s->part_of[r]];
+        const fleet_part *next = s->parts[s->part_of[r + 1 < s->pp ? r + 1 : r - 1]];
+        networks[r] = train_step_network(own->tc->slice, &own->groups);
+        if (own == next)
+            continue;
+        networks[r].pp_slice = &s->fc->between[own->part.pool][next->part.pool];
+        networks[r].pp = (ridge_group){
+            .n_spans = 1, .spans = {{.axis = 0, .size = 2, .stride = 1}}, .ranks = 2};
+    }
+    out->networks = networks;
+    return RIDGE_OK;
 }
 
 static ridge_status read_step(const fleet_sheet *s, const ridge_fleet_price *price,
@@ -49,27 +83,30 @@ static ridge_status read_step(const fleet_sheet *s, const ridge_fleet_price *pri
     ridge_ctx *cx = s->fc->cx;
     ridge_arena *arena = ridge_ctx_arena(cx);
     const ridge_layout *l = &s->parts[0]->layout;
-    fleet_passes passes = {.stages = ridge_new(arena, ridge_stage_work, (size_t)s->pp),
+    const size_t n = (size_t)s->pp * (size_t)l->vpp;
+    fleet_passes passes = {.stages = ridge_new(arena, ridge_stage_work, n),
                            .ends = ridge_new(arena, ridge_step_end, (size_t)s->pp),
-                           .sent_s = ridge_new(arena, ridge_stage_time, (size_t)s->pp)};
+                           .sent_s = ridge_new(arena, ridge_stage_time, n)};
     if (passes.stages == NULL || passes.ends == NULL || passes.sent_s == NULL)
         return ridge_fail_nomem(cx);
     *out = (ridge_train_step){.slice = price->pools[0].slice, .price = price->price};
     out->price.layout.pp = s->pp;
-    out->pipeline = (ridge_pipeline){.kind = ridge_layout_schedule(l),
-                                     .ranks = s->pp,
-                                     .chunks = 1,
-                                     .microbatches = (int)s->microbatches};
+    out->pipeline = train_pipeline_of(&out->price.layout, s->microbatches);
     RIDGE_TRY(ridge_pipeline_check(cx, &out->pipeline));
     for (int r = 0; r < s->pp; r++) {
-        read_rank(s, r, &passes);
+        const fleet_part *p = s->parts[s->part_of[r]];
+        passes.ends[r] =
+            train_step_end(p->tc, &p->terms, &p->layout, s->stages.of_rank[r]);
         if (l->has_pp_overlap)
             out->send_s =
                 fmax(out->send_s, fleet_sheet_message(s, r, r + 1).expected_s);
     }
+    for (int i = 0; i < (int)n; i++)
+        RIDGE_TRY(read_stage(s, &out->pipeline, i, &passes));
     out->stages = passes.stages;
     out->ends = passes.ends;
     out->sent_s = passes.sent_s;
+    RIDGE_TRY(read_networks(s, out));
     out->has_barrier = !train_is_barrier_free(&out->pipeline);
     out->is_overlapped = true;
     out->processor_share = 1;
@@ -94,6 +131,30 @@ static ridge_status name_ranks(const fleet_sheet *s, ridge_fleet_simulation *out
         pools[r] = s->fc->slices[s->parts[s->part_of[r]]->part.pool].text;
     out->rank_pools = pools;
     return RIDGE_OK;
+}
+
+/* The run of all pools: what one of them does not know, none does. */
+static ridge_status play_run(const fleet_case *fc,
+                             const ridge_simulation_request *asked,
+                             const ridge_train_price *price, ridge_run_simulation *run)
+{
+    ridge_fleet_result *pools =
+        ridge_new(ridge_ctx_arena(fc->cx), ridge_fleet_result, 1);
+    ridge_train_price mean = *price;
+    if (pools == NULL)
+        return ridge_fail_nomem(fc->cx);
+    pools->n_pools = fc->n;
+    ridge_train_request told = *fc->request; /* whose failures an error is about */
+    ridge_simulation_request of = *asked;
+    for (int i = 0; i < fc->n; i++) {
+        pools->requests[i] = fc->requests[i];
+        if (ridge_money_mtbf_s(&fc->slices[i], &asked->money[i]) > 0)
+            continue;
+        told.slice = &fc->slices[i];
+        of.money = &asked->money[i];
+    }
+    run->closed = ridge_fleet_money(pools, &mean, asked->money);
+    return train_simulation_run(fc->cx, &told, &of, mean.step_time_s, run);
 }
 
 static ridge_status play_pipeline(fleet_case *fc, const ridge_fleet_plan *plan,
@@ -185,12 +246,22 @@ static ridge_status play_replicas(fleet_case *fc, const ridge_fleet_plan *plan,
 
 ridge_status ridge_fleet_simulate(ridge_ctx *cx, const ridge_train_request *request,
                                   const ridge_fleet_plan *plan,
-                                  const ridge_step_trouble *trouble,
+                                  const ridge_simulation_request *asked,
                                   ridge_fleet_simulation *out)
 {
+    const ridge_step_trouble *trouble = &asked->trouble;
     fleet_case *fc = NULL;
     RIDGE_TRY(fleet_case_open(cx, request, &fc));
     *out = (ridge_fleet_simulation){.is_replicas = plan->is_replicas};
-    return plan->is_replicas ? play_replicas(fc, plan, trouble, out)
-                             : play_pipeline(fc, plan, trouble, out);
+    RIDGE_TRY(plan->is_replicas ? play_replicas(fc, plan, trouble, out)
+                                : play_pipeline(fc, plan, trouble, out));
+    if (!asked->has_failures)
+        return RIDGE_OK;
+    ridge_train_price price = out->pools[0].simulation.step.price;
+    price.step_time_s = out->mean_s;
+    RIDGE_TRY(play_run(fc, asked, &price, &out->run));
+    out->has_failures = true;
+    out->pools[0].simulation.run = out->run;
+    out->pools[0].simulation.has_failures = !plan->is_replicas;
+    return RIDGE_OK;
 }

@@ -232,6 +232,47 @@ static ridge_status search_microbatch(fleet_desk *d)
     return RIDGE_OK;
 }
 
+/* Virtual stages as on one kind of chip: those that share a mean stage's layers evenly,
+ * over whole groups of microbatches, unless a knob asks for others. */
+static ridge_status search_chunks(fleet_desk *d)
+{
+    const ridge_knobs *k = d->knobs;
+    ridge_layout *l = &d->common;
+    divisors all;
+    const bool is_free = k->schedule < 0 || k->schedule == RIDGE_SCHEDULE_INTERLEAVED;
+    const int64_t m = train_microbatches(&d->fc->pools[0], l);
+    l->vpp = 1;
+    if (k->vpp > 0 || !is_free) {
+        l->vpp = k->vpp > 0 ? k->vpp : 1;
+        return search_microbatch(d);
+    }
+    if (!divisors_of(ridge_ctx_arena(d->cx), d->fc->n_layers / l->pp, &all))
+        return ridge_fail_nomem(d->cx);
+    const int first = k->schedule == RIDGE_SCHEDULE_INTERLEAVED ? 1 : 0;
+    for (int i = first; i < all.n && !(d->is_quick && i > first); i++) {
+        l->vpp = all.values[i];
+        if (l->vpp == 1 || m % l->pp == 0)
+            RIDGE_TRY(search_microbatch(d));
+    }
+    return RIDGE_OK;
+}
+
+/* What is kept on the hosts: as on one kind of chip, nothing unless it is asked for. */
+static ridge_status search_offloads(fleet_desk *d)
+{
+    const int wanted = d->knobs->offload;
+    const unsigned all =
+        RIDGE_OFFLOAD_OPTIMIZER | RIDGE_OFFLOAD_ACTIVATIONS | RIDGE_OFFLOAD_WEIGHTS;
+    for (unsigned o = RIDGE_OFFLOAD_NONE; o <= all; o++) {
+        const bool is_wanted = wanted == RIDGE_KNOB_ANY || wanted == (int)o ||
+                               (wanted < 0 && o == RIDGE_OFFLOAD_NONE);
+        d->common.offload = o;
+        if (is_wanted)
+            RIDGE_TRY(search_chunks(d));
+    }
+    return RIDGE_OK;
+}
+
 static ridge_status search_data(fleet_desk *d)
 {
     ridge_layout *l = &d->common;
@@ -252,7 +293,7 @@ static ridge_status search_data(fleet_desk *d)
         for (l->zero_stage = last; l->zero_stage >= first; l->zero_stage--) {
             if (d->knobs->zero_stage == RIDGE_ZERO_FREE ||
                 d->knobs->zero_stage == l->zero_stage)
-                RIDGE_TRY(search_microbatch(d));
+                RIDGE_TRY(search_offloads(d));
         }
     }
     return RIDGE_OK;
@@ -375,19 +416,20 @@ ridge_status fleet_desk_run(fleet_desk *d, const fleet_task *task, double bound_
     d->is_quick = is_quick;
     d->answer = out;
     d->n_remats = 0;
-    d->common =
-        (ridge_layout){.tp = task->tp,
-                       .cp = task->cp,
-                       .ep = task->ep,
-                       .has_sp = task->has_sp,
-                       .cp_exchange = task->cp_exchange,
-                       .ep_dispatch = train_usual_dispatch(request),
-                       .vpp = 1,
-                       .schedule = k->schedule >= 0 ? (ridge_schedule)k->schedule
-                                                    : RIDGE_SCHEDULE_1F1B,
-                       .precision = k->precision,
-                       .optimizer = k->optimizer,
-                       .lora = k->lora};
+    d->common = (ridge_layout){
+        .tp = task->tp,
+        .cp = task->cp,
+        .ep = task->ep,
+        .has_sp = task->has_sp,
+        .cp_exchange = task->cp_exchange,
+        .ep_dispatch = train_usual_dispatch(request),
+        .vpp = 1,
+        .schedule = k->schedule >= 0 && k->schedule != RIDGE_SCHEDULE_INTERLEAVED
+                        ? (ridge_schedule)k->schedule
+                        : RIDGE_SCHEDULE_1F1B, /* with vpp */
+        .precision = k->precision,
+        .optimizer = k->optimizer,
+        .lora = k->lora};
     for (int i = 0; i < d->fc->n; i++) {
         if (!load_pool(d, i, task))
             return ridge_fail_nomem(d->cx);

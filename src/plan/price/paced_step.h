@@ -26,8 +26,9 @@ double train_stage_sends(const ridge_layout *layout, const train_stage *stage,
 /** The pipeline that a layout runs. */
 ridge_pipeline train_pipeline_of(const ridge_layout *layout, int64_t microbatches);
 
-/** Whether ranks go on to their next step one by one: zero-bubble schedules, but for
- * dualpipe. */
+/** Whether ranks go on to their next step one by one: zero-bubble schedules but for
+ * dualpipe are for optimizers that wait for nobody, and check the global norm
+ * afterwards. @source qi2023-zero-bubble, section 4 */
 bool train_is_barrier_free(const ridge_pipeline *pipeline);
 
 /** Set a pass from what its layers and its head do. @param whole  with the head,

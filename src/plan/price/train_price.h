@@ -75,6 +75,10 @@ ridge_memory_parts train_peak_memory(const train_case *tc, const train_terms *te
  *  memory. */
 double train_host_bytes(const train_case *tc, const train_terms *terms,
                         const ridge_layout *layout, int64_t microbatches);
+/** The same of one stage. */
+double train_stage_host_bytes(const train_case *tc, const train_load *load,
+                              const train_stage *stage, const ridge_layout *layout,
+                              int64_t microbatches);
 /** Whether the hosts hold it, as far as their memory is known. */
 bool train_host_holds(const train_case *tc, double bytes);
 

@@ -94,21 +94,16 @@ static ridge_status check_run(ridge_ctx *cx, const ridge_train_request *request,
     return RIDGE_OK;
 }
 
-/* A step of the run is the mean step that was played. */
-static ridge_status play_run(ridge_ctx *cx, const ridge_train_request *request,
-                             const ridge_simulation_request *asked,
-                             ridge_train_simulation *sim)
+ridge_status train_simulation_run(ridge_ctx *cx, const ridge_train_request *request,
+                                  const ridge_simulation_request *asked, double step_s,
+                                  ridge_run_simulation *run)
 {
     const double batch_tokens =
         round(request->batch_tokens / request->seq_tokens) * request->seq_tokens;
-    ridge_train_price price = sim->step.price;
-    ridge_run_simulation *run = &sim->run;
-    price.step_time_s = sim->outcome.mean_s;
-    run->closed = ridge_train_money(request, &price, asked->money);
     RIDGE_TRY(check_run(cx, request, asked, run));
     const ridge_reliability *job = &run->closed.job;
     run->script = (ridge_failure_script){
-        .step_s = price.step_time_s,
+        .step_s = step_s,
         .steps = (int64_t)ceil(asked->run_tokens / batch_tokens),
         .mtbf_s = fmin(job->mtbf_s, 1e15),
         .checkpoint_steps = (int64_t)fmin(run->closed.interval_steps, 1e15),
@@ -117,7 +112,18 @@ static ridge_status play_run(ridge_ctx *cx, const ridge_train_request *request,
         .restart_s = job->restart_s,
         .runs = asked->runs,
         .seed = asked->trouble.seed};
-    RIDGE_TRY(ridge_failure_play(cx, &run->script, &run->outcome));
+    return ridge_failure_play(cx, &run->script, &run->outcome);
+}
+
+/* A step of the run is the mean step that was played. */
+static ridge_status play_run(ridge_ctx *cx, const ridge_train_request *request,
+                             const ridge_simulation_request *asked,
+                             ridge_train_simulation *sim)
+{
+    ridge_train_price price = sim->step.price;
+    price.step_time_s = sim->outcome.mean_s;
+    sim->run.closed = ridge_train_money(request, &price, asked->money);
+    RIDGE_TRY(train_simulation_run(cx, request, asked, sim->outcome.mean_s, &sim->run));
     sim->has_failures = true;
     return RIDGE_OK;
 }

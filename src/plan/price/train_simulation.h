@@ -2,6 +2,8 @@
 #ifndef RIDGE_PLAN_TRAIN_SIMULATION_H
 #define RIDGE_PLAN_TRAIN_SIMULATION_H
 
+#include "group_placement.h"
+
 #include "ridge/plan_simulation.h"
 
 /** Chips of a stage that exchange within a pass, and so wait for each other in it: tp,
@@ -9,14 +11,25 @@
  *  dp. */
 int64_t train_group_chips(const ridge_layout *layout);
 
-/** Zero-bubble schedules are for optimizers that wait for nobody, and check the global
- *  norm afterwards. @source qi2023-zero-bubble, section 4 */
-bool train_is_barrier_free(const ridge_pipeline *pipeline);
+/** Who exchanges over which axes, for a trace. */
+ridge_step_network train_step_network(const ridge_slice *slice,
+                                      const train_groups *groups);
 
 /** Play a step that is in place, as ridge_train_simulate does: schedule, script and
  *  outcome are filled in. @errors as ridge_step_play */
 RIDGE_NODISCARD ridge_status train_simulation_play(ridge_ctx *cx,
                                                    const ridge_step_trouble *trouble,
                                                    ridge_train_simulation *simulation);
+
+/**
+ * Play the run of steps that were played, each of their mean length.
+ * @param out     in: its money, closed, at that length
+ * @errors E_ARG no tokens, or no rate of failures; as ridge_failure_play
+ */
+RIDGE_NODISCARD ridge_status train_simulation_run(ridge_ctx *cx,
+                                                  const ridge_train_request *request,
+                                                  const ridge_simulation_request *asked,
+                                                  double step_s,
+                                                  ridge_run_simulation *out);
 
 #endif

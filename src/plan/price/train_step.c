@@ -144,6 +144,19 @@ int64_t train_group_chips(const ridge_layout *l)
     return chips % group == 0 ? group : chips;
 }
 
+ridge_step_network train_step_network(const ridge_slice *slice, const train_groups *g)
+{
+    return (ridge_step_network){.slice = slice,
+                                .traffic = {[RIDGE_TRAFFIC_TP] = g->tp,
+                                            [RIDGE_TRAFFIC_CP] = g->cp,
+                                            [RIDGE_TRAFFIC_EP] = g->ep,
+                                            [RIDGE_TRAFFIC_FSDP] = g->shards},
+                                .reduction =
+                                    g->replicas.ranks > 1 ? g->replicas : g->shards,
+                                .pp_slice = slice,
+                                .pp = g->pp};
+}
+
 static ridge_status read_layout(reading *r)
 {
     ridge_train_step *s = &r->step;
@@ -166,12 +179,7 @@ static ridge_status read_layout(reading *r)
     s->has_barrier = !train_is_barrier_free(&s->pipeline);
     s->is_overlapped = ridge_chip_is_overlapped(r->tc.chip);
     s->processor_share = ridge_chip_processor_share(r->tc.chip);
-    s->traffic[RIDGE_TRAFFIC_TP] = r->groups.tp;
-    s->traffic[RIDGE_TRAFFIC_CP] = r->groups.cp;
-    s->traffic[RIDGE_TRAFFIC_EP] = r->groups.ep;
-    s->traffic[RIDGE_TRAFFIC_FSDP] = r->groups.shards;
-    s->reduction = r->groups.replicas.ranks > 1 ? r->groups.replicas : r->groups.shards;
-    s->pp = r->groups.pp;
+    s->network = train_step_network(r->tc.slice, &r->groups);
     return read_stages(r);
 }
 

@@ -107,6 +107,8 @@ static void build(ridge_ctx *cx, const ridge_fleet_played_view *v, ridge_section
     s->subtitle = "whole replicas in each pool, which meet once a step";
     add_step(cx, v, s);
     add_pools(cx, v, s);
+    if (v->simulation->has_failures)
+        ridge__run_section(cx, &v->simulation->run, s);
 }
 
 void ridge_fleet_played_write_text(ridge_ctx *cx, const ridge_fleet_played_view *v,
@@ -174,6 +176,8 @@ static void set_replicas(ridge_ctx *cx, const ridge_fleet_played_view *v,
         ridge_json_set_i64(o, "batch_seqs", sim->pools[i].batch_seqs);
         ridge_simulation_write_json(cx, &pool, o);
     }
+    if (sim->has_failures)
+        ridge__run_set_json(cx, &sim->run, object);
 }
 
 void ridge_fleet_played_write_json(ridge_ctx *cx, const ridge_fleet_played_view *v,

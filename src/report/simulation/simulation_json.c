@@ -1,4 +1,6 @@
 /* The keys of `simulate --json` for a training plan. */
+#include "simulation_sections.h"
+
 #include "ridge/report_simulation.h"
 
 #include <math.h>
@@ -87,7 +89,8 @@ static void set_trouble(ridge_ctx *cx, const ridge_train_simulation *sim,
     }
 }
 
-static void set_run(ridge_ctx *cx, const ridge_run_simulation *run, ridge_json *object)
+void ridge__run_set_json(ridge_ctx *cx, const ridge_run_simulation *run,
+                         ridge_json *object)
 {
     const ridge_failure_script *f = &run->script;
     const ridge_failure_outcome *out = &run->outcome;
@@ -124,5 +127,5 @@ void ridge_simulation_write_json(ridge_ctx *cx, const ridge_simulation_view *v,
     set_ranks(cx, v, object);
     set_trouble(cx, sim, object);
     if (sim->has_failures)
-        set_run(cx, &sim->run, object);
+        ridge__run_set_json(cx, &sim->run, object);
 }

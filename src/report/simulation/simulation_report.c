@@ -240,9 +240,9 @@ static void add_share(const shares *s, const char *name, double part_s,
     ridge_table_cell(s->t, what);
 }
 
-static void add_run(ridge_ctx *cx, const ridge_simulation_view *v, ridge_sections *s)
+void ridge__run_section(ridge_ctx *cx, const ridge_run_simulation *run,
+                        ridge_sections *s)
 {
-    const ridge_run_simulation *run = &v->simulation->run;
     const ridge_failure_script *f = &run->script;
     const ridge_failure_outcome *o = &run->outcome;
     ridge_arena *arena = ridge_ctx_arena(cx);
@@ -292,7 +292,7 @@ void ridge__simulation_sections(ridge_ctx *cx, const ridge_simulation_view *v,
     if (sim->trouble.jitter > 0 || sim->trouble.stragglers > 0)
         add_trouble(cx, v, s);
     if (sim->has_failures)
-        add_run(cx, v, s);
+        ridge__run_section(cx, &sim->run, s);
 }
 
 void ridge_simulation_write_text(ridge_ctx *cx, const ridge_simulation_view *view,

@@ -12,10 +12,12 @@
  * bubbles between them. Further tracks have exchanges: one for each mesh axis and
  * network level that it lies on.
  */
+#include "ridge/report_fleet.h"
 #include "ridge/report_simulation.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* What is exchanged: within passes, between stages, at the end of the step. */
 enum { LINE_DOWN = RIDGE_TRAFFIC_COUNT, LINE_UP, LINE_DP, LINE_COUNT };
@@ -25,6 +27,9 @@ typedef struct trace {
     const ridge_train_simulation *sim;
     ridge_buf *out;
     int tracks[LINE_COUNT][RIDGE_AXIS_MAX]; /* tid by level; 0: none */
+    ridge_step_network network;             /* of the rank at hand */
+    const char *pool;                       /* which it is of; or NULL */
+    int first;                              /* process of the first rank */
     double sent_s[2]; /* the line down, and up, of the rank at hand is free then */
     bool has_event;
 } trace;
@@ -39,7 +44,7 @@ typedef struct track {
 static void event_begin(trace *t, const char *phase, track at)
 {
     ridge_buf_printf(t->out, "%s\n{\"ph\":\"%s\",\"pid\":%d,\"tid\":%d,",
-                     t->has_event ? "," : "", phase, at.rank, at.tid);
+                     t->has_event ? "," : "", phase, t->first + at.rank, at.tid);
     t->has_event = true;
 }
 
@@ -88,8 +93,9 @@ static const char *line_text(int line)
     }
 }
 
-static const ridge_group *line_group(const ridge_train_step *step, int line)
+static const ridge_group *line_group(const trace *t, int line)
 {
+    const ridge_step_network *step = &t->network;
     switch (line) {
     case LINE_DOWN:
     case LINE_UP:
@@ -103,10 +109,10 @@ static const ridge_group *line_group(const ridge_train_step *step, int line)
 
 static void lines_number(trace *t)
 {
-    const ridge_train_step *step = &t->sim->step;
     int tid = 1;
+    memset(t->tracks, 0, sizeof t->tracks);
     for (int line = 0; line < LINE_COUNT; line++) {
-        const ridge_group *g = line_group(step, line);
+        const ridge_group *g = line_group(t, line);
         for (int i = 0; g->ranks > 1 && i < g->n_spans; i++)
             t->tracks[line][i] = tid++;
     }
@@ -127,14 +133,18 @@ static void names_add(trace *t, int rank)
     const ridge_train_step *step = &t->sim->step;
     ridge_buf name;
     ridge_buf_init(&name, t->out->arena);
-    ridge_buf_printf(&name, "stage %d of %d", rank + 1, step->pipeline.ranks);
+    ridge_buf_printf(&name, "%s%sstage %d of %d", t->pool != NULL ? t->pool : "",
+                     t->pool != NULL ? ": " : "", rank + 1, step->pipeline.ranks);
     name_add(t, "process_name", (track){rank, 0}, ridge_buf_text(&name));
     name_add(t, "thread_name", (track){rank, 0}, "passes");
     for (int line = 0; line < LINE_COUNT; line++) {
-        const ridge_group *g = line_group(step, line);
+        const ridge_group *g = line_group(t, line);
+        const ridge_slice *slice = line == LINE_DOWN || line == LINE_UP
+                                       ? t->network.pp_slice
+                                       : t->network.slice;
         for (int i = 0; i < g->n_spans && t->tracks[line][i] > 0; i++) {
             ridge_buf_init(&name, t->out->arena);
-            ridge_buf_printf(&name, "%s: %s", step->slice->axes[g->spans[i].axis].name,
+            ridge_buf_printf(&name, "%s: %s", slice->axes[g->spans[i].axis].name,
                              line_text(line));
             name_add(t, "thread_name", (track){rank, t->tracks[line][i]},
                      ridge_buf_text(&name));
@@ -209,21 +219,35 @@ static bool has_receiver(const ridge_pipeline *p, int stage, ridge_pass pass)
     return target >= 0 && ridge_pipeline_is_remote(p, stage, target);
 }
 
+/* How long a stage's message takes. @param is_exposed  out: its rank waits for it */
+static double send_of(const ridge_train_step *step, int stage, ridge_pass pass,
+                      bool *is_exposed)
+{
+    *is_exposed = step->is_send_exposed;
+    if (step->sent_s == NULL || step->send_s > 0)
+        return step->send_s;
+    *is_exposed = true;
+    return pass == RIDGE_PASS_FORWARD ? step->sent_s[stage].forward_s
+                                      : step->sent_s[stage].backward_input_s;
+}
+
 /* A message goes at the end of a pass, which waits for it, or behind the pass. */
 static void send_add(trace *t, int rank, int stage, ridge_pass pass, double from_s)
 {
     const ridge_train_step *step = &t->sim->step;
     const int way = pass == RIDGE_PASS_FORWARD ? 0 : 1;
+    bool is_exposed;
+    const double send_s = send_of(step, stage, pass, &is_exposed);
     if (!has_receiver(&step->pipeline, stage, pass))
         return;
-    if (step->is_send_exposed) {
-        const span send = {"send", "exposed", from_s, step->send_s};
+    if (is_exposed) {
+        const span send = {"send", "exposed", from_s, send_s};
         span_add(t, (track){rank, 0}, send, "");
     } else {
         from_s = fmax(from_s, t->sent_s[way]);
-        t->sent_s[way] = from_s + step->send_s;
+        t->sent_s[way] = from_s + send_s;
     }
-    line_add(t, LINE_DOWN + way, rank, (span){"send", NULL, from_s, step->send_s});
+    line_add(t, LINE_DOWN + way, rank, (span){"send", NULL, from_s, send_s});
 }
 
 static void pass_add(trace *t, int rank, const ridge_action *action,
@@ -245,8 +269,10 @@ static void pass_add(trace *t, int rank, const ridge_action *action,
     const span pass = {name, pass_category(action->pass), time->start_s, length_s};
     span_add(t, (track){rank, 0}, pass, args);
     double waited_s = ridge_pass_work_s(&work) - work.compute_s;
-    if (step->is_send_exposed && has_receiver(&step->pipeline, stage, action->pass))
-        waited_s += step->send_s;
+    bool is_exposed;
+    const double send_s = send_of(step, stage, action->pass, &is_exposed);
+    if (is_exposed && has_receiver(&step->pipeline, stage, action->pass))
+        waited_s += send_s;
     const double over_s =
         parts_add(t, rank, &work, time->start_s, fmax(length_s - waited_s, 0));
     send_add(t, rank, stage, action->pass, over_s);
@@ -309,14 +335,50 @@ static void rank_add(trace *t, int rank)
     end_add(t, rank);
 }
 
+/* @param pool  of all ranks; NULL: view->rank_pools says it of each, if they differ */
+static void step_add(trace *t, const ridge_simulation_view *view, const char *pool)
+{
+    const ridge_train_step *step = &view->simulation->step;
+    t->sim = view->simulation;
+    for (int rank = 0; rank < step->pipeline.ranks; rank++) {
+        t->network = step->networks != NULL ? step->networks[rank] : step->network;
+        t->pool = view->rank_pools != NULL ? view->rank_pools[rank] : pool;
+        lines_number(t);
+        rank_add(t, rank);
+    }
+    t->first += step->pipeline.ranks;
+}
+
+static ridge_status end_trace(trace *t)
+{
+    ridge_buf_puts(t->out, "\n]}\n");
+    return t->out->is_short ? ridge_fail_nomem(t->cx) : RIDGE_OK;
+}
+
+static trace begin_trace(ridge_ctx *cx, ridge_buf *out)
+{
+    ridge_buf_puts(out, "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[");
+    return (trace){.cx = cx, .out = out};
+}
+
 ridge_status ridge_step_trace_write(ridge_ctx *cx, const ridge_simulation_view *view,
                                     ridge_buf *out)
 {
-    trace t = {.cx = cx, .sim = view->simulation, .out = out};
-    lines_number(&t);
-    ridge_buf_puts(out, "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[");
-    for (int rank = 0; rank < t.sim->step.pipeline.ranks; rank++)
-        rank_add(&t, rank);
-    ridge_buf_puts(out, "\n]}\n");
-    return out->is_short ? ridge_fail_nomem(cx) : RIDGE_OK;
+    trace t = begin_trace(cx, out);
+    step_add(&t, view, NULL);
+    return end_trace(&t);
+}
+
+ridge_status ridge_fleet_trace_write(ridge_ctx *cx, const ridge_fleet_played_view *view,
+                                     ridge_buf *out)
+{
+    const ridge_fleet_simulation *sim = view->simulation;
+    trace t = begin_trace(cx, out);
+    for (int i = 0; i < sim->n; i++) {
+        const ridge_fleet_played *p = &sim->pools[i];
+        const ridge_simulation_view pool = {view->model_name, &p->request,
+                                            &p->simulation, sim->rank_pools};
+        step_add(&t, &pool, sim->is_replicas ? p->request.slice->text : NULL);
+    }
+    return end_trace(&t);
 }

@@ -25,7 +25,21 @@ static const char *stages_text(ridge_ctx *cx, const ridge_fleet_price *p)
     for (int i = 0; i < p->layout.n_parts; i++)
         ridge_buf_printf(&b, "%s%lld", i > 0 ? "+" : "",
                          (long long)p->pools[i].part.stages);
+    if (p->layout.common.vpp > 1)
+        ridge_buf_printf(&b, "v%lld", (long long)p->layout.common.vpp);
     return ridge_buf_text(&b);
+}
+
+/* What a pool computes again and keeps on its hosts. */
+static const char *memory_text(ridge_ctx *cx, const ridge_fleet_price *p,
+                               const ridge_fleet_pool *pool)
+{
+    const unsigned offload = p->layout.common.offload;
+    const char *remat = ridge_remat_text(pool->part.remat);
+    if (offload == RIDGE_OFFLOAD_NONE)
+        return remat;
+    return ridge_sprintf(ridge_ctx_arena(cx), "%s; offload %s", remat,
+                         ridge_offload_text(offload));
 }
 
 static void add_sums(ridge_table *t, const ridge_fleet_view *v,
@@ -93,7 +107,7 @@ static void add_pools(ridge_ctx *cx, const ridge_fleet_view *v, ridge_sections *
             ridge_table_cellf(t, "%lld-%lld", (long long)q->layers_least,
                               (long long)q->layers_most);
         }
-        ridge_table_cell(t, ridge_remat_text(q->part.remat));
+        ridge_table_cell(t, memory_text(cx, p, q));
         ridge_table_cell(t, ridge_format_seconds(q->stage_s).s);
         ridge_table_cell(t, ridge_format_percent(q->waiting).s);
         ridge_table_cell(t, ridge_format_bytes(q->peak_memory_bytes).s);
