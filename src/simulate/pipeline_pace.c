@@ -238,15 +238,15 @@ typedef struct stretch {
 } stretch;
 
 /* Interleaved, groups are of p microbatches, of which the first ones are larger by one
- * where m is no multiple. */
+ * where m is no multiple; of these a few stand for all. */
 static stretch stretch_of(const ridge_pipeline *p, int64_t microbatches)
 {
     const int fill = FILLS * p->ranks + FILLS;
     if (p->kind != RIDGE_SCHEDULE_INTERLEAVED)
         return (stretch){.first = fill + (int)((fill + microbatches) % 2), .turn = 2};
-    const int rest = (int)(microbatches % p->ranks);
-    const int groups = FILLS > rest + 1 ? FILLS : rest + 1;
-    return (stretch){.first = groups * p->ranks + rest, .turn = p->ranks};
+    const int larger = (int)(microbatches % p->ranks);
+    const int rest = larger < FILLS ? larger : FILLS - 1;
+    return (stretch){.first = FILLS * p->ranks + rest, .turn = p->ranks};
 }
 
 static ridge_status time_all(ridge_pacer *pacer, const ridge_pace *pace, double *out)
