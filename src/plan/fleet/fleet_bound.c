@@ -29,6 +29,11 @@ double fleet_work_room(const fleet_work *work, const int64_t *room, int64_t stag
     return sum;
 }
 
+double fleet_pace_kept(int64_t stages, double microbatches)
+{
+    return pow(1 - 1 / microbatches, (double)stages);
+}
+
 /* What the paces that are not full do in one second of a step. */
 static double rate_of(const fleet_pace *paces, int n, unsigned full,
                       double microbatches, bool has_bubble)
@@ -36,13 +41,12 @@ static double rate_of(const fleet_pace *paces, int n, unsigned full,
     double y = 0;
     for (int i = n - 1; i >= 0; i--) {
         const double s = paces[i].speed;
-        const double stages = (double)paces[i].stages;
         if ((full >> i & 1U) != 0)
             continue;
         if (!has_bubble) {
-            y += stages * s / microbatches;
+            y += (double)paces[i].stages * s / microbatches;
         } else if (s > y) {
-            y = s - (s - y) * pow(1 - 1 / microbatches, stages);
+            y = s - (s - y) * paces[i].kept;
         }
     }
     return y;

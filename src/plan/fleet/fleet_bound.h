@@ -8,6 +8,7 @@
 /** Consecutive stages that are equally fast. */
 typedef struct fleet_pace {
     int64_t stages;
+    double kept;   /* fleet_pace_kept of them; 0 where no fill counts */
     double speed;  /* work a second; > 0 */
     double head_s; /* of the model's head on one of them */
     double room;   /* work of layers that all of them hold; INFINITY: any */
@@ -28,6 +29,9 @@ double fleet_work_room(const fleet_work *work, const int64_t *room, int64_t stag
 
 /** Speed of a stage on the kind of layer that suits it best. */
 double fleet_pace_speed(const fleet_work *work, const double *layer_s);
+
+/** Share of a speed that stands against those behind: (1 - 1/m)^stages. */
+double fleet_pace_kept(int64_t stages, double microbatches);
 
 /**
  * Seconds that a step takes at least, layers dealt out to the last crumb.

@@ -70,8 +70,10 @@ static double least_of_order_s(const fleet_desk *d, const int *order, pace_of wh
     for (int i = 0; i < d->fc->n; i++) {
         const int pool = order[i];
         const double *alone_s = compute_of(d, pool);
-        paces[i] =
-            (fleet_pace){d->pools[pool].stages, 0, (double)INFINITY, (double)INFINITY};
+        paces[i] = (fleet_pace){.stages = d->pools[pool].stages,
+                                .kept = d->pools[pool].kept,
+                                .head_s = (double)INFINITY,
+                                .room = (double)INFINITY};
         if (is_laid) {
             quicken(d, &work, pool, what, &paces[i]);
         } else {
@@ -83,38 +85,60 @@ static double least_of_order_s(const fleet_desk *d, const int *order, pace_of wh
 }
 
 /* Layers of each kind that a stage of a part holds, looked up: stages before it change
- * how much it keeps. */
-static const int64_t *room_of(fleet_desk *d, const fleet_part *part, int64_t last)
+ * how much it keeps.
+ * @param is_plain  without virtual stages, with which no stage holds more */
+static const int64_t *room_of(fleet_desk *d, const fleet_part *part, int64_t last,
+                              bool is_plain)
 {
-    const size_t row = (size_t)part->part.pool * (size_t)d->fc->n_layers + (size_t)last;
+    const size_t pool = (size_t)part->part.pool + (is_plain ? 0 : (size_t)d->fc->n);
+    const size_t row = pool * (size_t)d->fc->n_layers + (size_t)last;
     const size_t at = row * RIDGE_REMAT_COUNT + (size_t)part->part.remat;
+    const int mesh = is_plain ? d->plain : d->mesh;
     int64_t *room = &d->rooms[at * (size_t)part->tc->n_kinds];
-    if (d->room_at[at] != d->mesh)
-        fleet_part_room(d->fc, part, last, room);
-    d->room_at[at] = d->mesh;
+    if (d->room_at[at] != mesh) {
+        fleet_part asked = *part;
+        if (is_plain)
+            asked.layout.vpp = 1;
+        fleet_part_room(d->fc, &asked, last, room);
+    }
+    d->room_at[at] = mesh;
     return room;
 }
 
-/* Layers spread over all stages without a rest, no more on any than it holds.
- * @param anyhow_s  out: without a thought of memory */
+/* Layers spread over all stages without a rest, no more on any than it holds. */
+static double roomy_step_s(fleet_desk *d, fleet_part *const *chosen,
+                           const fleet_work *work, fleet_pace *paces, bool is_plain)
+{
+    int64_t last = -1;
+    for (int i = 0; i < d->fc->n; i++) {
+        last += paces[i].stages;
+        paces[i].room = fleet_work_room(work, room_of(d, chosen[i], last, is_plain),
+                                        paces[i].stages);
+    }
+    return bound_of(d, work, paces);
+}
+
+/* @param anyhow_s  out: without a thought of memory */
 static double least_step_s(fleet_desk *d, fleet_part *const *chosen, double *anyhow_s)
 {
     const fleet_work work = {d->fc->request->model->n_layers, d->of_kind,
                              chosen[0]->layer_s};
     fleet_pace paces[RIDGE_FLEET_POOL_MAX];
-    int64_t last = -1;
     for (int i = 0; i < d->fc->n; i++) {
-        const int64_t stages = chosen[i]->part.stages;
-        paces[i] = (fleet_pace){stages, fleet_pace_speed(&work, chosen[i]->layer_s),
-                                chosen[i]->head_s, (double)INFINITY};
+        const pool_options *o = &d->pools[chosen[i]->part.pool];
+        paces[i] = (fleet_pace){.stages = o->stages,
+                                .kept = o->kept,
+                                .speed = fleet_pace_speed(&work, chosen[i]->layer_s),
+                                .head_s = chosen[i]->head_s,
+                                .room = (double)INFINITY};
     }
-    *anyhow_s = bound_of(d, &work, paces);
-    for (int i = 0; i < d->fc->n && *anyhow_s <= limit_s(d); i++) {
-        last += paces[i].stages;
-        paces[i].room =
-            fleet_work_room(&work, room_of(d, chosen[i], last), paces[i].stages);
-    }
-    return bound_of(d, &work, paces);
+    double least_s = bound_of(d, &work, paces);
+    *anyhow_s = least_s;
+    if (least_s <= limit_s(d))
+        least_s = roomy_step_s(d, chosen, &work, paces, true);
+    if (least_s <= limit_s(d) && d->common.vpp > 1)
+        least_s = roomy_step_s(d, chosen, &work, paces, false);
+    return least_s;
 }
 
 /* @param full_at  the present mesh, where no deal at all fits

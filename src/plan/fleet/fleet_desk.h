@@ -25,6 +25,7 @@ typedef struct pool_options {
     layout_placements laid[ZERO_STAGES];
     bool is_laid[ZERO_STAGES];
     int64_t stages;       /* of the mesh */
+    double kept;          /* fleet_pace_kept of them */
     int placements;       /* of the mesh, of which those that differ are */
     layout_placements at; /* these */
     exchange_memo *exchanges;
@@ -49,10 +50,11 @@ struct fleet_desk {
     int n_remats;
     ridge_remat remats[RIDGE_REMAT_COUNT]; /* in question, cheapest first */
     int places[RIDGE_FLEET_POOL_MAX];      /* of the present combination */
-    int mesh; /* number of the present mesh, ZeRO stage and microbatch, from 1; it goes
-                 on from task to task */
+    int mesh;  /* number of the present mesh, ZeRO stage and microbatch, from 1; it goes
+                  on from task to task */
+    int plain; /* the mesh whose virtual stages are left out, by a number as mesh */
     int *full_at;   /* [choice_code] the mesh in which it was found not to fit */
-    int *room_at;   /* [pool][last stage][RIDGE_REMAT_COUNT] the mesh of: */
+    int *room_at;   /* [2][pool][last stage][RIDGE_REMAT_COUNT] plain, then mesh, of: */
     int64_t *rooms; /* [of those][kinds] layers that a stage holds */
 };
 

@@ -101,9 +101,11 @@ void fleet_part_fill(fleet_case *fc, const ridge_layout *common,
     *out = p;
 }
 
-static bool does_hold(const fleet_case *fc, const fleet_part *p, int64_t last,
-                      int64_t microbatches, int kind, int64_t layers)
+/* Bytes that a stage of so many layers of one kind leaves free. */
+static double free_bytes(const fleet_case *fc, const fleet_part *p, int64_t last,
+                         int kind, int64_t layers)
 {
+    const int64_t microbatches = train_microbatches(p->tc, &p->layout);
     fc->one_layer[kind] = (double)layers;
     const train_stage stage = {.layers = fc->one_layer,
                                .copies = 1,
@@ -115,26 +117,50 @@ static bool does_hold(const fleet_case *fc, const fleet_part *p, int64_t last,
     const double host_bytes =
         train_stage_host_bytes(p->tc, p->terms.load, &stage, &p->layout, microbatches);
     fc->one_layer[kind] = 0;
-    return ridge_memory_total_bytes(&m) <= p->tc->usable_bytes &&
-           train_host_holds(p->tc, host_bytes);
+    return train_host_holds(p->tc, host_bytes)
+               ? p->tc->usable_bytes - ridge_memory_total_bytes(&m)
+               : -(double)INFINITY;
+}
+
+/* Where a straight line between both ends leaves nothing free: what a stage keeps is
+ * nearly one. */
+static int64_t between(int64_t low, int64_t high, double low_bytes, double high_bytes)
+{
+    const double share = isinf(high_bytes) ? 0.5 : low_bytes / (low_bytes - high_bytes);
+    const int64_t at = low + (int64_t)(share * (double)(high - low));
+    return at <= low ? low + 1 : at >= high ? high - 1 : at;
+}
+
+/* The most layers of a kind that leave no byte short. */
+static int64_t room_of_kind(const fleet_case *fc, const fleet_part *p, int64_t last,
+                            int kind)
+{
+    int64_t low = 1;
+    int64_t high = fc->n_layers;
+    double low_bytes = free_bytes(fc, p, last, kind, low);
+    double high_bytes = low_bytes < 0 ? 0 : free_bytes(fc, p, last, kind, high);
+    if (low_bytes < 0)
+        return 0;
+    if (high_bytes >= 0)
+        return high;
+    while (high - low > 1) {
+        const int64_t middle = between(low, high, low_bytes, high_bytes);
+        const double bytes = free_bytes(fc, p, last, kind, middle);
+        if (bytes >= 0) {
+            low = middle;
+            low_bytes = bytes;
+        } else {
+            high = middle;
+            high_bytes = bytes;
+        }
+    }
+    return low;
 }
 
 void fleet_part_room(fleet_case *fc, const fleet_part *p, int64_t last, int64_t *layers)
 {
-    const int64_t microbatches = train_microbatches(p->tc, &p->layout);
-    for (int k = 0; k < p->tc->n_kinds; k++) {
-        int64_t low = 0;
-        int64_t high = fc->n_layers;
-        while (low < high) {
-            const int64_t middle = (low + high + 1) / 2;
-            if (does_hold(fc, p, last, microbatches, k, middle)) {
-                low = middle;
-            } else {
-                high = middle - 1;
-            }
-        }
-        layers[k] = low;
-    }
+    for (int k = 0; k < p->tc->n_kinds; k++)
+        layers[k] = room_of_kind(fc, p, last, k);
 }
 
 /* ---- messages ---------------------------------------------------------------------

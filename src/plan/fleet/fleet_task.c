@@ -7,6 +7,7 @@
 #include "fleet_desk.h"
 
 #include "divisors.h"
+#include "fleet_bound.h"
 #include "layer_program.h"
 #include "pipeline_choice.h"
 #include "train_terms.h"
@@ -206,6 +207,14 @@ static bool is_legal(const fleet_desk *d)
                              train_microbatches(&d->fc->pools[0], l));
 }
 
+static void fill_kept(fleet_desk *d)
+{
+    const double m = (double)train_microbatches(&d->fc->pools[0], &d->common);
+    for (int i = 0; i < d->fc->n; i++)
+        d->pools[i].kept =
+            fleet_pace_kept(d->pools[i].stages, m * (double)d->common.vpp);
+}
+
 static ridge_status search_microbatch(fleet_desk *d)
 {
     const layer_time *layers[RIDGE_FLEET_POOL_MAX];
@@ -218,6 +227,7 @@ static ridge_status search_microbatch(fleet_desk *d)
     for (int i = 0; i < d->fc->n; i++)
         RIDGE_TRY(find_shape(d, i, &layers[i]));
     fleet_desk_cover(d);
+    fill_kept(d);
     if (!fleet_desk_may_be_quick(d, layers))
         return RIDGE_OK;
     for (int i = 0; i < d->fc->n; i++) {
@@ -242,6 +252,7 @@ static ridge_status search_chunks(fleet_desk *d)
     const bool is_free = k->schedule < 0 || k->schedule == RIDGE_SCHEDULE_INTERLEAVED;
     const int64_t m = train_microbatches(&d->fc->pools[0], l);
     l->vpp = 1;
+    d->plain++;
     if (k->vpp > 0 || !is_free) {
         l->vpp = k->vpp > 0 ? k->vpp : 1;
         return search_microbatch(d);
@@ -366,7 +377,7 @@ static ridge_status open_desk(fleet_desk *d, const ridge_train_request *request)
     for (int i = 0; i < d->fc->n; i++)
         codes *= (size_t)(d->fc->n * RIDGE_REMAT_COUNT);
     d->full_at = ridge_new(arena, int, codes);
-    const size_t rooms = (size_t)(d->fc->n * d->fc->n_layers * RIDGE_REMAT_COUNT);
+    const size_t rooms = (size_t)(2 * d->fc->n * d->fc->n_layers * RIDGE_REMAT_COUNT);
     d->room_at = ridge_new(arena, int, rooms);
     d->rooms = ridge_new(arena, int64_t, rooms * (size_t)request->model->n_layers);
     if (d->sheet == NULL || d->full_at == NULL || d->room_at == NULL ||

@@ -11,7 +11,7 @@
 static bool is_adapted(const train_case *tc, const ridge_weight *w)
 {
     const bool is_mixer = w->part == RIDGE_PART_ATTENTION;
-    if (!tc->policy->is_frozen || w->in < 2 || w->out < 2)
+    if (w->in < 2 || w->out < 2)
         return false;
     switch (tc->lora.targets) {
     case RIDGE_LORA_ALL:
@@ -36,6 +36,8 @@ static int list_adapters(const train_case *tc, int kind, adapter *out)
 {
     const bool is_joint = tc->lora.targets == RIDGE_LORA_QKV;
     int n = 0;
+    if (!tc->policy->is_frozen)
+        return 0;
     for (int i = 0; kind < tc->n_kinds && i < tc->n_weights[kind]; i++) {
         const ridge_weight *w = &tc->weights[kind][i];
         const double in = (double)w->in;
@@ -156,7 +158,7 @@ double adapter_stage_params(const train_case *tc, const train_stage *stage,
                             const ridge_layout *l)
 {
     double params = 0;
-    for (int k = 0; k < tc->n_kinds; k++)
+    for (int k = 0; tc->policy->is_frozen && k < tc->n_kinds; k++)
         params += stage->copies * stage->layers[k] * adapter_params(tc, k);
     return params / (double)l->tp;
 }
@@ -168,6 +170,8 @@ void adapter_add_state(const train_case *tc, const train_stage *stage,
     const ridge_policy *p = ridge_precision_policy(l->precision);
     const double params = adapter_stage_params(tc, stage, l);
     const double shards = (double)train_layout_ways(l).shards;
+    if (!tc->policy->is_frozen)
+        return;
     m->weights_bytes += params * p->weight_bytes / (l->zero_stage >= 3 ? shards : 1);
     m->gradients_bytes +=
         params * p->gradient_bytes / (l->zero_stage >= 2 ? shards : 1);

@@ -38,7 +38,8 @@ bool search_is_beaten(const search_desk *d, const ridge_layout *l, double bound_
     if (least_s > limit_s(d, l))
         return true;
     return d->answer->front.most > 0 && least_s > best_limit_s(d, l) &&
-           layout_front_beats(&d->answer->front, least_s, bytes);
+           (layout_front_beats(&d->answer->front, least_s, bytes) ||
+            layout_front_beats(d->known_front, least_s, bytes));
 }
 
 bool search_is_mesh_slow(const search_desk *d, const memo_entry *e,

@@ -37,8 +37,9 @@ struct search_desk {
     bool is_quick;
     double bound_s;
     const layout_ranking *known; /* layouts that there are */
-    bool is_any_known;           /* before the task */
-    bool is_short;               /* memory ran out */
+    const layout_front *known_front;
+    bool is_any_known; /* before the task */
+    bool is_short;     /* memory ran out */
 };
 
 /* What a placement of a mesh gives, each found when first wanted. */

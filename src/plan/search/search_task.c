@@ -481,6 +481,7 @@ void search_desk_run(search_desk *d, const search_task *task, layer_book *book,
     d->answer = out;
     d->bound_s = known->bound_s;
     d->known = known->ranking;
+    d->known_front = known->front;
     d->is_any_known = isfinite(known->bound_s) || known->ranking->n > 0;
     d->is_quick = is_quick;
     if (!clear(d) || !find_named(d, task) ||

@@ -29,6 +29,7 @@ typedef struct layer_book {
 typedef struct search_known {
     double bound_s;                /* INFINITY: any may be */
     const layout_ranking *ranking; /* layouts that there are; may be empty */
+    const layout_front *front;     /* of those, where one is wanted; may be empty */
 } search_known;
 
 /** A worker: a case of its own, and what it has read of the present task. */

@@ -35,6 +35,7 @@ typedef struct search {
     int64_t first;        /* in order, of the present wave */
     search_known known;
     layout_ranking found; /* what known.ranking is */
+    layout_front front;   /* what known.front is */
     bool is_quick;
     ridge_train_result *result;
 } search;
@@ -226,6 +227,8 @@ static void learn_wave(search *s, int64_t n)
         const search_answer *a = &s->answers[s->order[i]];
         for (int j = 0; j < a->ranking.n; j++)
             layout_ranking_insert(&s->found, &a->ranking.layouts[j]);
+        for (int j = 0; j < a->front.n; j++)
+            layout_front_insert(&s->front, &a->front.layouts[j]);
     }
     s->known.bound_s = fmin(s->known.bound_s, layout_ranking_worst_s(&s->found));
 }
@@ -259,14 +262,12 @@ static void add_tally(ridge_train_result *to, const ridge_train_result *from)
         layout_ranking_nearest(to, &from->nearest);
 }
 
-static void merge(const search *s, layout_ranking *ranking, layout_front *front)
+static void merge(const search *s, layout_ranking *ranking)
 {
     for (int i = 0; i < s->n_tasks; i++) {
         const search_answer *a = &s->answers[i];
         for (int j = 0; j < a->ranking.n; j++)
             layout_ranking_insert(ranking, &a->ranking.layouts[j]);
-        for (int j = 0; j < a->front.n; j++)
-            layout_front_insert(front, &a->front.layouts[j]);
     }
 }
 
@@ -280,15 +281,16 @@ static double known_bound_s(const ridge_train_request *r)
 }
 
 /* Few variants of each mesh first, whose best bound the whole search. */
-static ridge_status search_all(search *s, layout_ranking *ranking, layout_front *front)
+static ridge_status search_all(search *s, layout_ranking *ranking)
 {
-    s->known = (search_known){known_bound_s(s->request), &s->found};
+    layout_front *front = &s->front;
+    s->known = (search_known){known_bound_s(s->request), &s->found, front};
     s->is_quick = true;
     if (!isfinite(s->known.bound_s))
         RIDGE_TRY(run_tasks(s));
     s->is_quick = false;
     RIDGE_TRY(run_tasks(s));
-    merge(s, ranking, front);
+    merge(s, ranking);
     while (front->n > 0 && front->layouts[front->n - 1].step_time_s >
                                LAYOUT_FRONT_REACH * front->layouts[0].step_time_s)
         front->n--;
@@ -363,22 +365,23 @@ static ridge_status search_open(search *s, ridge_train_result *result)
     const ridge_train_request *r = s->request;
     ridge_arena *arena = ridge_ctx_arena(s->cx);
     layout_ranking ranking = {.top = r->top};
-    layout_front front = {.most = r->front > 0 ? FRONT_OF_ALL : 0};
+    layout_front *front = &s->front;
+    front->most = r->front > 0 ? FRONT_OF_ALL : 0;
     ranking.layouts = ridge_new(arena, ridge_train_price, (size_t)r->top);
-    front.layouts = ridge_new(arena, ridge_train_price, (size_t)front.most + 1);
-    if (ranking.layouts == NULL || front.layouts == NULL)
+    front->layouts = ridge_new(arena, ridge_train_price, (size_t)front->most + 1);
+    if (ranking.layouts == NULL || front->layouts == NULL)
         return ridge_fail_nomem(s->cx);
     RIDGE_TRY(find_tasks(s));
     RIDGE_TRY(open_workers(s));
-    RIDGE_TRY(search_all(s, &ranking, &front));
+    RIDGE_TRY(search_all(s, &ranking));
     result->n_layouts = ranking.n;
     result->layouts = ranking.layouts;
-    result->n_front = front.n;
-    result->front = front.layouts;
+    result->n_front = front->n;
+    result->front = front->layouts;
     for (int i = 0; i < ranking.n; i++)
         train_price_finish(s->tc, &ranking.layouts[i]);
-    for (int i = 0; i < front.n; i++)
-        train_price_finish(s->tc, &front.layouts[i]);
+    for (int i = 0; i < front->n; i++)
+        train_price_finish(s->tc, &front->layouts[i]);
     return RIDGE_OK;
 }
 
