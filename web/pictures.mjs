@@ -39,6 +39,8 @@ try {
     const tab = await openTab(browser, hash, { viewport: { width: WIDTH, height }, colorScheme });
     await tab.getByText(shown).first().waitFor({ timeout: 120000 });
     await tab.locator('[aria-busy=true]').first().waitFor({ state: 'detached' });
+    /* charts are drawn once their width is known */
+    await tab.waitForFunction(() => [...document.querySelectorAll('figure.chart')].every((one) => one.querySelector('svg')));
     const path = resolve(FOLDER, `${name}.png`);
     await tab.screenshot({ path });
     console.log(`${path}: ${statSync(path).size} bytes`);

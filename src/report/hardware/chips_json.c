@@ -110,6 +110,7 @@ static void set_chip(ridge_ctx *cx, const ridge_chips_view *view,
     ridge_json_set_positive(object, "bf16_flops_per_core_and_clock",
                             ridge_chip_core_flops_per_clock(chip, RIDGE_DTYPE_BF16));
     ridge_json_set_double(object, "hbm_bytes", chip->hbm_bytes);
+    ridge_json_set_double(object, "visible_bytes", ridge_chip_memory_bytes(chip));
     ridge_json_set_double(object, "hbm_bytes_per_s", chip->hbm_bytes_per_s);
     ridge_json_set_positive(object, "l2_bytes", chip->l2_bytes);
     ridge_json_set_positive(object, "fast_bytes", chip->fast_bytes);

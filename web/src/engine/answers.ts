@@ -29,6 +29,7 @@ export interface Chip {
   ridge_flops_per_byte: Record<string, number>;
   vector_flops_per_s: number | null;
   hbm_bytes: number;
+  visible_bytes: number;
   hbm_bytes_per_s: number;
   power_watts: number | null;
   usd_per_hour: number | null;

@@ -61,11 +61,11 @@ function Memory(props: { answer: TrainAnswer; layout: TrainLayout; f: Formats })
   const name = props.answer.slice.replace(/^\d+\*/, '').split(':')[0] ?? '';
   const all = useFact<ChipsAnswer>(['chips', '--json']);
   const chip = all.value?.chips.find((one) => one.name === name || one.network?.system === name);
-  const free = chip ? Math.max(0, chip.hbm_bytes - props.layout.peak_memory_bytes) : 0;
+  const free = chip ? Math.max(0, chip.visible_bytes - props.layout.peak_memory_bytes) : 0;
   const parts = [...partsOf(props.layout.memory, props.f.bytes, 'memory'), { name: 'free', value: free, text: props.f.bytes(free), isFree: true }];
   return (
     <section>
-      <h2>Where the memory goes{chip ? `, of ${props.f.bytes(chip.hbm_bytes)}` : ''}</h2>
+      <h2>Where the memory goes{chip ? `, of ${props.f.bytes(chip.visible_bytes)}` : ''}</h2>
       <BarStack label="Memory of the fullest stage" parts={parts} />
     </section>
   );

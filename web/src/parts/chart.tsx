@@ -2,8 +2,9 @@
 import * as Plot from '@observablehq/plot';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-/** Colours of series: told apart by those who see no red or green too (Okabe and Ito). */
-export const COLOURS = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#8c7ae6', '#7f8c8d', '#b8a600', '#5d4037'];
+/** Colours of series: told apart by those who see no red or green too (Okabe and Ito's,
+ *  and of Tol's two). */
+export const COLOURS = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#8c7ae6', '#7f8c8d', '#b8a600', '#5d4037', '#882255', '#117733'];
 
 /** What a chart shows, in words: for those who do not see it, or want the numbers. */
 export interface Twin {
