@@ -235,6 +235,21 @@ const char *server_draft_model_name(server_draft *d)
     return "DRAFT";
 }
 
+ridge_status server_draft_tp_alone(server_draft *d)
+{
+    const ridge_serving_layout *l = d->layout;
+    if (l->pp > 1 || l->attention_dp > 1 || l->ep > 1) {
+        return launch_draft_refuse(&d->sheet, "divides a model by tp alone: plan with "
+                                              "pp=1, attention_dp=1 and ep=1");
+    }
+    if (l->kv_cut != RIDGE_KV_CUT_HEADS && l->tp > server_kv_heads(d->model)) {
+        return launch_draft_refuse(&d->sheet,
+                                   "cuts a cache by heads: plan with kv_cut=heads");
+    }
+    launch_draft_i64(&d->sheet, LAUNCH_TP, l->tp);
+    return RIDGE_OK;
+}
+
 ridge_status server_draft_check_chain(server_draft *d)
 {
     const ridge_draft *draft = &d->layout->draft;

@@ -40,6 +40,9 @@ void server_draft_limits(server_draft *draft, int64_t ranks);
 void server_draft_share(server_draft *draft);
 /** The model that drafts, or a word for the reader to replace, noted. */
 const char *server_draft_model_name(server_draft *draft);
+/** TP, where nothing else divides a model. @errors E_ARG other degrees, a cache cut
+ *  otherwise than by heads */
+RIDGE_NODISCARD ridge_status server_draft_tp_alone(server_draft *draft);
 /** Chains alone. @errors E_ARG a tree */
 RIDGE_NODISCARD ridge_status server_draft_check_chain(server_draft *draft);
 

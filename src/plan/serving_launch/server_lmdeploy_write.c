@@ -5,22 +5,12 @@
  */
 #include "server_draft.h"
 
-static ridge_status draft_degrees(server_draft *d)
+static ridge_status check_drafts(server_draft *d)
 {
-    const ridge_serving_layout *l = d->layout;
-    if (l->pp > 1 || l->attention_dp > 1 || l->ep > 1) {
-        return launch_draft_refuse(&d->sheet, "divides a model by tp alone: plan with "
-                                              "pp=1, attention_dp=1 and ep=1");
-    }
-    if (l->kv_cut != RIDGE_KV_CUT_HEADS && l->tp > server_kv_heads(d->model)) {
-        return launch_draft_refuse(&d->sheet,
-                                   "cuts a cache by heads: plan with kv_cut=heads");
-    }
-    if (l->draft.kind != RIDGE_DRAFT_NONE) {
+    if (d->layout->draft.kind != RIDGE_DRAFT_NONE) {
         return launch_draft_refuse(&d->sheet, "drafts nothing under TurboMind: plan "
                                               "without --draft");
     }
-    launch_draft_i64(&d->sheet, LAUNCH_TP, l->tp);
     return RIDGE_OK;
 }
 
@@ -35,7 +25,8 @@ static void draft_cache_bits(server_draft *d)
 ridge_status server_lmdeploy_write(server_draft *d)
 {
     ridge_buf *b = &d->sheet.out->text;
-    RIDGE_TRY(draft_degrees(d));
+    RIDGE_TRY(server_draft_tp_alone(d));
+    RIDGE_TRY(check_drafts(d));
     RIDGE_TRY(server_draft_formats(d));
     draft_cache_bits(d);
     server_draft_limits(d, 1);

@@ -5,21 +5,6 @@
  */
 #include "server_draft.h"
 
-static ridge_status draft_degrees(server_draft *d)
-{
-    const ridge_serving_layout *l = d->layout;
-    if (l->pp > 1 || l->attention_dp > 1 || l->ep > 1) {
-        return launch_draft_refuse(&d->sheet, "divides a model by tp alone: plan with "
-                                              "pp=1, attention_dp=1 and ep=1");
-    }
-    if (l->kv_cut != RIDGE_KV_CUT_HEADS && l->tp > server_kv_heads(d->model)) {
-        return launch_draft_refuse(&d->sheet,
-                                   "cuts a cache by heads: plan with kv_cut=heads");
-    }
-    launch_draft_i64(&d->sheet, LAUNCH_TP, l->tp);
-    return RIDGE_OK;
-}
-
 static ridge_status draft_speculation(server_draft *d)
 {
     const ridge_draft *s = &d->layout->draft;
@@ -41,7 +26,7 @@ static ridge_status draft_speculation(server_draft *d)
 ridge_status server_tgi_write(server_draft *d)
 {
     ridge_buf *b = &d->sheet.out->text;
-    RIDGE_TRY(draft_degrees(d));
+    RIDGE_TRY(server_draft_tp_alone(d));
     RIDGE_TRY(server_draft_formats(d));
     server_draft_limits(d, 1);
     if (d->deployment->prompt_tokens > 0)
