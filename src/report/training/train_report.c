@@ -20,6 +20,12 @@ static ridge_text duration(const ridge_train_price *p)
 
 enum { PP_COLUMN = 4 }; /* of the degrees */
 
+/* A cell's word; a list of operations stands below the table. */
+static const char *remat_name(const ridge_layout *l)
+{
+    return l->remat_ops != 0 ? "operations" : ridge_remat_text(l->remat);
+}
+
 static void add_layout(ridge_table *t, int rank, const ridge_train_price *p)
 {
     const ridge_layout *l = &p->layout;
@@ -38,8 +44,7 @@ static void add_layout(ridge_table *t, int rank, const ridge_train_price *p)
     ridge_table_cellf(t, "%d", l->zero_stage);
     ridge_table_cellf(t, "%lldx%lld", (long long)p->microbatches,
                       (long long)l->microbatch_seqs);
-    /* A list of operations stands below the table. */
-    const char *remat = l->remat_ops != 0 ? "operations" : ridge_remat_text(l->remat);
+    const char *remat = remat_name(l);
     if (l->remat_layers > 0) {
         ridge_table_cellf(t, "%s %lld", remat, (long long)l->remat_layers);
     } else {
@@ -98,32 +103,44 @@ static const char *times_note(ridge_ctx *cx, const ridge_train_view *v)
         ridge_convention_what(v->request->convention));
 }
 
-static bool has_partial_remat(const ridge_train_result *r)
+/* The first layout that fits the question; NULL: none does. */
+static const ridge_layout *first_layout(const ridge_train_result *r,
+                                        bool (*fits)(const ridge_layout *))
 {
-    bool has = false;
     for (int i = 0; i < r->n_layouts; i++)
-        has = has || r->layouts[i].layout.remat_layers > 0;
-    return has;
+        if (fits(&r->layouts[i].layout))
+            return &r->layouts[i].layout;
+    return NULL;
 }
 
-static bool has_virtual_stages(const ridge_train_result *r)
+static bool has_partial_remat(const ridge_layout *l)
 {
-    bool has = false;
-    for (int i = 0; i < r->n_layouts; i++)
-        has = has || r->layouts[i].layout.vpp > 1;
-    return has;
+    return l->remat_layers > 0;
 }
 
-/* How to read what is not a plain number. */
+static bool has_virtual_stages(const ridge_layout *l)
+{
+    return l->vpp > 1;
+}
+
+/* How to read what is not a plain number, by the first cell of each kind. */
 static const char *reading_note(ridge_ctx *cx, const ridge_train_result *r)
 {
-    const char *pp = has_virtual_stages(r) ? "pp 8v2: 8 stages of 2 virtual ones." : "";
-    const char *remat =
-        has_partial_remat(r)
-            ? "remat full 3: on 3 layers of a stage; the others keep all."
-            : "";
-    return ridge_sprintf(ridge_ctx_arena(cx), "%s%s%s", pp,
-                         pp[0] != '\0' && remat[0] != '\0' ? " " : "", remat);
+    const ridge_layout *staged = first_layout(r, has_virtual_stages);
+    const ridge_layout *partial = first_layout(r, has_partial_remat);
+    ridge_buf out;
+    ridge_buf_init(&out, ridge_ctx_arena(cx));
+    if (staged)
+        ridge_buf_printf(&out, "pp %lldv%lld: %lld stages of %lld virtual ones.",
+                         (long long)staged->pp, (long long)staged->vpp,
+                         (long long)staged->pp, (long long)staged->vpp);
+    if (partial)
+        ridge_buf_printf(
+            &out, "%sremat %s %lld: on %lld layer%s of a stage; the others keep all.",
+            out.n == 0 ? "" : " ", remat_name(partial),
+            (long long)partial->remat_layers, (long long)partial->remat_layers,
+            partial->remat_layers == 1 ? "" : "s");
+    return ridge_buf_text(&out);
 }
 
 static void put_end(ridge_buf *out, const char *end, int64_t layers)
