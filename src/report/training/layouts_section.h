@@ -4,7 +4,6 @@
 
 #include "section.h"
 
-#include "ridge/plan_train_rooflines.h"
 #include "ridge/report.h"
 
 /** A row a layout, below it the choices that no column shows, the range of the times
