@@ -225,6 +225,15 @@ static void chips_are_found_by_the_names_that_drivers_give(void **state)
         {"H20 96GB", "h20"},
         {"NVIDIA GB200 NVL72 (186GB)", "gb200"},
         {"Intel Gaudi 3 128GB", "gaudi3"},
+        {"Gaudi3 HL-325L", "gaudi3"},
+        {"HGX B200", "b200"},
+        {"DGX H100", "h100"},
+        {"GH200 480GB", "gh200"},
+        {"Trainium 2", "trn2"},
+        {"tpu-v5-lite", "v5e"},
+        {"NVIDIA A10", "a10"},
+        {"NVIDIA L40", "l40"},
+        {"AMD Instinct MI250", "mi250"},
     };
     static const char *const unknown[] = {"H100 64GB", "h100-foo", "NVIDIA", "80GB",
                                           ""};

@@ -13,7 +13,7 @@ static const char *const beside[] = {
     "oam",     "hbm",       "hbm2",       "hbm2e",       "hbm3",     "hbm3e",
     "gddr6",   "gddr6x",    "gddr7",      "tensor",      "core",     "server",
     "edition", "blackwell", "generation", "accelerator", "graphics", "nvl72",
-    "nvl36",   "trillium",  "ironwood"};
+    "nvl36",   "trillium",  "ironwood",   "hgx",         "dgx"};
 
 /* Memory as it is advertised is within this of what a chip's file says: GB for GiB, and
  * what the driver keeps. */
