@@ -5,7 +5,7 @@ ENGINE_CHOICES = {"batching": ("mixed", "prefill", "static"),
                   "victim": ("latest", "shortest"), "memory": ("all", "static", "free")}
 ENGINE_FLAGS = ("is_chunked", "has_prefix_cache", "keeps_order", "pads_prompts",
                 "is_slotted", "is_hybrid", "cuts_sequences", "cuts_tokens",
-                "gathers_weights", "lacks_stages", "deals_over_all", "is_host_hidden",
+                "gathers_weights", "lacks_stages", "lacks_pools", "lacks_attention_dp", "deals_over_all", "is_host_hidden",
                 "splits_layers", "overlaps_shared", "splits_batches", "ignores_windows",
                 "keeps_chunks", "replicates_experts",
                 "captures_decoding", "sums_in_fp16", "decodes_first",

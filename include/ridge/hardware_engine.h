@@ -91,6 +91,8 @@ typedef struct ridge_engine {
     bool cuts_tokens;        /* tokens of a sequence over them: context parallelism */
     bool gathers_weights;    /* weights cut over ranks that keep their tokens: FSDP */
     bool lacks_stages;       /* no pipeline: JetStream */
+    bool lacks_pools;        /* no servers that prefill for others: TGI */
+    bool lacks_attention_dp; /* no ranks with sequences of their own in a server: TGI */
     bool deals_over_all;     /* experts are dealt over all ranks of a stage, or cut over
                                 them: vLLM */
     bool replicates_experts; /* hot experts have copies, placed by load: EPLB */

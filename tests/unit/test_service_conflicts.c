@@ -57,6 +57,36 @@ static void drafts_and_experts_have_to_be_there(void **state)
     refuse(true, KNOBS({"ep", "2"}), NULL);
 }
 
+/* What an engine has not is neither searched nor priced on request. */
+static void an_engine_does_what_it_can(void **state)
+{
+    (void)state;
+    ridge_ctx *cx = ridge_ctx_open();
+    ridge_service_request r = service_request(cx, train_moe_model(cx), "h100:1x8");
+    ridge_service_result *out = ridge_new(ridge_ctx_arena(cx), ridge_service_result, 1);
+    ridge_engine engine = *r.engine;
+    r.engine = &engine;
+    engine.lacks_stages = engine.lacks_pools = engine.lacks_attention_dp = true;
+    assert_ok(cx, ridge_service_search(cx, &r, out));
+    assert_true(out->n_layouts > 0);
+    for (int i = 0; i < out->n_layouts; i++) {
+        const ridge_service_choice *c = &out->layouts[i].choice;
+        assert_int_equal(c->n_pools, 1);
+        assert_int_equal(c->pools[0].layout.pp, 1);
+        assert_int_equal(c->pools[0].layout.attention_dp, 1);
+    }
+    static const knob asked[] = {
+        {"pp", "2"}, {"decode_attention_dp", "2"}, {"mode", "disaggregated"}};
+    for (size_t i = 0; i < RIDGE_COUNT_OF(asked); i++) {
+        ridge_service_request one = r;
+        assert_ok(
+            cx, ridge_service_knobs_set(cx, &one.knobs, asked[i].key, asked[i].value));
+        assert_int_equal(ridge_service_search(cx, &one, out), RIDGE_E_ARG);
+        assert_non_null(strstr(ridge_ctx_message(cx), "name another --engine"));
+    }
+    ridge_ctx_close(cx);
+}
+
 static void drafts_are_of_the_same_tokens(void **state)
 {
     (void)state;
@@ -193,6 +223,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(knobs_of_two_pools_need_two),
         cmocka_unit_test(drafts_and_experts_have_to_be_there),
+        cmocka_unit_test(an_engine_does_what_it_can),
         cmocka_unit_test(drafts_are_of_the_same_tokens),
         cmocka_unit_test(the_knob_that_leaves_nothing_is_named),
         cmocka_unit_test(a_rate_that_is_too_high_is_told_what_is_not),

@@ -8,12 +8,12 @@
  * prefill, static), preemption (recompute, swap, reserve), victim (latest, shortest),
  * memory (all, static, free); the flags is_chunked, has_prefix_cache, keeps_order,
  * pads_prompts, is_slotted, is_hybrid, cuts_sequences, cuts_tokens, gathers_weights,
- * lacks_stages, deals_over_all, is_host_hidden, splits_layers, overlaps_shared,
- * ignores_windows, keeps_chunks, captures_decoding, sums_in_fp16, decodes_first,
- * hosts_embedding; facts of the other fields of ridge_engine under their names; limits
- * (an array of {chips, below_bytes, budget_tokens, sequences}); cache_line; rules
- * {source, date, note}: where the choices and flags are written. An unknown member is
- * an error.
+ * lacks_stages, lacks_pools, lacks_attention_dp, deals_over_all, is_host_hidden,
+ * splits_layers, overlaps_shared, ignores_windows, keeps_chunks, captures_decoding,
+ * sums_in_fp16, decodes_first, hosts_embedding; facts of the other fields of
+ * ridge_engine under their names; limits (an array of {chips, below_bytes,
+ * budget_tokens, sequences}); cache_line; rules {source, date, note}: where the choices
+ * and flags are written. An unknown member is an error.
  */
 #include "engine_read.h"
 
@@ -32,6 +32,7 @@ static const char *const members[] = {
     "draft_s", "draft_pass_s", "draft_token_s",
     "request_s", "graph_sequences", "launch_s", "is_hybrid", "retract_steps",
     "cuts_sequences", "cuts_tokens", "gathers_weights", "group_bytes", "lacks_stages",
+    "lacks_pools", "lacks_attention_dp",
     "deals_over_all", "layer_s", "peer_layer_s", "experts_share", "experts_share_fp8",
     "experts_share_fp4", "experts_fp8_s", "handoff_s", "matmul_share", "cycle_bytes",
     "stream_bytes", "score_bytes", "splits_layers", "unpack_cycle_weights",
@@ -123,6 +124,8 @@ static const struct {
     {"cuts_tokens", offsetof(ridge_engine, cuts_tokens)},
     {"gathers_weights", offsetof(ridge_engine, gathers_weights)},
     {"lacks_stages", offsetof(ridge_engine, lacks_stages)},
+    {"lacks_pools", offsetof(ridge_engine, lacks_pools)},
+    {"lacks_attention_dp", offsetof(ridge_engine, lacks_attention_dp)},
     {"deals_over_all", offsetof(ridge_engine, deals_over_all)},
     {"splits_batches", offsetof(ridge_engine, splits_batches)},
     {"replicates_experts", offsetof(ridge_engine, replicates_experts)},

@@ -87,6 +87,32 @@ static ridge_status check_experts(ridge_ctx *cx, const ridge_service_request *r)
                       what, r->model->name);
 }
 
+/* Degrees and pools that the engine has not. */
+static ridge_status check_engine(ridge_ctx *cx, const ridge_service_request *r)
+{
+    const ridge_engine *e = r->engine;
+    const char *what =
+        e->lacks_pools && r->knobs.mode == RIDGE_SERVICE_MODE_DISAGGREGATED
+            ? "mode=disaggregated: "
+            : NULL;
+    const char *lacks = "servers that prefill for others";
+    for (int role = 0; role < RIDGE_SERVICE_ROLE_COUNT && what == NULL; role++) {
+        const ridge_service_pool_knobs *k = &r->knobs.pools[role];
+        if (e->lacks_stages && k->pp > 1) {
+            what = "pp=: ";
+            lacks = "pipelines";
+        } else if (e->lacks_attention_dp && k->attention_dp > 1) {
+            what = "attention_dp=: ";
+            lacks = "attention ranks with sequences of their own";
+        }
+    }
+    if (what == NULL)
+        return RIDGE_OK;
+    return ridge_fail(cx, RIDGE_E_ARG,
+                      "%s%s has no %s: leave it out, or name another --engine", what,
+                      e->name, lacks);
+}
+
 /* Padded tables of one family differ by less. */
 static const double VOCAB_NEAR = 0.05;
 
@@ -118,6 +144,7 @@ ridge_status service_conflicts_check(ridge_ctx *cx, const ridge_service_request 
                           "drafted, as in --draft eagle --accept 0.8",
                           (long long)r->knobs.draft.nodes);
     RIDGE_TRY(check_draft(cx, r));
+    RIDGE_TRY(check_engine(cx, r));
     RIDGE_TRY(check_pools(cx, &r->knobs));
     return check_experts(cx, r);
 }

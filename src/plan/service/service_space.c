@@ -152,12 +152,13 @@ static bool is_replicating_wanted(const builder *b, const ridge_service_pool_kno
     return l->redundant_experts == 0 || b->request->engine->replicates_experts;
 }
 
-/* What the engine does not do is searched where knobs ask for it. */
+/* Knobs that ask for what the engine lacks are refused before. */
 static bool is_engine_able(const builder *b, const ridge_service_pool_knobs *k,
                            const ridge_serving_layout *l)
 {
     const ridge_engine *e = b->request->engine;
-    if (e->lacks_stages && l->pp > 1 && k->pp == 0)
+    if ((e->lacks_stages && l->pp > 1) ||
+        (e->lacks_attention_dp && l->attention_dp > 1))
         return false;
     return !e->deals_over_all || k->ep > 0 || l->ep == 1 ||
            l->ep == l->tp * l->attention_dp;
@@ -194,7 +195,7 @@ static bool is_role_wanted(const builder *b, int role)
 {
     const ridge_service_request *r = b->request;
     const bool is_two = role != RIDGE_SERVICE_ROLE_BOTH;
-    if (is_two && r->work.output_tokens <= 1)
+    if (is_two && (r->work.output_tokens <= 1 || r->engine->lacks_pools))
         return false;
     if (r->knobs.mode == RIDGE_SERVICE_MODE_ANY)
         return true;
