@@ -1,4 +1,6 @@
 /* Whole files in and out, with the reason when it cannot be. */
+#include "file_kind.h"
+
 #include "ridge/base.h"
 
 #include <errno.h>
@@ -28,18 +30,10 @@ static ridge_status fail_io(ridge_ctx *cx, const char *path, const char *mend)
     return ridge_fail(cx, RIDGE_E_IO, "%s: %s: %s", path, why, mend);
 }
 
-/* What a regular file holds; 0 for a pipe or a device, which do not tell. */
-static size_t told_bytes(FILE *f)
-{
-    struct stat st;
-    bool is_told = fstat(fileno(f), &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0;
-    return is_told ? (size_t)st.st_size : 0;
-}
-
 /* Read until the end, or until there are more than most_bytes. b.n counts what came. */
 static bool read_all(FILE *f, size_t most_bytes, ridge_buf *b)
 {
-    const size_t told = told_bytes(f);
+    const size_t told = ridge__file_told_bytes(f);
     size_t room = told > 0 ? told + 1 : FIRST_STEP_BYTES; /* so that its end is met */
     if (room > most_bytes)
         room = most_bytes + 1;
@@ -62,7 +56,8 @@ static ridge_status read_stream(ridge_ctx *cx, const char *path, FILE *f,
 {
     ridge_buf b;
     ridge_buf_init(&b, ridge_ctx_arena(cx));
-    const bool is_too_large = told_bytes(f) > most_bytes;
+    most_bytes = ridge__file_most_bytes(f, most_bytes);
+    const bool is_too_large = ridge__file_told_bytes(f) > most_bytes;
     if (!is_too_large && !read_all(f, most_bytes, &b))
         return ridge_fail_nomem(cx);
     if (ferror(f))

@@ -1,11 +1,12 @@
 /* Files piece by piece, unpacked by zlib or libzstd. RFC 1952 (several members follow
  * each other as one text) and RFC 8878 (so do frames). */
+#include "file_kind.h"
+
 #include "ridge/base_stream.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -91,12 +92,6 @@ static bool open_unpacker(ridge_stream *s, packing kind)
     return true;
 }
 
-static double size_of(FILE *f)
-{
-    struct stat st;
-    return fstat(fileno(f), &st) == 0 && S_ISREG(st.st_mode) ? (double)st.st_size : 0;
-}
-
 ridge_status ridge_stream_open(ridge_ctx *cx, const char *path, ridge_stream **out)
 {
     if (ridge_path_is_dir(path))
@@ -112,7 +107,7 @@ ridge_status ridge_stream_open(ridge_ctx *cx, const char *path, ridge_stream **o
         ridge_stream_close(s);
         return ridge_fail_nomem(cx);
     }
-    s->size = size_of(s->file);
+    s->size = (double)ridge__file_told_bytes(s->file);
     fill(s);
     if (!open_unpacker(s, kind_of(s->packed, s->n)))
         return ridge_fail_nomem(cx);
@@ -248,7 +243,8 @@ ridge_status ridge_file_read_unpacked(ridge_ctx *cx, const char *path,
 {
     ridge_stream *s;
     RIDGE_TRY(ridge_stream_open(cx, path, &s));
-    const ridge_status st = read_whole(cx, s, most_bytes, out);
+    const ridge_status st =
+        read_whole(cx, s, ridge__file_most_bytes(s->file, most_bytes), out);
     ridge_stream_close(s);
     RIDGE_TRY(st);
     if (fault != NULL)

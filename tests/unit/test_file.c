@@ -99,6 +99,9 @@ static void what_cannot_be_read_says_why(void **state)
     assert_refused(w, w->dir, "is a folder: name a file in it");
     assert_refused(w, "", "No such file or directory");
     assert_refused(w, "/dev/zero", "larger than 1 MiB: is this the right file?");
+    ridge_str text = {0}; /* a device that does not end is met soon, not at the limit */
+    assert_int_equal(ridge_file_read(w->cx, "/dev/zero", (size_t)1 << 40, &text),
+                     RIDGE_E_IO);
 }
 
 static void a_limit_is_met_exactly(void **state)
