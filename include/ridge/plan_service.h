@@ -194,6 +194,8 @@ typedef struct ridge_service_request {
     int top;                  /* 1 to RIDGE_SERVICE_TOP_MAX */
     int varied;               /* deployments of unlike last pools kept for plays */
     bool is_plain;            /* the best alone: no fronts */
+    bool ignores_misses;      /* nothing is told of what misses the goals: the result's
+                                 nearest, most and least are not all looked for */
     int workers;              /* threads; 0: one a processor */
     ridge_progress *progress; /* or NULL */
 } ridge_service_request;

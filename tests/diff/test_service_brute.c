@@ -180,6 +180,27 @@ static void compare(const invented_problem *p, uint64_t seed)
         fail_msg("seed %d: the search finds what brute force does not", (int)seed);
 }
 
+/* What misses the goals is not looked at, and the answer is the same. */
+static void compare_ignoring(const invented_problem *p, uint64_t seed)
+{
+    ridge_service_request r = p->request;
+    ridge_service_result all, kept;
+    r.is_plain = true;
+    if (service_search_run(p->cx, &r, invented_source_open, &all) != RIDGE_OK)
+        return;
+    r.ignores_misses = true;
+    assert_int_equal(service_search_run(p->cx, &r, invented_source_open, &kept),
+                     RIDGE_OK);
+    if (all.n_layouts != kept.n_layouts)
+        fail_msg("seed %d: %d deployments, %d if misses are ignored", (int)seed,
+                 all.n_layouts, kept.n_layouts);
+    for (int i = 0; i < all.n_layouts; i++) {
+        assert_true(all.layouts[i].tokens_per_s == kept.layouts[i].tokens_per_s);
+        assert_true(
+            service_choice_is_alike(&all.layouts[i].choice, &kept.layouts[i].choice));
+    }
+}
+
 static void search_is_no_worse_than_brute_force(void **state)
 {
     (void)state;
@@ -188,6 +209,7 @@ static void search_is_no_worse_than_brute_force(void **state)
         ridge_ctx *cx = ridge_ctx_open();
         invented_problem_open(cx, seed, &p);
         compare(&p, seed);
+        compare_ignoring(&p, seed);
         ridge_ctx_close(cx);
     }
 }

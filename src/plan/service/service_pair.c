@@ -88,12 +88,13 @@ static double lighter(const pair *t, double use)
 
 /* What a first token takes in the decoding server: the rest of the iteration under way,
  * and one of its own where that server makes it. */
-static double joining_s(const pair *t, double tpot_s)
+static double joining_s(const ridge_service_request *r, const service_option *d,
+                        double tpot_s)
 {
-    const ridge_draft *d = &t->d->layout->draft;
-    const bool is_drafted = d->kind != RIDGE_DRAFT_NONE && d->depth > 0;
-    const double yield = is_drafted ? steady_yield(d->accept, d->depth) : 1;
-    return (t->r->engine->decodes_first ? 1.5 : 0.5) * tpot_s * yield;
+    const ridge_draft *draft = &d->layout->draft;
+    const bool is_drafted = draft->kind != RIDGE_DRAFT_NONE && draft->depth > 0;
+    const double yield = is_drafted ? steady_yield(draft->accept, draft->depth) : 1;
+    return (r->engine->decodes_first ? 1.5 : 0.5) * tpot_s * yield;
 }
 
 static void set_latencies(const pair *t, double use, ridge_service_price *out)
@@ -107,7 +108,7 @@ static void set_latencies(const pair *t, double use, ridge_service_price *out)
     out->wait = (ridge_service_wait){
         .request_s = r->engine->request_s,
         .queue_s = steady_queue_s(t->is_open, use, service_s, t->n_p, 0),
-        .iteration_s = joining_s(t, t->d->tpot_s * light),
+        .iteration_s = joining_s(r, t->d, t->d->tpot_s * light),
         .transfer_s = t->transfer_s};
     const double rest_s =
         r->engine->request_s + t->p->latency_s + t->transfer_s + out->wait.iteration_s;
@@ -328,11 +329,26 @@ static bool is_beaten_on_fronts(const service_pair_search *s, const service_opti
            service_points_have(s->cost_front, best.tpot_s, best.e2e_s, rate, true);
 }
 
+/* No number of servers keeps the goals: not even the best case does. */
+static bool misses_goals(const ridge_service_request *r, const service_option *p,
+                         const service_option *d, const service_bound *best)
+{
+    const double *most_s = r->goals.most_s;
+    const double high = r->goals.quantile > 0 ? d->tpot_quantile_s / d->tpot_s : 1;
+    const double first_s = r->engine->request_s + p->latency_s + transfer_s(p, d) +
+                           joining_s(r, d, best->tpot_s);
+    return first_s > most_s[RIDGE_SERVICE_TTFT] ||
+           best->tpot_s * high > most_s[RIDGE_SERVICE_TPOT] ||
+           best->e2e_s > most_s[RIDGE_SERVICE_E2E];
+}
+
 /* Neither the ranking nor the fronts could change: the bound decides. */
 static bool is_hopeless(const service_pair_search *s, const service_option *p,
                         const service_option *d)
 {
     const service_bound best = best_case(s->request, p, d);
+    if (s->request->ignores_misses && misses_goals(s->request, p, d, &best))
+        return true;
     return !service_ranking_wants(s->ranking, &best) &&
            !service_variety_wants(s->variety, RIDGE_SERVICE_MODE_DISAGGREGATED,
                                   d->layout, &best) &&

@@ -203,6 +203,24 @@ static void add_formats(relaxer *r)
 
 /* ---- hardware -------------------------------------------------------------------- */
 
+/* What is told of a machine in one number scales time by no more than that number. */
+static const double LEVER_SLACK = 1.02;
+
+/* No machine with one number this much better keeps a goal that nothing comes near.
+ * More memory makes room for other layouts, of which nothing is known. */
+static bool is_out_of_reach(const relaxer *r, const ridge_change *change)
+{
+    const double factor = fmax(change->factor, 1 / change->factor) * LEVER_SLACK;
+    if (!r->is_mended || strcmp(change->name, "hbm_bytes") == 0)
+        return false;
+    for (int i = 0; i < RIDGE_SERVICE_LATENCY_COUNT; i++) {
+        if (r->result->has_least[i] && judged_s(r->request, &r->result->least[i], i) >
+                                           factor * r->request->goals.most_s[i])
+            return true;
+    }
+    return false;
+}
+
 static ridge_status add_hardware(relaxer *r)
 {
     static const struct {
@@ -215,6 +233,8 @@ static ridge_status add_hardware(relaxer *r)
                  {{"latency", 0.5}, "latency=0.5x", "a quicker network"}};
     for (size_t i = 0; i < RIDGE_COUNT_OF(tries); i++) {
         const ridge_what_if what = {.n = 1, .changes = {tries[i].change}};
+        if (is_out_of_reach(r, &tries[i].change))
+            continue;
         service_variant *v = add(r, tries[i].name, tries[i].what);
         if (v != NULL)
             RIDGE_TRY(

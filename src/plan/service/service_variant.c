@@ -61,6 +61,7 @@ ridge_status service_variants_run(ridge_ctx *cx, service_variant *variants, int 
         variants[i].request.workers = 1;
         variants[i].request.progress = NULL;
         variants[i].request.is_plain = true;
+        variants[i].request.ignores_misses = true;
     }
     RIDGE_TRY(ridge_parallel(cx, ridge_processor_count(), n, run, &w));
     if (ridge_ctx_is_cancelled(cx))
