@@ -5,6 +5,7 @@
  */
 #include "invented_server.h"
 
+#include "service_choice.h"
 #include "service_finish.h"
 #include "service_search.h"
 #include "service_space.h"
