@@ -126,7 +126,9 @@ static bool take_name(text_cursor *c, ridge_str *out)
     while (c->p < c->end && *c->p != quote)
         c->p++;
     *out = (ridge_str){from, (size_t)(c->p - from)};
-    return c->p++ < c->end;
+    const bool is_closed = c->p < c->end;
+    c->p += is_closed;
+    return is_closed;
 }
 
 static ridge_status read_mesh(text_cursor *c, named_mesh *out)

@@ -65,8 +65,8 @@ static ridge_status find_texts(mlir_function *f, const mlir_statement *s,
     for (int k = 0; k < 2; k++) {
         ridge_str ignored; /* attributes */
         while (c.p < c.end && !text_cursor_sees(&c, words[k])) {
-            if (*c.p != '{' || !text_cursor_enclosed(&c, &ignored))
-                c.p++;
+            if (text_cursor_peek(&c) != '{' || !text_cursor_enclosed(&c, &ignored))
+                c.p += c.p < c.end; /* blanks were skipped, maybe to the end */
         }
         if (!text_cursor_take(&c, words[k]) || !text_cursor_sees(&c, "{") ||
             !text_cursor_enclosed(&c, &out[k]))
