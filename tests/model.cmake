@@ -24,6 +24,7 @@ ridge_fuzz(scaling LAYER model)
 ridge_test(unit config LAYER model SOURCES ${model_fixture})
 ridge_test(unit config_error LAYER model SOURCES ${model_fixture})
 ridge_test(unit config_quant LAYER model SOURCES ${model_fixture})
+ridge_test(unit config_widths LAYER model SOURCES ${model_fixture})
 ridge_test(golden published_parameters LAYER model SOURCES ${model_fixture})
 ridge_fuzz(config LAYER model)
 

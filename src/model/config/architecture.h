@@ -72,6 +72,8 @@ typedef struct ridge__arch {
     const char *qkv_bias_key, *out_bias_key, *mlp_bias_key, *head_bias_key,
         *norm_bias_key;      /* or NULL; "!key" is on when key is false */
     int64_t head_dim;        /* 0: D / N */
+    bool is_v_even;          /* MLA's v_head_dim may be absent: D / N */
+    int64_t global_head_dim; /* of full layers; 0: that of all */
     int64_t window;          /* where sliding layers do not state it */
     int64_t window_pattern;  /* every n-th layer is full; 0: all alike */
     int64_t extra_rows;      /* of the token table, beyond vocab_size */

@@ -16,7 +16,7 @@
 static const ridge__arch ARCHITECTURES[] = {
     {"|llama|llava|llava_llama|llava_next|minicpm|Yi|aquila|xverse|deepseek|solar|", .norms = 2,
      ATTENTION_BIAS, .mlp_bias_key = "mlp_bias", .dims = {4096, 32, 32, 0, 11008, 32000}},
-    {"|mistral|mistral3|pixtral|ministral|", .norms = 2, .window = 4096,
+    {"|mistral|mistral3|pixtral|ministral|ministral3|", .norms = 2, .window = 4096,
      .dims = {4096, 32, 32, 8, 14336, 32000}},
     {"|mixtral|", .norms = 2, .dims = {4096, 32, 32, 8, 14336, 32000}},
 
@@ -45,8 +45,9 @@ static const ridge__arch ARCHITECTURES[] = {
     {"|gemma3_text|gemma3|", RIDGE__A_TIED, .norms = 4, .qk_norm = RIDGE__QK_HEAD,
      ATTENTION_BIAS, .head_dim = 256, .window = 4096, .window_pattern = 6,
      .dims = {2304, 26, 8, 4, 9216, 262208}},
-    {"|gemma4_text|gemma4|", RIDGE__A_TIED, .norms = 4, .qk_norm = RIDGE__QK_HEAD,
-     ATTENTION_BIAS, .head_dim = 256, .window = 512, .window_pattern = 6},
+    {"|gemma4_text|gemma4|gemma4_unified|gemma4_unified_text|", RIDGE__A_TIED, .norms = 4, .qk_norm = RIDGE__QK_HEAD,
+     ATTENTION_BIAS, .head_dim = 256, .global_head_dim = 512, .window = 512,
+     .window_pattern = 6},
 
     {"|gpt2|", RIDGE__A_TIED | ALL_BIASES | PLAIN_FF | RIDGE__A_LEARNED, .norm = RIDGE__NORM_LAYER, .norms = 2},
     {"|gpt_bigcode|", RIDGE__A_TIED | ALL_BIASES | PLAIN_FF | RIDGE__A_LEARNED |
@@ -126,8 +127,9 @@ static const ridge__arch ARCHITECTURES[] = {
     {"|gopher|", RIDGE__A_TIED | PLAIN_FF, .norms = 2},
     {"|grok-1|grok1|", RIDGE__A_TIED, .norms = 4},
 
-    {"|deepseek_v2|deepseek_v3|deepseek_v32|kimi_k2|glm_moe_dsa|glm4_moe_lite|minicpm3|",
+    {"|deepseek_v2|deepseek_v3|deepseek_v32|kimi_k2|glm_moe_dsa|glm4_moe_lite|",
      .norms = 2, ATTENTION_BIAS},
+    {"|minicpm3|", RIDGE__A_TIED, .norms = 2, ATTENTION_BIAS, .is_v_even = true},
     {"|deepseek_v4|deepseek_ref|", RIDGE__A_SINKS, .norms = 2, ATTENTION_BIAS},
     {"|kimi_linear|kimi_k3|", RIDGE__A_ROUTER_BIAS, .norms = 2},
     {"|gpt_oss|", RIDGE__A_QKV_BIAS | RIDGE__A_OUT_BIAS | RIDGE__A_MLP_BIAS | RIDGE__A_SINKS |
@@ -140,6 +142,8 @@ static const ridge__arch ARCHITECTURES[] = {
     {"|minimax_m3|", 0, .norms = 2, .qk_norm = RIDGE__QK_HEAD, .qk_key = "use_qk_norm"},
     {"|step3p5|step3p7|", RIDGE__A_HEAD_GATE | RIDGE__A_MTP_DENSE, .norms = 2,
      .qk_norm = RIDGE__QK_HEAD},
+    {"|laguna|", RIDGE__A_HEAD_GATE | RIDGE__A_ROUTER_BIAS, .norms = 2,
+     .qk_norm = RIDGE__QK_HEAD, ATTENTION_BIAS, .window = 512},
     {"|nemotron_h|", RIDGE__A_NOT_GATED | RIDGE__A_CONV_BIAS | RIDGE__A_ROUTER_BIAS |
      RIDGE__A_GROUP_NORM, .norms = 1,
      ATTENTION_BIAS, .mlp_bias_key = "mlp_bias"},

@@ -39,6 +39,7 @@ typedef struct ridge__choice {
     bool has_hash_route;   /* experts by a table of tokens: no router bias */
     bool lacks_first_norm; /* ModernBERT's first layer */
     int64_t compress_ratio;
+    int64_t heads; /* where layers have counts of their own; 0: that of the model */
 } ridge__choice;
 
 typedef struct ridge__config {

@@ -48,9 +48,12 @@ static ridge_status read_head_dim(ridge__config *c, const ridge__choice *choice,
     }
     if (*out == 0)
         *out = c->model->d_model / heads;
-    if (choice->mix == RIDGE__MIX_FULL)
-        RIDGE_TRY(ridge__config_get(c, RIDGE__F_GLOBAL_HEAD_DIM, *out, out));
-    return RIDGE_OK;
+    if (choice->mix != RIDGE__MIX_FULL)
+        return RIDGE_OK;
+    if (c->arch->global_head_dim > 0)
+        return ridge__config_assume(c, RIDGE__F_GLOBAL_HEAD_DIM,
+                                    c->arch->global_head_dim, out);
+    return ridge__config_get(c, RIDGE__F_GLOBAL_HEAD_DIM, *out, out);
 }
 
 static ridge_status read_heads(ridge__config *c, const ridge__choice *choice,
@@ -59,6 +62,8 @@ static ridge_status read_heads(ridge__config *c, const ridge__choice *choice,
     ridge__field field =
         ridge__has_encoder(c, choice) ? RIDGE__F_ENCODER_HEADS : RIDGE__F_HEADS;
     RIDGE_TRY(ridge__config_usual(c, field, c->arch->dims.heads, &m->heads));
+    if (choice->heads > 0)
+        m->heads = choice->heads;
     RIDGE_TRY(read_kv_heads(c, choice, m->heads, &m->kv_heads));
     if (m->heads % m->kv_heads != 0) {
         return ridge_json_fail(c->cx, c->text,
@@ -202,7 +207,12 @@ static ridge_status read_mla(ridge__config *c, const ridge__choice *choice,
     RIDGE_TRY(ridge__config_need(c, RIDGE__F_HEADS, &m->heads));
     RIDGE_TRY(ridge__config_need(c, RIDGE__F_NOPE_DIM, &nope));
     RIDGE_TRY(ridge__config_need(c, RIDGE__F_ROPE_DIM, &m->rope_head_dim));
-    RIDGE_TRY(ridge__config_need(c, RIDGE__F_V_DIM, &m->v_head_dim));
+    if (c->arch->is_v_even) {
+        const int64_t even = c->model->d_model / m->heads;
+        RIDGE_TRY(ridge__config_get(c, RIDGE__F_V_DIM, even, &m->v_head_dim));
+    } else {
+        RIDGE_TRY(ridge__config_need(c, RIDGE__F_V_DIM, &m->v_head_dim));
+    }
     RIDGE_TRY(ridge__config_need(c, RIDGE__F_KV_LORA, &m->kv_lora_rank));
     RIDGE_TRY(ridge__config_get(c, RIDGE__F_Q_LORA, 0, &m->q_lora_rank));
     m->kv_heads = m->heads;

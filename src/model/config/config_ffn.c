@@ -146,6 +146,17 @@ static ridge_status read_experts(ridge__config *c, const ridge__choice *choice,
     return read_router(c, choice, f);
 }
 
+/* Gemma 4 E2B: layers that borrow keys and values are twice as wide instead. */
+static ridge_status widen(const ridge__config *c, const ridge__choice *choice,
+                          ridge_ffn *f)
+{
+    bool is_wide;
+    RIDGE_TRY(ridge__config_flag(c, "use_double_wide_mlp", false, &is_wide));
+    if (is_wide && choice->has_shared_kv)
+        f->d_ff *= 2;
+    return RIDGE_OK;
+}
+
 static ridge_status read_dense(ridge__config *c, const ridge__choice *choice,
                                ridge_ffn *f)
 {
@@ -163,7 +174,8 @@ static ridge_status read_dense(ridge__config *c, const ridge__choice *choice,
         f->d_ff = width;
         return RIDGE_OK;
     }
-    return read_width(c, choice, &f->d_ff);
+    RIDGE_TRY(read_width(c, choice, &f->d_ff));
+    return widen(c, choice, f);
 }
 
 /* Gemma 4 has a dense branch beside its experts. */

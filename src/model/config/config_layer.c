@@ -45,6 +45,17 @@ static const norm_switch NORM_SWITCHES[] = {
 };
 /* clang-format on */
 
+/* Falcon 11B: the two branches of the new layer share one norm after all. */
+static ridge_status shared_norms(const ridge__config *c, int64_t *out)
+{
+    ridge_node n = ridge__config_find(c, "num_ln_in_parallel_attn");
+    int64_t stated = 2;
+    if (!ridge_json_is_absent(n))
+        RIDGE_TRY(ridge_json_want_i64(c->cx, n, 1, 2, &stated));
+    *out = 2 - stated;
+    return RIDGE_OK;
+}
+
 static ridge_status count_norms(const ridge__config *c, const ridge__choice *choice,
                                 int64_t *out)
 {
@@ -58,6 +69,9 @@ static ridge_status count_norms(const ridge__config *c, const ridge__choice *cho
         if (value == s->when)
             norms += s->norms;
     }
+    int64_t shared = 0;
+    RIDGE_TRY(shared_norms(c, &shared));
+    norms -= shared;
     if (choice->has_cross)
         norms++;
     if (choice->lacks_first_norm)
@@ -110,7 +124,7 @@ static bool choices_equal(const ridge__choice *a, const ridge__choice *b)
            a->has_cross == b->has_cross && a->has_shared_kv == b->has_shared_kv &&
            a->has_index == b->has_index && a->has_hash_route == b->has_hash_route &&
            a->lacks_first_norm == b->lacks_first_norm &&
-           a->compress_ratio == b->compress_ratio;
+           a->compress_ratio == b->compress_ratio && a->heads == b->heads;
 }
 
 /* The kind of layer @p i, read when it is met first. */

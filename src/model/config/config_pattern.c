@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+enum { MOST_HEADS_A_LAYER = 1000000 };
+
 typedef struct type_row {
     const char *name;
     ridge__mix mix;
@@ -345,6 +347,40 @@ static ridge_status overlay_shared_kv(ridge__config *c)
     return RIDGE_OK;
 }
 
+/* Laguna: a count of query heads for each layer. */
+static ridge_status overlay_heads(ridge__config *c)
+{
+    ridge_node list = ridge__config_find(c, "num_attention_heads_per_layer");
+    if (ridge_json_is_absent(list))
+        return RIDGE_OK;
+    if ((int64_t)ridge_json_size(list) < c->layer_count)
+        return ridge_json_fail(c->cx, list, "expected a number for each layer");
+    for (int64_t i = 0; i < c->layer_count; i++) {
+        ridge_node item = ridge_json_at(&list, (size_t)i);
+        RIDGE_TRY(ridge_json_want_i64(c->cx, item, 1, MOST_HEADS_A_LAYER,
+                                      &c->choices[i].heads));
+    }
+    return RIDGE_OK;
+}
+
+/* Step 3.5: sliding layers, or those of another type, have heads of their own. */
+static ridge_status overlay_other_heads(ridge__config *c)
+{
+    ridge_node n = ridge__config_find(c, "attention_other_setting.num_attention_heads");
+    const char *type = ridge__config_text(c, "attention_other_setting.attention_type",
+                                          "sliding_attention");
+    const type_row *row = find_type(ridge_str_of(type));
+    int64_t heads;
+    if (ridge_json_is_absent(n) || row == NULL)
+        return RIDGE_OK;
+    RIDGE_TRY(ridge_json_want_i64(c->cx, n, 1, MOST_HEADS_A_LAYER, &heads));
+    for (int64_t i = 0; i < c->layer_count; i++) {
+        if (c->choices[i].mix == row->mix)
+            c->choices[i].heads = heads;
+    }
+    return RIDGE_OK;
+}
+
 ridge_status ridge__config_pattern(ridge__config *c)
 {
     static rule_result (*const RULES[])(ridge__config *) = {
@@ -362,5 +398,7 @@ ridge_status ridge__config_pattern(ridge__config *c)
     RIDGE_TRY(overlay_compression(c));
     RIDGE_TRY(overlay_index(c));
     RIDGE_TRY(overlay_shared_kv(c));
+    RIDGE_TRY(overlay_heads(c));
+    RIDGE_TRY(overlay_other_heads(c));
     return ridge__config_sparse(c);
 }

@@ -5,9 +5,16 @@
 #include <math.h>
 #include <string.h>
 
-/* A mixture of experts has another speed than a dense model of its size. */
-static bool is_dense(const ridge_params *p)
+/* Dense decoders alone: mixtures of experts, recurrent layers and attention to images
+ * have another speed than a dense model of their size. */
+static bool is_dense(const ridge_model *model, const ridge_params *p)
 {
+    for (int i = 0; i < model->n_layers; i++) {
+        const ridge_mixer *mixer = &model->layers[i].mixer;
+        if (mixer->kind != RIDGE_MIXER_ATTENTION || mixer->is_cross ||
+            mixer->has_shared_kv)
+            return false;
+    }
     return p->active == p->total;
 }
 
@@ -24,7 +31,7 @@ static ridge_status nearest_model(ridge_ctx *cx, const ridge_library *library,
             ridge_model_load(cx, library, ridge_library_name(library, i), &model));
         const ridge_params p = ridge_model_params(model);
         const double away = fabs(log((double)p.total / params));
-        if (is_dense(&p) && away < least) {
+        if (is_dense(model, &p) && away < least) {
             least = away;
             *out = model;
         }
