@@ -153,6 +153,9 @@ bool ridge_str_is(ridge_str a, const char *z);
 /** Without the spaces, tabs and line ends at both ends. */
 ridge_str ridge_str_trim(ridge_str s);
 
+/** What stands behind the mark of byte order that some editors put before UTF-8. */
+ridge_str ridge_str_without_mark(ridge_str s);
+
 /**
  * Split off what stands before the first @p sep.
  * @param rest  in: the text; out: what follows the separator (p NULL: nothing did)

@@ -176,15 +176,6 @@ static ridge_status fail_syntax(ridge_ctx *cx, const char *file,
                       error->column < 1 ? 1 : error->column, what, mend);
 }
 
-/* Windows' editors put a byte order mark before UTF-8. */
-static ridge_str without_bom(ridge_str text)
-{
-    const ridge_str bom = ridge_str_of("\xef\xbb\xbf");
-    if (text.n < bom.n || memcmp(text.p, bom.p, bom.n) != 0)
-        return text;
-    return (ridge_str){text.p + bom.n, text.n - bom.n};
-}
-
 /* @return RIDGE_OK with *root NULL when jansson refuses the text */
 static ridge_status load(ridge_ctx *cx, ridge_str text, json_t **root,
                          json_error_t *error)
@@ -204,7 +195,7 @@ ridge_status ridge_json_parse(ridge_ctx *cx, ridge_str text, const char *file,
     const char *name = ridge_str_dup(ridge_ctx_arena(cx), ridge_str_of(file));
     if (doc == NULL || name == NULL)
         return ridge_fail_nomem(cx);
-    text = without_bom(text);
+    text = ridge_str_without_mark(text);
     *doc = (ridge_json_doc){name, text};
     if (ridge_str_trim(text).n == 0) {
         return ridge_fail(cx, RIDGE_E_PARSE, "%s: empty: expected a JSON document",

@@ -35,6 +35,14 @@ ridge_str ridge_str_trim(ridge_str s)
     return s;
 }
 
+ridge_str ridge_str_without_mark(ridge_str s)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    const size_t n = sizeof mark - 1;
+    const bool is_marked = s.n >= n && memcmp(s.p, mark, n) == 0;
+    return is_marked ? (ridge_str){s.p + n, s.n - n} : s;
+}
+
 ridge_str ridge_str_cut(ridge_str *rest, char sep)
 {
     ridge_str whole = *rest;

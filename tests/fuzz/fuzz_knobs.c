@@ -19,7 +19,7 @@ static void check_ranges(const ridge_knobs *k)
         expect(degrees[i] >= 0);
     expect(k->zero_stage >= RIDGE_ZERO_FREE && k->zero_stage <= 3);
     expect(k->has_sp >= RIDGE_FLAG_FREE && k->has_sp <= 1);
-    expect(k->remat >= RIDGE_REMAT_FREE && k->remat < RIDGE_REMAT_COUNT);
+    expect(k->remat >= RIDGE_REMAT_FREE && k->remat <= RIDGE_REMAT_OPERATIONS);
     expect((int)k->precision < RIDGE_PRECISION_COUNT);
 }
 

@@ -106,6 +106,17 @@ static void packed_count_is_no_parameter_count(void **state)
     assert_int_equal(c.total_params, 0);
 }
 
+/* Two indexes behind each other, and before them the mark of an editor. */
+static void a_mark_of_byte_order_is_skipped(void **state)
+{
+    const ridge_model *m = fixture_model(*state, FORM, "");
+    const char *text =
+        ridge_sprintf(ridge_ctx_arena(*state),
+                      "\xef\xbb\xbf{\"metadata\": {\"total_size\": %.0f}}\n{}",
+                      ridge_model_weight_bytes(m));
+    assert_verdict(check(*state, m, text), true, "");
+}
+
 static void what_is_no_index_is_refused(void **state)
 {
     const ridge_model *m = fixture_model(*state, FORM, "");
@@ -164,6 +175,7 @@ int main(void)
         cmocka_unit_test(another_model_differs),
         cmocka_unit_test(two_documents_are_said_to_be_two),
         cmocka_unit_test(packed_count_is_no_parameter_count),
+        cmocka_unit_test(a_mark_of_byte_order_is_skipped),
         cmocka_unit_test(what_is_no_index_is_refused),
         cmocka_unit_test(one_shard_asks_for_the_index),
         cmocka_unit_test(index_is_found_beside_a_config),

@@ -45,7 +45,7 @@ static int count_documents(ridge_str text)
 ridge_status ridge__weight_index_sum(ridge_ctx *cx, ridge_str text, const char *file,
                                      const ridge_model *model, ridge__tensor_sums *out)
 {
-    text = ridge_str_trim(text);
+    text = ridge_str_trim(ridge_str_without_mark(text));
     ridge__tensor_sums sums = {.documents = count_documents(text)};
     if (sums.documents > 1)
         text.n = document_end(text);

@@ -182,8 +182,9 @@ static ridge_str literal_of(mlir_function *f, const mlir_statement *s,
     }
     while (from > 0 && to > from && text.p[to - 1] != '>')
         to--;
+    /* without its '>' it is what is left */
     const ridge_str own = {text.p + from,
-                           from > 0 && to > from ? to - 1 - from : text.n};
+                           from > 0 && to > from ? to - 1 - from : text.n - from};
     for (size_t k = 0; ridge_hlo_type_is_float(type) && k < RIDGE_COUNT_OF(ends); k++) {
         if (ridge_str_is(own, ends[k].bits))
             return ridge_str_of(ends[k].text);

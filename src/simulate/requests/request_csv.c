@@ -119,9 +119,7 @@ static bool find_others(ridge_str header, request_columns *out)
 
 bool ridge__request_columns(ridge_str header, request_columns *out)
 {
-    static const char mark[] = "\xef\xbb\xbf";
-    if (header.n >= 3 && header.p[0] == mark[0] && header.p[1] == mark[1])
-        header = (ridge_str){header.p + 3, header.n - 3};
+    header = ridge_str_without_mark(header);
     for (size_t i = 0; i < RIDGE_COUNT_OF(known); i++) {
         request_columns c = {.origin = known[i].origin, .arrival_unit_s = 1};
         c.prompt = find_column(header, known[i].prompt, &c.n);
