@@ -4,29 +4,59 @@
 
 #include <string.h>
 
-enum { SLOTS = 512 };
+enum {
+    SLOTS = 512,      /* at first; a power of two */
+    ENTRIES = 1 << 15 /* most that are kept */
+};
+
+/* What an entry holds: the exchanges of one class, or those of all together. */
+typedef enum entry_kind { ENTRY_ALL = EXCHANGE_CLASSES } entry_kind;
+
+typedef struct memo_key {
+    const layer_time *layers;
+    int kind; /* a class, or ENTRY_ALL */
+    ridge_ep_dispatch dispatch;
+    const ridge_group *groups[EXCHANGE_CLASSES]; /* of the class, or all; else NULL */
+    uint64_t hash;
+} memo_key;
+
+typedef struct kept_exchange {
+    const layer_time *layers;
+    int kind;
+    ridge_ep_dispatch dispatch;
+    ridge_group groups[EXCHANGE_CLASSES];
+    layer_exchange *exchanges; /* [kinds + 1] */
+} kept_exchange;
 
 typedef struct memo_slot {
-    const layer_time *layers; /* NULL: free */
-    ridge_group tp, cp, ep;
-    ridge_ep_dispatch dispatch;
-    const layer_exchange *exchanges; /* [kinds + 1] */
+    uint64_t hash;
+    kept_exchange *entry; /* NULL: free */
 } memo_slot;
 
 struct exchange_memo {
-    memo_slot slots[SLOTS];
+    size_t n, most; /* of: */
+    memo_slot *slots;
+    memo_slot first[SLOTS];
 };
 
 exchange_memo *exchange_memo_open(ridge_arena *arena)
 {
-    return ridge_new(arena, exchange_memo, 1);
+    exchange_memo *m = ridge_new(arena, exchange_memo, 1);
+    if (m != NULL)
+        exchange_memo_forget(m);
+    return m;
 }
 
 void exchange_memo_forget(exchange_memo *m)
 {
+    m->n = 0;
+    m->most = SLOTS;
+    m->slots = m->first;
     for (size_t i = 0; i < SLOTS; i++)
-        m->slots[i].layers = NULL;
+        m->first[i].entry = NULL;
 }
+
+/* ---- keys ------------------------------------------------------------------------ */
 
 static bool is_same_group(const ridge_group *a, const ridge_group *b)
 {
@@ -41,21 +71,108 @@ static bool is_same_group(const ridge_group *a, const ridge_group *b)
     return true;
 }
 
-static bool is_same(const memo_slot *s, const train_groups *g, const layer_time *layers)
+static bool is_same(const kept_exchange *e, const memo_key *key)
 {
-    return s->layers == layers && s->dispatch == g->dispatch &&
-           is_same_group(&s->ep, &g->ep) && is_same_group(&s->tp, &g->tp) &&
-           is_same_group(&s->cp, &g->cp);
+    if (e->layers != key->layers || e->kind != key->kind ||
+        e->dispatch != key->dispatch)
+        return false;
+    for (int i = 0; i < EXCHANGE_CLASSES; i++) {
+        if (key->groups[i] != NULL && !is_same_group(&e->groups[i], key->groups[i]))
+            return false;
+    }
+    return true;
 }
 
-/* Where a group begins tells most of them apart. */
-static size_t hash_of(const ridge_group *g)
+static uint64_t mix(uint64_t hash, uint64_t value)
 {
-    if (g->n_spans == 0)
-        return 0;
-    const ridge_span *s = &g->spans[0];
-    return (size_t)(s->axis + 1) + 8 * (size_t)s->stride;
+    hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 29;
 }
+
+static uint64_t mix_group(uint64_t hash, const ridge_group *g)
+{
+    for (int k = 0; k < g->n_spans; k++) {
+        const ridge_span *s = &g->spans[k];
+        hash = mix(hash, (uint64_t)s->size << 32 ^ (uint64_t)s->stride << 4 ^
+                             (uint64_t)s->axis);
+    }
+    return mix(hash, (uint64_t)g->n_spans);
+}
+
+static memo_key key_of(const train_groups *g, const layer_time *layers, int kind)
+{
+    const ridge_group *groups[EXCHANGE_CLASSES] = {
+        [EXCHANGE_TP] = &g->tp, [EXCHANGE_CP] = &g->cp, [EXCHANGE_EP] = &g->ep};
+    const bool has_experts = kind == ENTRY_ALL || kind == EXCHANGE_EP;
+    memo_key key = {.layers = layers, .kind = kind};
+    if (has_experts)
+        key.dispatch = g->dispatch;
+    key.hash = mix((uint64_t)kind, (uint64_t)(uintptr_t)layers);
+    for (int i = 0; i < EXCHANGE_CLASSES; i++) {
+        if (kind != ENTRY_ALL && kind != i)
+            continue;
+        key.groups[i] = groups[i];
+        key.hash = mix_group(key.hash, groups[i]);
+    }
+    return key;
+}
+
+/* ---- slots ----------------------------------------------------------------------- */
+
+/* Where it stands, or may stand: there is always a free one. */
+static memo_slot *slot_of(const exchange_memo *m, const memo_key *key)
+{
+    size_t at = (size_t)key->hash & (m->most - 1);
+    while (m->slots[at].entry != NULL &&
+           !(m->slots[at].hash == key->hash && is_same(m->slots[at].entry, key)))
+        at = (at + 1) & (m->most - 1);
+    return &m->slots[at];
+}
+
+/* Slots for one more, half of them free. @return false when memory ran out */
+static bool grow(exchange_memo *m, ridge_arena *arena)
+{
+    if (2 * (m->n + 1) <= m->most)
+        return true;
+    const size_t most = 4 * m->most;
+    memo_slot *slots = ridge_new(arena, memo_slot, most);
+    if (slots == NULL)
+        return false;
+    for (size_t i = 0; i < m->most; i++) {
+        const memo_slot *old = &m->slots[i];
+        size_t at = (size_t)old->hash & (most - 1);
+        while (old->entry != NULL && slots[at].entry != NULL)
+            at = (at + 1) & (most - 1);
+        if (old->entry != NULL)
+            slots[at] = *old;
+    }
+    m->most = most;
+    m->slots = slots;
+    return true;
+}
+
+/* A new entry, whose exchanges are not yet set. @return NULL when memory ran out */
+static kept_exchange *add_entry(exchange_memo *m, ridge_arena *arena,
+                                const memo_key *key, size_t n)
+{
+    kept_exchange *e = ridge_new(arena, kept_exchange, 1);
+    layer_exchange *made = ridge_new(arena, layer_exchange, n);
+    if (e == NULL || made == NULL || !grow(m, arena))
+        return NULL;
+    *e = (kept_exchange){.layers = key->layers,
+                         .kind = key->kind,
+                         .dispatch = key->dispatch,
+                         .exchanges = made};
+    for (int i = 0; i < EXCHANGE_CLASSES; i++) {
+        if (key->groups[i] != NULL)
+            e->groups[i] = *key->groups[i];
+    }
+    *slot_of(m, key) = (memo_slot){key->hash, e};
+    m->n++;
+    return e;
+}
+
+/* ---- exchanges ------------------------------------------------------------------- */
 
 layer_exchange *exchange_memo_make(ridge_arena *arena, const train_case *tc,
                                    const train_groups *g, const layer_time *layers)
@@ -66,23 +183,43 @@ layer_exchange *exchange_memo_make(ridge_arena *arena, const train_case *tc,
     return made;
 }
 
+/* Those of one class are written into out. @return false when memory ran out */
+static bool take_class(exchange_memo *m, ridge_arena *arena, const train_case *tc,
+                       const train_groups *g, const layer_time *layers,
+                       exchange_class part, layer_exchange *out)
+{
+    const memo_key key = key_of(g, layers, (int)part);
+    const size_t n = (size_t)tc->n_kinds + 1;
+    const kept_exchange *e = slot_of(m, &key)->entry;
+    if (e == NULL) {
+        e = add_entry(m, arena, &key, n);
+        if (e == NULL)
+            return false;
+        for (size_t k = 0; k < n; k++)
+            train_layer_exchange_of(tc, g, &layers[k], part, &e->exchanges[k]);
+    }
+    for (size_t k = 0; k < n; k++) {
+        out[k].fwd[part] = e->exchanges[k].fwd[part];
+        out[k].bwd[part] = e->exchanges[k].bwd[part];
+        out[k].beside[part] = e->exchanges[k].beside[part];
+    }
+    return true;
+}
+
 const layer_exchange *exchange_memo_find(exchange_memo *m, ridge_arena *arena,
                                          const train_case *tc, const train_groups *g,
                                          const layer_time *layers)
 {
-    const size_t hash = ((size_t)(uintptr_t)layers >> 4) * 31 + 7 * hash_of(&g->tp) +
-                        3 * hash_of(&g->cp) + hash_of(&g->ep);
-    for (size_t i = 0; i < SLOTS; i++) {
-        memo_slot *s = &m->slots[(hash + i) % SLOTS];
-        if (s->layers != NULL && !is_same(s, g, layers))
-            continue;
-        if (s->layers == NULL) {
-            const layer_exchange *made = exchange_memo_make(arena, tc, g, layers);
-            if (made == NULL)
-                return NULL;
-            *s = (memo_slot){layers, g->tp, g->cp, g->ep, g->dispatch, made};
-        }
-        return s->exchanges;
+    const memo_key key = key_of(g, layers, ENTRY_ALL);
+    const kept_exchange *e = slot_of(m, &key)->entry;
+    if (e != NULL)
+        return e->exchanges;
+    if (m->n + EXCHANGE_CLASSES >= ENTRIES)
+        return NULL;
+    e = add_entry(m, arena, &key, (size_t)tc->n_kinds + 1);
+    for (int part = 0; e != NULL && part < EXCHANGE_CLASSES; part++) {
+        if (!take_class(m, arena, tc, g, layers, (exchange_class)part, e->exchanges))
+            return NULL;
     }
-    return NULL;
+    return e == NULL ? NULL : e->exchanges;
 }

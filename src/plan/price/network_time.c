@@ -64,26 +64,36 @@ shard_time train_shard_time(const train_case *tc, const train_groups *g,
 /* Experts: each all-to-all of the forward pass has one that takes gradients back; what
  * the program exchanges beyond that (kept rows, gradients not yet added up) is left
  * out. */
-layer_exchange train_layer_exchange(const train_case *tc, const train_groups *g,
-                                    const layer_time *t)
+void train_layer_exchange_of(const train_case *tc, const train_groups *g,
+                             const layer_time *t, exchange_class part,
+                             layer_exchange *out)
 {
     const ridge_group *groups[EXCHANGE_CLASSES] = {
         [EXCHANGE_TP] = &g->tp, [EXCHANGE_CP] = &g->cp, [EXCHANGE_EP] = &g->ep};
-    layer_exchange e = {.fwd = {{0, 0}}};
+    out->fwd[part] = out->bwd[part] = out->beside[part] = none();
     for (int i = 0; i < t->n_exchanges; i++) {
         const layer_exchange_item *x = &t->exchanges[i];
-        if (x->part == EXCHANGE_EP && x->is_backward)
+        if (x->part != part || (part == EXCHANGE_EP && x->is_backward))
             continue;
-        ridge_time *sum = !x->is_backward ? &e.fwd[x->part]
-                          : x->is_beside  ? &e.beside[x->part]
-                                          : &e.bwd[x->part];
-        ridge_time one = x->part == EXCHANGE_EP && x->bytes > 0
+        ridge_time *sum = !x->is_backward ? &out->fwd[part]
+                          : x->is_beside  ? &out->beside[part]
+                                          : &out->bwd[part];
+        ridge_time one = part == EXCHANGE_EP && x->bytes > 0
                              ? train_dispatch_time(tc, g, x->kind, x->bytes)
-                             : collective(tc, x->kind, x->bytes, groups[x->part]);
+                             : collective(tc, x->kind, x->bytes, groups[part]);
         sum->bound_s += x->count * one.bound_s;
         sum->expected_s += x->count * one.expected_s;
     }
-    e.bwd[EXCHANGE_EP] = e.fwd[EXCHANGE_EP];
+    if (part == EXCHANGE_EP)
+        out->bwd[part] = out->fwd[part];
+}
+
+layer_exchange train_layer_exchange(const train_case *tc, const train_groups *g,
+                                    const layer_time *t)
+{
+    layer_exchange e;
+    for (int part = 0; part < EXCHANGE_CLASSES; part++)
+        train_layer_exchange_of(tc, g, t, (exchange_class)part, &e);
     return e;
 }
 

@@ -26,6 +26,12 @@ typedef struct layer_exchange {
     ridge_time beside[EXCHANGE_CLASSES]; /* of the backward pass, beside a product */
 } layer_exchange;
 
+/** Those of one class, which hang on its own group alone; the others stay as they are.
+ */
+void train_layer_exchange_of(const train_case *tc, const train_groups *g,
+                             const layer_time *layer, exchange_class part,
+                             layer_exchange *out);
+
 layer_exchange train_layer_exchange(const train_case *tc, const train_groups *g,
                                     const layer_time *layer);
 

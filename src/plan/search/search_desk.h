@@ -47,7 +47,7 @@ typedef struct placed {
     const shard_time *shards;        /* [kinds] */
     const step_sync **syncs;         /* [pipelines x ZERO_STAGES], each [stages] */
     const layer_time *of;            /* the layers of: */
-    const layer_exchange *exchanges; /* [kinds + 1] of an unusual placement */
+    const layer_exchange *exchanges; /* [kinds + 1] where too many are known */
     int64_t send_seqs;               /* of the microbatch that send is for; 0: none */
     ridge_time send;
     bool is_tp_apart; /* of the least of all placements */

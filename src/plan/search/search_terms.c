@@ -66,7 +66,7 @@ memo_entry *search_layer_times(search_desk *d, const ridge_layout *l)
     return e->layers == NULL ? NULL : e;
 }
 
-/* Of one placement alone, as of an unusual one, in which they may lie anywhere. */
+/* Of one placement alone. */
 static const layer_exchange *own_exchanges(search_desk *d, const train_groups *g,
                                            const layer_time *layers, placed *p)
 {
@@ -76,8 +76,7 @@ static const layer_exchange *own_exchanges(search_desk *d, const train_groups *g
     return p->exchanges;
 }
 
-/* Of a usual placement: shared by all that lie alike; where too many are known
- * already, its own. */
+/* Shared by all that lie alike; where too many are known already, its own. */
 static const layer_exchange *layer_exchanges(search_desk *d, const train_groups *g,
                                              const layer_time *layers, placed *p)
 {
@@ -245,16 +244,13 @@ bool search_place_layers(search_desk *d, const candidate *c, int i,
                          const ridge_layout *l, train_terms *x)
 {
     const train_groups *g = &c->places->groups[i];
-    const int index = c->places->index[i];
     placed *p = &c->places->placed[i];
     if (p->send_seqs != l->microbatch_seqs) {
         p->send = train_send_time(&d->tc, g, l);
         p->send_seqs = l->microbatch_seqs;
     }
     x->send = p->send;
-    x->exchanges = train_placement_is_usual(d->tc.slice, index)
-                       ? layer_exchanges(d, g, x->layers, p)
-                       : own_exchanges(d, g, x->layers, p);
+    x->exchanges = layer_exchanges(d, g, x->layers, p);
     x->shards = find_shards(d, g, p);
     x->is_tp_apart = !train_groups_share(&g->tp, &g->shards);
     return x->exchanges != NULL && x->shards != NULL;
