@@ -73,6 +73,37 @@ static void latent_values_may_be_the_share_of_a_head(void **state)
     assert_true(m->is_tied);
 }
 
+static void layers_may_lend_keys_and_values(void **state)
+{
+    const ridge_model *m = fixture_model(
+        *state, "{'model_type': 'hunyuan', " SMALL ", 'num_key_value_heads': 2, "
+                "'use_cla': true, 'cla_share_factor': 2}");
+    assert_int_equal(m->n_layers, 2);
+    assert_false(m->layers[0].mixer.has_shared_kv);
+    assert_true(m->layers[1].mixer.has_shared_kv);
+    assert_int_equal(m->layers[1].count, 2);
+}
+
+static void a_dense_branch_may_be_as_wide_as_the_model(void **state)
+{
+    const ridge_model *m = fixture_model(
+        *state, "{'model_type': 'arctic', " SMALL ", 'num_local_experts': 4, "
+                "'num_experts_per_tok': 2, 'parallel_attn_mlp_res': true, "
+                "'moe_layer_frequency': 1}");
+    assert_int_equal(m->layers[0].ffn.kind, RIDGE_FFN_MOE);
+    assert_int_equal(m->layers[0].ffn.expert_d_ff, 128);
+    assert_int_equal(m->layers[0].ffn.d_ff, 64);
+    assert_int_equal(m->layers[0].norm_params, 3 * 64);
+}
+
+static void apertus_has_two_matrices_and_norms_of_heads(void **state)
+{
+    const ridge_model *m =
+        fixture_model(*state, "{'model_type': 'apertus', " SMALL "}");
+    assert_false(m->layers[0].ffn.is_gated);
+    assert_int_equal(m->layers[0].mixer.qk_norm_width, 2 * 16);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_open, fixture_close)
 
 int main(void)
@@ -82,6 +113,9 @@ int main(void)
         TEST(layers_that_borrow_keys_may_be_twice_as_wide),
         TEST(branches_of_falcon_may_share_a_norm),
         TEST(latent_values_may_be_the_share_of_a_head),
+        TEST(layers_may_lend_keys_and_values),
+        TEST(a_dense_branch_may_be_as_wide_as_the_model),
+        TEST(apertus_has_two_matrices_and_norms_of_heads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

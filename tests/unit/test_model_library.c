@@ -59,6 +59,23 @@ static void unknown_name_is_answered_with_the_nearest(void **state)
     assert_null(m);
 }
 
+static void a_release_that_is_unknown_is_told_of_its_model(void **state)
+{
+    static const char *const RELEASES[] = {
+        "Qwen/Qwen2.5-72B-Instruct-AWQ", "Qwen/Qwen2.5-72B-Instruct-GPTQ-Int4",
+        "neuralmagic/qwen2.5-72b-instruct-quantized.w8a8", "qwen2.5-72b-fp8-dynamic"};
+    const ridge_model *m = NULL;
+    const ridge_library *library = open_library(*state, NULL);
+    for (size_t i = 0; i < RIDGE_COUNT_OF(RELEASES); i++) {
+        assert_int_equal(ridge_model_load(*state, library, RELEASES[i], &m),
+                         RIDGE_E_NOTFOUND);
+        fixture_assert_message(*state, "qwen2.5-72b is known");
+    }
+    assert_int_equal(ridge_model_load(*state, library, "no-such-model-awq", &m),
+                     RIDGE_E_NOTFOUND);
+    fixture_assert_message(*state, "a path to a config.json or to its");
+}
+
 /* ---- files ----------------------------------------------------------------------- */
 
 static const char *write_file(ridge_ctx *cx, const char *folder, const char *name,
@@ -156,6 +173,7 @@ int main(void)
         cmocka_unit_test(names_are_spelt_loosely),
         cmocka_unit_test(entry_builds_on_its_base),
         cmocka_unit_test(unknown_name_is_answered_with_the_nearest),
+        cmocka_unit_test(a_release_that_is_unknown_is_told_of_its_model),
         cmocka_unit_test(path_to_a_config_or_its_folder),
         cmocka_unit_test(folder_adds_and_overrides),
         cmocka_unit_test(bad_entries_say_where),

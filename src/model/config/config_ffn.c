@@ -178,11 +178,14 @@ static ridge_status read_dense(ridge__config *c, const ridge__choice *choice,
     return widen(c, choice, f);
 }
 
-/* Gemma 4 has a dense branch beside its experts. */
+/* Gemma 4 has a dense branch beside its experts, Arctic one as wide as the model. */
 static ridge_status read_dense_branch(ridge__config *c, const ridge__choice *choice,
                                       ridge_ffn *f)
 {
     bool has_both;
+    RIDGE_TRY(ridge__config_flag(c, "parallel_attn_mlp_res", false, &has_both));
+    if (has_both)
+        f->d_ff = c->model->d_model;
     RIDGE_TRY(ridge__config_flag(c, "enable_moe_block", false, &has_both));
     return has_both ? read_width(c, choice, &f->d_ff) : RIDGE_OK;
 }

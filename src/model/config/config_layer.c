@@ -42,6 +42,7 @@ static const norm_switch NORM_SWITCHES[] = {
     {"post_attention_norm", 1, true, NULL},
     {"post_ffn_norm", 1, true, NULL},
     {"enable_moe_block", 3, true, NULL}, /* Gemma 4: around both branches */
+    {"parallel_attn_mlp_res", 1, true, NULL}, /* Arctic: before the dense branch */
 };
 /* clang-format on */
 

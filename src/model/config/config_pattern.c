@@ -337,6 +337,23 @@ static ridge_status overlay_index(ridge__config *c)
     return RIDGE_OK;
 }
 
+/* Hunyuan: layers in twos, or in more, have the keys and values of the first of them.
+ */
+static ridge_status overlay_lent_kv(ridge__config *c)
+{
+    bool is_lent;
+    int64_t layers = 2;
+    RIDGE_TRY(ridge__config_flag(c, "use_cla", false, &is_lent));
+    if (!is_lent)
+        return RIDGE_OK;
+    ridge_node factor = ridge__config_find(c, "cla_share_factor");
+    if (!ridge_json_is_absent(factor))
+        RIDGE_TRY(ridge_json_want_i64(c->cx, factor, 1, 1000000, &layers));
+    for (int64_t i = 0; i < c->layer_count; i++)
+        c->choices[i].has_shared_kv = i % layers != 0;
+    return RIDGE_OK;
+}
+
 /* Gemma 4: the last layers use the keys and values of earlier ones. */
 static ridge_status overlay_shared_kv(ridge__config *c)
 {
@@ -398,6 +415,7 @@ ridge_status ridge__config_pattern(ridge__config *c)
     RIDGE_TRY(overlay_compression(c));
     RIDGE_TRY(overlay_index(c));
     RIDGE_TRY(overlay_shared_kv(c));
+    RIDGE_TRY(overlay_lent_kv(c));
     RIDGE_TRY(overlay_heads(c));
     RIDGE_TRY(overlay_other_heads(c));
     return ridge__config_sparse(c);

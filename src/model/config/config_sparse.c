@@ -146,6 +146,7 @@ ridge_status ridge__config_sparse(ridge__config *c)
     RIDGE_TRY(keep_every(c, "decoder_sparse_step", 1));
     RIDGE_TRY(keep_every(c, "interleave_moe_layer_step", 1));
     RIDGE_TRY(keep_every(c, "moe_layer_interval", 1));
+    RIDGE_TRY(keep_every(c, "moe_layer_frequency", 1));
     RIDGE_TRY(keep_range(c));
     RIDGE_TRY(keep_listed(c, "moe_layer_freq"));
     RIDGE_TRY(keep_numbered(c, "mlp_only_layers", false));

@@ -183,9 +183,32 @@ static ridge_status find_entry(ridge_ctx *cx, const ridge_library *library,
     return *out != NULL ? RIDGE_OK : find_alias(cx, library, names, n, out);
 }
 
+/* The name of the model that a name with the format of a quantised release tells, or
+ * NULL. */
+static const char *unquantised_name(ridge_ctx *cx, const ridge_library *library,
+                                    const char *name)
+{
+    const ridge__entry *entry = NULL;
+    ridge_str short_name = ridge_str_of(name);
+    if (!ridge__model_name_unquantised(&short_name))
+        return NULL;
+    const char *known = ridge_str_dup(ridge_ctx_arena(cx), short_name);
+    if (known == NULL || find_entry(cx, library, known, &entry) != RIDGE_OK)
+        return NULL;
+    return entry == NULL ? NULL : entry->name;
+}
+
 static ridge_status fail_unknown(ridge_ctx *cx, const ridge_library *library,
                                  const char *name)
 {
+    const char *known = unquantised_name(cx, library, name);
+    if (known != NULL) {
+        return ridge_fail(cx, RIDGE_E_NOTFOUND,
+                          "unknown model \"%s\": %s is known, this release of it is "
+                          "not: say that name and the format (ridge serve: "
+                          "weights=int4), or give a path to the release's config.json",
+                          name, known);
+    }
     const char **names = ridge_new(ridge_ctx_scratch(cx), const char *, library->n + 1);
     if (names == NULL)
         return ridge_fail_nomem(cx);

@@ -28,20 +28,40 @@ bool ridge__model_name_equal(ridge_str a, ridge_str b)
     }
 }
 
-bool ridge__model_name_shorten(ridge_str *name)
+/* Cut off the first of @p tails that stands behind a separator. */
+static bool cut_tail(ridge_str *name, const char *const *tails, size_t n_tails)
 {
-    static const char *const tails[] = {"hf", "instruct", "chat", "base", "it", "pt"};
-    for (size_t i = 0; i < RIDGE_COUNT_OF(tails); i++) {
+    for (size_t i = 0; i < n_tails; i++) {
         const size_t n = strlen(tails[i]);
-        if (name->n <= n + 1 || !is_separator(name->p[name->n - n - 1]))
+        if (name->n <= n + 1)
             continue;
+        const char before = name->p[name->n - n - 1];
         const ridge_str tail = {name->p + name->n - n, n};
-        if (ridge__model_name_equal(tail, ridge_str_of(tails[i]))) {
+        if ((is_separator(before) || before == '.') &&
+            ridge__model_name_equal(tail, ridge_str_of(tails[i]))) {
             name->n -= n + 1;
             return true;
         }
     }
     return false;
+}
+
+bool ridge__model_name_shorten(ridge_str *name)
+{
+    static const char *const tails[] = {"hf", "instruct", "chat", "base", "it", "pt"};
+    return cut_tail(name, tails, RIDGE_COUNT_OF(tails));
+}
+
+bool ridge__model_name_unquantised(ridge_str *name)
+{
+    static const char *const tails[] = {"awq",   "gptq",      "gguf", "fp8",  "fp4",
+                                        "nvfp4", "mxfp4",     "int4", "int8", "w4a16",
+                                        "w8a8",  "w8a16",     "4bit", "8bit", "dynamic",
+                                        "block", "quantized", "bnb",  "kv"};
+    bool is_cut = false;
+    while (cut_tail(name, tails, RIDGE_COUNT_OF(tails)))
+        is_cut = true;
+    return is_cut;
 }
 
 ridge_str ridge__model_name_bare(ridge_str name)

@@ -11,6 +11,11 @@ bool ridge__model_name_equal(ridge_str a, ridge_str b);
  * @return false if there is none; *name is then untouched */
 bool ridge__model_name_shorten(ridge_str *name);
 
+/** Cut off what tells the format of a quantised release: "-AWQ", "-GPTQ-Int4", "-FP8",
+ * …
+ * @return false if there is none; *name is then untouched */
+bool ridge__model_name_unquantised(ridge_str *name);
+
 /** @return the name behind the last "/" */
 ridge_str ridge__model_name_bare(ridge_str name);
 
