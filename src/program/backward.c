@@ -185,25 +185,38 @@ static void reverse_block(ridge__reverse *r, int block)
         carry_back(r, &forward, outer);
 }
 
-static bool reads_from_outside(const ridge__reverse *r, const ridge_operation *op)
+typedef bool sum_fn(ridge__reverse *r, int tensor);
+
+static bool is_there(ridge__reverse *r, int tensor)
 {
-    for (int i = 0; i < op->n_inputs; i++) {
-        if (ridge__reverse_wants(r, op->inputs[i]) &&
-            ridge__reverse_is_outside(r, op->inputs[i]))
+    return r->n_tensors > tensor;
+}
+
+static bool make_sum(ridge__reverse *r, int tensor)
+{
+    return ridge__reverse_sum(r, tensor) < 0;
+}
+
+static bool each_sum_of(ridge__reverse *r, const ridge_operation op, sum_fn *ends)
+{
+    for (int i = 0; i < op.n_inputs; i++) {
+        if (ridge__reverse_wants(r, op.inputs[i]) &&
+            ridge__reverse_is_outside(r, op.inputs[i]) && ends(r, op.inputs[i]))
             return true;
     }
     return false;
 }
 
-/* Whether some repeated block reads, from outside, what needs a gradient. */
-static bool has_sums(ridge__reverse *r)
+/* Call @p ends for what repeated blocks read from outside and needs a gradient.
+ * @return whether it said true, and so ended the search */
+static bool each_sum(ridge__reverse *r, sum_fn *ends)
 {
     for (int i = 0; i < r->n_blocks; i++) {
-        const ridge_block *block = &r->b->p.blocks[i];
+        const ridge_block block = r->b->p.blocks[i];
         r->forward_block = i;
-        r->is_repeated = block->repeat > 1;
-        for (int k = 0; k < block->n_ops; k++) {
-            if (reads_from_outside(r, &r->b->p.ops[block->first_op + k]))
+        r->is_repeated = block.repeat > 1;
+        for (int k = 0; k < block.n_ops; k++) {
+            if (each_sum_of(r, r->b->p.ops[block.first_op + k], ends))
                 return true;
         }
     }
@@ -214,7 +227,7 @@ static bool has_sums(ridge__reverse *r)
  * if there are any. */
 static void open_first(ridge__reverse *r)
 {
-    bool is_needed = has_sums(r);
+    bool is_needed = each_sum(r, is_there);
     for (int i = 0; i < r->n_tensors && !is_needed; i++)
         is_needed = is_seed(r, i);
     if (!is_needed)
@@ -233,6 +246,8 @@ static void open_first(ridge__reverse *r)
         if (is_seed(r, i))
             ridge__reverse_push(r, i, ridge__reverse_tensor(r, i));
     }
+    /* All at once: as they stand in the text, so that reading it numbers them alike. */
+    each_sum(r, make_sum);
 }
 
 void ridge__backward(ridge__builder *b)

@@ -51,6 +51,10 @@ bool ridge__reverse_wants(const ridge__reverse *r, int tensor);
 /** Whether it was made before the block under way. */
 bool ridge__reverse_is_outside(const ridge__reverse *r, int tensor);
 
+/** The sum over repetitions of the gradients of @p of, a tensor of the first backward
+ * block. @return its number, -1 of a builder that failed */
+int ridge__reverse_sum(ridge__reverse *r, int of);
+
 /** The backward operations of one forward operation. */
 void ridge__gradient(ridge__reverse *r, int op);
 

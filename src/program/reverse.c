@@ -69,8 +69,7 @@ bool ridge__reverse_is_outside(const ridge__reverse *r, int tensor)
            tensor != r->b->p.blocks[r->forward_block].carry_in;
 }
 
-/* A sum over repetitions: declared in the first backward block (open_first). */
-static int sum_of(ridge__reverse *r, int of)
+int ridge__reverse_sum(ridge__reverse *r, int of)
 {
     ridge__slope *slope = &r->slopes[of];
     if (slope->sum >= 0)
@@ -86,7 +85,7 @@ static int sum_of(ridge__reverse *r, int of)
 /* Add a share of one repetition to the sum. */
 static void add_to_sum(ridge__reverse *r, int of, int gradient)
 {
-    const int sum = sum_of(r, of);
+    const int sum = ridge__reverse_sum(r, of);
     if (ridge__builder_is_bad(r->b))
         return;
     ridge_operation *last = r->b->p.n_ops > 0 ? &r->b->p.ops[r->b->p.n_ops - 1] : NULL;

@@ -204,10 +204,10 @@ static void shares_of_repetitions_are_added_up(void **state)
                                                    "block layer x3 carry x -> y\n"
                                                    "y[B,D] bf16 = norm x, w\n");
     assert_holds(*state, p, "block gradients backward\n");
-    assert_holds(*state, p, "  gradient d_w_2[D] bf16 of w\n");
-    assert_holds(*state, p, "  d_w_sum: d_w_2 += copy d_w  of=layer.y\n");
+    assert_holds(*state, p, "  gradient d_w[D] bf16 of w\n");
+    assert_holds(*state, p, "  d_w_2_sum: d_w += copy d_w_2  of=layer.y\n");
     const int whole = ridge_program_gradient(p, ridge_program_tensor_find(p, "w"));
-    assert_string_equal(p->tensors[whole].name, "d_w_2");
+    assert_string_equal(p->tensors[whole].name, "d_w");
 }
 
 /* ---- what has none --------------------------------------------------------------- */

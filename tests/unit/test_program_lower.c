@@ -199,7 +199,7 @@ static void shared_weights_stand_once(void **state)
     assert_int_equal(p->blocks[1].repeat, 3);
     assert_holds(*state, p, "embedding_map[WE,D]");
     /* Each repetition adds its share. */
-    assert_true(fixture_op(p, "layer_0_backward.d_wq_sum")->is_added);
+    assert_true(fixture_op(p, "layer_0_backward.d_wq_2_sum")->is_added);
 }
 
 static void an_encoder_feeds_every_decoder_layer(void **state)
