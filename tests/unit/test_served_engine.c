@@ -19,12 +19,28 @@ static void engines_are_found_by_version(void **state)
     static const struct {
         const char *framework, *engine;
     } cases[] = {
-        {"vllm", "vllm-v1"},           {"vllm 0.12.0", "vllm-v1"},
-        {"vLLM 0.6.3", "vllm-v0"},     {"vllm 0.19.0", "vllm-v1-async"},
-        {"vLLM TPU", "vllm-tpu"},      {"TensorRT-LLM 0.14 / Triton", "trtllm-v0"},
-        {"sglang 0.5.9", "sglang"},    {"llama.cpp CUDA", "llama-cpp"},
-        {"Dynamo + SGLang", "sglang"}, {"TGI 3.0", "tgi"},
-        {"LMDeploy 0.7", "lmdeploy"},  {"Ollama 0.5", "llama-cpp"},
+        {"vllm", "vllm-v1"},
+        {"vllm 0.12.0", "vllm-v1"},
+        {"vLLM 0.6.3", "vllm-v0"},
+        {"vllm 0.19.0", "vllm-v1-async"},
+        {"vLLM TPU", "vllm-tpu"},
+        {"TensorRT-LLM 0.14 / Triton", "trtllm-v0"},
+        {"sglang 0.5.9", "sglang"},
+        {"llama.cpp CUDA", "llama-cpp"},
+        {"Dynamo + SGLang", "sglang"},
+        {"TGI 3.0", "tgi"},
+        {"LMDeploy 0.7", "lmdeploy"},
+        {"Ollama 0.5", "llama-cpp"},
+        {"vllm 0.4.2", "vllm-v0"},
+        {"vLLM 0.1.7", "vllm-2023"},
+        {"vLLM (Oct 2023)", "vllm-2023"},
+        {"vLLM (Jul 2024)", "vllm-v0"},
+        {"vllm (Mar 2025)", "vllm-v0"},
+        {"vLLM (Sep 2025)", "vllm-v1"},
+        {"llama.cpp (Dec 2024)", "llama-cpp-2024"},
+        {"llama.cpp (x)", "llama-cpp"},
+        {"TensorRT LLM v0.16", "trtllm-v0"},
+        {"SGLang (Sep 2025)", "sglang"},
     };
     const ridge_catalog *catalog;
     assert_ok(cx, ridge_catalog_open(cx, NULL, &catalog));

@@ -431,14 +431,29 @@ ridge_status served_benches_read(ridge_ctx *cx, const ridge_node **out)
     return RIDGE_OK;
 }
 
+/* What the row states of its clients itself stands before what its publisher does. */
+static void apply_stated(const served_run *run, served_practice *out)
+{
+    if (run->is_ranged) {
+        out->shortest_share = run->shortest_share;
+        out->output_share = 0;
+        out->is_known = true;
+    }
+    if (run->sent > 0)
+        out->requests = run->sent;
+}
+
 ridge_status served_practice_find(ridge_ctx *cx, const ridge_node *benches,
                                   const served_run *run, const served_names *names,
                                   served_practice *out)
 {
+    size_t i = 0;
     *out = (served_practice){.shortest_share = 1};
-    for (size_t i = 0; i < ridge_bench_data.count; i++) {
-        if (is_published(&benches[i], run) && has_shape(&benches[i], run))
-            return apply_all(cx, &benches[i], run, names, out);
-    }
+    while (i < ridge_bench_data.count &&
+           !(is_published(&benches[i], run) && has_shape(&benches[i], run)))
+        i++;
+    if (i < ridge_bench_data.count)
+        RIDGE_TRY(apply_all(cx, &benches[i], run, names, out));
+    apply_stated(run, out);
     return RIDGE_OK;
 }

@@ -37,14 +37,25 @@ static bool find_variant(ridge_ctx *cx, const ridge_library *library,
            ridge_model_load(cx, library, name, out) == RIDGE_OK;
 }
 
+/* By the name as it is; by what is left of it without words for formats. */
+static bool load_named(ridge_ctx *cx, const ridge_library *library, const char *name,
+                       const ridge_model **out)
+{
+    if (ridge_model_load(cx, library, name, out) == RIDGE_OK)
+        return true;
+    const ridge_str bare = served_name_bare(name);
+    const char *text = ridge_str_dup(ridge_ctx_arena(cx), bare);
+    return bare.n < strlen(name) && text != NULL &&
+           ridge_model_load(cx, library, text, out) == RIDGE_OK;
+}
+
 ridge_status served_model_find(ridge_ctx *cx, const ridge_library *library,
                                const served_run *run, const ridge_model **out)
 {
     const ridge_model *variant;
     if (run->model[0] == '\0')
         return ridge_fail(cx, RIDGE_E_ARG, "the model is not named");
-    if (ridge_path_exists(run->model) ||
-        ridge_model_load(cx, library, run->model, out) != RIDGE_OK)
+    if (ridge_path_exists(run->model) || !load_named(cx, library, run->model, out))
         return ridge_fail(cx, RIDGE_E_NOTFOUND, "the catalogue has no model '%s'",
                           run->model);
     /* MiniMax-M2.5 is M2 with other weights; its 4-bit release has its own name. */

@@ -15,11 +15,30 @@ typedef struct engine_word {
 } engine_word;
 
 static const engine_word engine_words[] = {
-    {"vLLM (Nov 2024)", "vllm-v0"}, /* 0.6 */
-    {"vllm (Mar 2025)", "vllm-v0"}, /* 0.7 */
     {"vLLM TPU", "vllm-tpu"},
     {"TensorRT-LLM 0.", "trtllm-v0"}, /* "trtllm 0.8" is Dynamo's version */
     {"TensorRT-LLM v0.", "trtllm-v0"},
+    {"TensorRT LLM 0.", "trtllm-v0"},
+    {"TensorRT LLM v0.", "trtllm-v0"},
+    {"TRT-LLM 0.", "trtllm-v0"},
+    {"TRT-LLM v0.", "trtllm-v0"},
+};
+
+/* Engines of releases before a month, which is counted from year 0. */
+typedef struct engine_age {
+    const char *family;
+    int before;
+    const char *engine;
+} engine_age;
+
+enum { JANUARY = 1, APRIL = 4, MONTHS = 12 };
+
+/* In order of age. vLLM's V1 is the default from 0.8 of March 2025 on. */
+static const engine_age ages[] = {
+    {"vllm", 2024 * MONTHS + JANUARY, "vllm-2023"},
+    {"vllm", 2025 * MONTHS + APRIL, "vllm-v0"},
+    {"llama.cpp", 2024 * MONTHS + JANUARY, "llama-cpp-2023"},
+    {"llama.cpp", 2025 * MONTHS + JANUARY, "llama-cpp-2024"},
 };
 
 static char lower(char c)
@@ -98,15 +117,44 @@ static const ridge_engine *find_version(const ridge_catalog *catalog,
     return family;
 }
 
+/* "vLLM (Nov 2024)": its month, counted from year 0; 0: none */
+static int month_in(const char *text)
+{
+    static const char *const months[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                         "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+    const char *at = strchr(text, '(');
+    int64_t year;
+    for (int i = 0; at != NULL && i < MONTHS; i++) {
+        if (!begins(at + 1, months[i]) || at[4] != ' ' || strlen(at + 5) < 4)
+            continue;
+        return ridge_parse_i64((ridge_str){at + 5, 4}, &year) && year < 10000
+                   ? (int)year * MONTHS + i + 1
+                   : 0;
+    }
+    return 0;
+}
+
+/* The engine of a release that is told by its month; NULL: the family's own. */
+static const char *aged_engine(const char *text)
+{
+    const int month = month_in(text);
+    for (size_t i = 0; month > 0 && i < RIDGE_COUNT_OF(ages); i++) {
+        if (begins(text, ages[i].family) && month < ages[i].before)
+            return ages[i].engine;
+    }
+    return NULL;
+}
+
 static bool find_word(ridge_ctx *cx, const ridge_catalog *catalog, const char *text,
                       const ridge_engine **out)
 {
+    const char *aged = aged_engine(text);
     for (size_t i = 0; i < RIDGE_COUNT_OF(engine_words); i++) {
         if (begins(text, engine_words[i].words))
             return ridge_engine_find(cx, catalog, engine_words[i].engine, out) ==
                    RIDGE_OK;
     }
-    return false;
+    return aged != NULL && ridge_engine_find(cx, catalog, aged, out) == RIDGE_OK;
 }
 
 /* The engine that the longest beginning of a text names; NULL: none. */

@@ -15,7 +15,8 @@ typedef struct format_word {
     const char *variant; /* of the catalogue's models: "llama-3.1-70b" + "-fp8" */
 } format_word;
 
-/* In lower case; the first that the row's text begins with counts. */
+/* In lower case; the first that the row's text begins with counts, else the one that is
+ * named first in it. */
 static const format_word words[] = {
     {"nvfp4", RIDGE_DTYPE_FP4, RIDGE_DTYPE_FP4, 16, "-nvfp4"},
     {"mxfp4", RIDGE_DTYPE_FP4, RIDGE_DTYPE_BF16, 32, ""},
@@ -42,6 +43,12 @@ static const format_word words[] = {
     {"q4_", RIDGE_DTYPE_INT4, RIDGE_DTYPE_FP16, 32, ""},
     {"q5_", RIDGE_DTYPE_INT4, RIDGE_DTYPE_FP16, 32, ""},
     {"q6_", RIDGE_DTYPE_INT4, RIDGE_DTYPE_FP16, 32, ""},
+    {"exl2", RIDGE_DTYPE_INT4, RIDGE_DTYPE_FP16, 32, ""},
+    {"exl3", RIDGE_DTYPE_INT4, RIDGE_DTYPE_FP16, 32, ""},
+    {"nf4", RIDGE_DTYPE_INT4, RIDGE_DTYPE_BF16, 64, ""},
+    {"4-bit", RIDGE_DTYPE_INT4, RIDGE_DTYPE_BF16, 128, ""},
+    {"8-bit", RIDGE_DTYPE_INT8, RIDGE_DTYPE_BF16, 0, ""},
+    {"float8", RIDGE_DTYPE_FP8, RIDGE_DTYPE_FP8, 0, "-fp8"},
     {"bf16", RIDGE_DTYPE_BF16, RIDGE_DTYPE_BF16, 0, ""},
     {"bfloat16", RIDGE_DTYPE_BF16, RIDGE_DTYPE_BF16, 0, ""},
     {"fp16", RIDGE_DTYPE_FP16, RIDGE_DTYPE_FP16, 0, ""},
@@ -64,11 +71,18 @@ static bool begins(const char *text, const char *word)
     return *word == '\0';
 }
 
+/* "Meta FP8", "quantised to int4": a word is one where no letter or digit is before it.
+ */
 static const format_word *find_word(const char *text)
 {
-    for (size_t i = 0; i < RIDGE_COUNT_OF(words); i++) {
-        if (begins(text, words[i].word))
-            return &words[i];
+    bool is_start = true;
+    for (; *text != '\0'; text++) {
+        for (size_t i = 0; is_start && i < RIDGE_COUNT_OF(words); i++) {
+            if (begins(text, words[i].word))
+                return &words[i];
+        }
+        const char c = lower(*text);
+        is_start = !((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'));
     }
     return NULL;
 }

@@ -2,11 +2,12 @@
  * Rows of JSON Lines of published serving: id, source {title}, model {name, hf_id,
  * weights_file_gb or _gib}, hardware {chip, n_chips, chips_per_node, interconnect},
  * config {framework, mode, tp, pp, ep, dp, moe_tp, batch, concurrency,
- * request_rate_per_s, burst, input_len, output_len, output_len_cap, cached_len, dtype,
- * moe_dtype, kv_dtype, max_batched_tokens, scheduler_steps, prefill {workers, tp, ...},
- * decode
- * {...}}, measured {ttft_ms, tpot_ms, output_tokens_per_s, ...}, note. null: the source
- * is silent.
+ * request_rate_per_s, burst, num_prompts, input_len, output_len, length_range_ratio
+ * (lengths are uniform from this share of the stated ones), output_len_cap, cached_len,
+ * dtype, moe_dtype, kv_dtype, max_batched_tokens, scheduler_steps, prefill {workers,
+ * tp,
+ * ...}, decode {...}}, measured {ttft_ms, tpot_ms, output_tokens_per_s, ...}, note.
+ * null: the source is silent.
  */
 #include "served_run.h"
 
@@ -267,6 +268,20 @@ static void fill_measured(const ridge_node *m, served_run *out)
 /* ---- the row ----------------------------------------------------------------------
  */
 
+/* A ratio of 0 is stated too: from one token on. */
+static void fill_lengths(const ridge_node *config, served_run *out)
+{
+    double share;
+    out->input_tokens = number_of(config, "input_len");
+    out->output_tokens = number_of(config, "output_len");
+    out->cached_tokens = number_of(config, "cached_len");
+    out->output_cap = number_of(config, "output_len_cap");
+    out->is_ranged =
+        ridge_json_double(ridge_json_get(config, "length_range_ratio"), &share) &&
+        share >= 0 && share <= 1;
+    out->shortest_share = out->is_ranged ? share : 0;
+}
+
 static void fill_load(const ridge_node *config, served_run *out)
 {
     out->mode_words = text_of(config, "mode");
@@ -279,10 +294,8 @@ static void fill_load(const ridge_node *config, served_run *out)
     if (out->requests <= 0)
         out->requests = out->concurrency;
     out->request_rate = number_of(config, "request_rate_per_s");
-    out->input_tokens = number_of(config, "input_len");
-    out->output_tokens = number_of(config, "output_len");
-    out->cached_tokens = number_of(config, "cached_len");
-    out->output_cap = number_of(config, "output_len_cap");
+    fill_lengths(config, out);
+    out->sent = number_of(config, "num_prompts");
     out->budget_tokens = number_of(config, "max_batched_tokens");
     out->planned_steps = count_of(config, "scheduler_steps");
     if (out->mode == SERVED_OPEN && is_true(config, "burst"))
@@ -324,6 +337,7 @@ static void fill(const ridge_node *root, served_run *out)
     out->expert_dtype = text_of(&config, "moe_dtype");
     out->cache_dtype = text_of(&config, "kv_dtype");
     out->note = text_of(root, "note");
+    served_name_complete(out);
     fill_load(&config, out);
     fill_layout(&config, out);
     fill_measured(&measured, out);

@@ -80,9 +80,10 @@ static double requests_of(const served_run *run, const served_practice *practice
                                           : REQUESTS_A_CLIENT);
         break;
     case SERVED_OPEN:
-        n = stated > 0            ? stated
-            : practice->turns > 0 ? practice->turns * at_once(last, run)
-                                  : 1000;
+        n = stated > 0               ? stated
+            : practice->requests > 0 ? practice->requests
+            : practice->turns > 0    ? practice->turns * at_once(last, run)
+                                     : 1000;
         break;
     case SERVED_QUEUE:
         n = run->requests > 0        ? run->requests

@@ -40,7 +40,10 @@ typedef struct served_run {
         pools[2]; /* those of prompts and of generation; else all in the first */
     double concurrency, request_rate, requests;
     double input_tokens, output_tokens, cached_tokens; /* of a request */
-    double output_cap; /* that answers end before, of their own; 0: none */
+    double output_cap;     /* that answers end before, of their own; 0: none */
+    bool is_ranged;        /* lengths are uniform from a share of the stated to it */
+    double shortest_share; /* which */
+    double sent;           /* requests in all; 0: not stated */
     double budget_tokens;
     int64_t planned_steps; /* iterations that the host plans at once; 0: not stated */
     int64_t drafted;       /* tokens beyond the first; 0: none named */
@@ -153,6 +156,13 @@ RIDGE_NODISCARD ridge_status served_formats(ridge_ctx *cx, const served_run *run
  *  @owner cx. @errors E_NOMEM */
 RIDGE_NODISCARD ridge_status served_repack(ridge_ctx *cx, const char *format,
                                            const ridge_model **model);
+
+/** A checkpoint's name without what it says of formats: "Qwen2.5-72B-Instruct-AWQ" is
+ *  Qwen2.5-72B-Instruct. Part of the name. */
+ridge_str served_name_bare(const char *name);
+/** Formats of weights and cache that the checkpoint's name tells and the row does not.
+ */
+void served_name_complete(served_run *run);
 
 /** What the catalogue calls a checkpoint in the row's format, behind the model's name:
  *  "-fp8"; "": as the model. Static. */

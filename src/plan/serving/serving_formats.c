@@ -52,7 +52,8 @@ static serving_format wide(const ridge_model *model)
                                            : RIDGE_DTYPE_BF16};
 }
 
-/* The checkpoint's own format has its bits, scales included. */
+/* The checkpoint's own format has its bits, scales included: fewer than those of the
+ * narrowest type, 4, in files of 2 and 3 bits. */
 static serving_format part_format(const ridge_model *model, ridge_quant_part part,
                                   ridge_dtype weight, ridge_dtype compute,
                                   int64_t group)
@@ -71,8 +72,6 @@ static serving_format part_format(const ridge_model *model, ridge_quant_part par
     f.scale_bytes =
         is_own ? bits / 8 - ridge_dtype_bytes(weight) : scale_bytes(weight, block);
     f.comes_quantised = compute == RIDGE_DTYPE_FP4;
-    if (f.scale_bytes < 0)
-        f.scale_bytes = 0;
     return f;
 }
 
