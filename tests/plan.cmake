@@ -35,6 +35,7 @@ ridge_test(unit sizing_budget LAYER plan SOURCES ${train_fixture})
 ridge_test(property goodput_laws LAYER plan SOURCES ${CMAKE_SOURCE_DIR}/tests/support/seeded.c)
 
 ridge_test(property train_laws LAYER plan SOURCES ${train_fixture} TIMEOUT 120)
+ridge_test(property train_target LAYER plan SOURCES ${train_fixture})
 ridge_test(property lever_laws LAYER plan SOURCES ${train_fixture} TIMEOUT 120)
 ridge_test(property pipeline_bound LAYER plan
            SOURCES ${train_fixture} ${CMAKE_SOURCE_DIR}/tests/support/seeded.c)

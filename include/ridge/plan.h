@@ -134,6 +134,9 @@ typedef struct ridge_train_price {
  *  the batch, nor on how many chips there are. */
 typedef struct ridge_layer_shelf ridge_layer_shelf;
 
+/** What is to run a layout; in plan_launch.h. */
+typedef struct ridge_launch_target ridge_launch_target;
+
 /**
  * An empty one. Models, chips and software of the requests that name it must stay as
  * they are until the ctx closes.
@@ -166,8 +169,9 @@ typedef struct ridge_train_request {
     int workers;         /* threads of the search; 0: one a processor */
     double known_step_s; /* a layout of the space is known to take this long: a search
                             for one layout looks for faster ones; 0: none is known */
-    ridge_layer_shelf *shelf; /* shared with other requests, or NULL */
-    ridge_progress *progress; /* or NULL */
+    const ridge_launch_target *target; /* search what it can be told alone; NULL: all */
+    ridge_layer_shelf *shelf;          /* shared with other requests, or NULL */
+    ridge_progress *progress;          /* or NULL */
 } ridge_train_request;
 
 enum { RIDGE_TRAIN_TOP_MAX = 32, RIDGE_TRAIN_FRONT_MAX = 256 };

@@ -42,6 +42,12 @@ const char *ridge_launcher_what(ridge_launcher launcher);
 RIDGE_NODISCARD ridge_status ridge_launcher_parse(ridge_ctx *cx, const char *text,
                                                   ridge_launcher *out);
 
+/** A launcher that is to run what a search finds. */
+struct ridge_launch_target {
+    ridge_launcher launcher;
+    const char *model_name; /* as of ridge_launch_write */
+};
+
 enum { RIDGE_LAUNCH_NOTE_MAX = 64 };
 
 /** Sentences for people, without repetition; those beyond the most are dropped. They
@@ -123,6 +129,11 @@ RIDGE_NODISCARD ridge_status ridge_launch_read(ridge_ctx *cx, const char *path,
 const ridge_stack *ridge_launch_stack(const ridge_launch *launch,
                                       const ridge_catalog *catalog,
                                       const ridge_chip *chip);
+
+/** The software of a launcher's own files. */
+const ridge_stack *ridge_launcher_stack(ridge_launcher launcher,
+                                        const ridge_catalog *catalog,
+                                        const ridge_chip *chip);
 
 /** The same from text. @param file  its name for messages */
 RIDGE_NODISCARD ridge_status ridge_launch_parse(ridge_ctx *cx, ridge_str text,

@@ -489,6 +489,7 @@ def train(
     reasons: bool = False,
     rooflines: bool = False,
     mfu: Value = None,
+    to: Value = None,
     what_if: Value = None,
     plan: Value = None,
     timeline: Value = None,
@@ -582,6 +583,8 @@ def train(
     :param rooflines: show the plain rooflines of the best layout, with formulas: work, memory,
         a layer's arithmetic against its network
     :param mfu: of their times at an MFU: 45% (40%)
+    :param to: search what it can be told alone, in its own software: megatron, maxtext, ... of
+        ridge export
     :param what_if: the answer on other hardware: hbm=2x,nvlink=0.5x,flops=+10%
     :param plan: write the best layout as a plan
     :param timeline: write the step of the best layout as a trace for Perfetto
@@ -636,6 +639,7 @@ def train(
         "reasons": reasons,
         "rooflines": rooflines,
         "mfu": mfu,
+        "to": to,
         "what_if": what_if,
         "plan": plan,
         "timeline": timeline,

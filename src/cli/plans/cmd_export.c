@@ -9,6 +9,17 @@
 
 #include <stdio.h>
 
+/* What is lacking may be much: the search knows it all at once. */
+static ridge_status refuse(cli_run *run, const char *to)
+{
+    const char *why = ridge_str_dup(ridge_ctx_arena(run->cx),
+                                    ridge_str_of(ridge_ctx_message(run->cx)));
+    if (why == NULL)
+        return ridge_fail_nomem(run->cx);
+    return ridge_fail(run->cx, RIDGE_E_ARG, "%s, or search for it: ridge train --to %s",
+                      why, to);
+}
+
 static ridge_status write_training(cli_run *run, const char *to, ridge_launch_text *out)
 {
     ridge_plan plan;
@@ -23,8 +34,9 @@ static ridge_status write_training(cli_run *run, const char *to, ridge_launch_te
         return ridge_fail(run->cx, RIDGE_E_ARG, "%s: the layout is not legal: %s",
                           run->args[0], ridge_fit_text(price.fit));
     }
-    return ridge_launch_write(run->cx, launcher, &request, plan.model_name,
-                              &plan.layout, out);
+    const ridge_status st = ridge_launch_write(run->cx, launcher, &request,
+                                               plan.model_name, &plan.layout, out);
+    return st == RIDGE_E_ARG ? refuse(run, to) : st;
 }
 
 static ridge_status write_launch(cli_run *run, ridge_launch_text *out)

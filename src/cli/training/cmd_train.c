@@ -8,6 +8,7 @@
 #include "train_offer.h"
 #include "train_rivals.h"
 #include "train_sweep.h"
+#include "train_target.h"
 #include "train_timeline.h"
 
 #include "ridge/report.h"
@@ -153,8 +154,11 @@ static ridge_status read_stack(cli_run *run, const train_launch *launch,
     if (name || train_offer_is_asked(run))
         return cli_stack(run, name, &r->stack);
     RIDGE_TRY(cli_catalog(run, &catalog));
-    if (launch->launch.path)
+    if (r->target != NULL) {
+        r->stack = ridge_launcher_stack(r->target->launcher, catalog, r->slice->chip);
+    } else if (launch->launch.path) {
         r->stack = ridge_launch_stack(&launch->launch, catalog, r->slice->chip);
+    }
     if (r->stack == NULL) {
         r->stack = cli_usual_stack(catalog, r->slice);
         r->is_stack_usual = r->stack != NULL;
@@ -229,11 +233,15 @@ static int show(cli_run *run, const ridge_train_view *view, const train_launch *
         ridge_json *object = cli_json_begin(run);
         if (launch->launch.path)
             train_launch_json(run, view->request, launch, object);
+        if (view->request->target != NULL)
+            ridge_json_set_text(object, "launcher",
+                                ridge_launcher_text(view->request->target->launcher));
         ridge_train_write_json(run->cx, view, object);
         return cli_emit_json(run, object);
     }
     if (launch->launch.path)
         train_launch_text(launch, &text);
+    train_target_text(view->request, &text);
     ridge_train_write_text(run->cx, view, run->has_colour, &text);
     return cli_emit_text(run, &text);
 }
@@ -300,10 +308,12 @@ static int run_train(cli_run *run)
     ridge_train_result result;
     train_launch launch = {.launch.path = NULL};
     ridge_money_request money = {0};
-    if (read_subject(run, &request, &launch) != RIDGE_OK ||
-        read_terms(run, &launch, &request, &money) != RIDGE_OK)
+    if (read_subject(run, &request, &launch) != RIDGE_OK)
         return cli_fail(run);
     const char *name = run->n_args > 0 ? run->args[0] : launch.launch.model_name;
+    if (train_target_read(run, name, &request) != RIDGE_OK ||
+        read_terms(run, &launch, &request, &money) != RIDGE_OK)
+        return cli_fail(run);
     if (train_rivals_are_asked(run))
         return train_rivals_run(run, name, &request, &money);
     if (train_offer_is_asked(run))
@@ -313,6 +323,7 @@ static int run_train(cli_run *run)
     if (train_sweep_is_asked(run))
         return train_sweep_run(run, name, &request, &money);
     if (find_layouts(run, &request, &result) != RIDGE_OK ||
+        train_target_explain(run, &request, &result) != RIDGE_OK ||
         train_launch_price(run, &request, &result, &launch) != RIDGE_OK)
         return cli_fail(run);
     ridge_thresholds thresholds = ridge_train_thresholds(&request);
@@ -369,6 +380,9 @@ static const cli_option options[] = {
      "show the plain rooflines of the best layout, with formulas: work, memory, a "
      "layer's arithmetic against its network"},
     {"mfu", "SHARE", "of their times at an MFU: 45% (40%)"},
+    {"to", "LAUNCHER",
+     "search what it can be told alone, in its own software: megatron, maxtext, ... "
+     "of ridge export"},
     {"what-if", "CHANGES",
      "the answer on other hardware: hbm=2x,nvlink=0.5x,flops=+10%"},
     {"plan", "FILE", "write the best layout as a plan"},

@@ -238,9 +238,9 @@ ridge_status ridge_launch_read(ridge_ctx *cx, const char *path,
     return ridge_launch_parse(cx, text, copy, query, out);
 }
 
-const ridge_stack *ridge_launch_stack(const ridge_launch *launch,
-                                      const ridge_catalog *catalog,
-                                      const ridge_chip *chip)
+const ridge_stack *ridge_launcher_stack(ridge_launcher launcher,
+                                        const ridge_catalog *catalog,
+                                        const ridge_chip *chip)
 {
     /* words of data/stacks: today's releases, which read such files */
     static const char *const words[RIDGE_LAUNCHER_COUNT] = {
@@ -250,7 +250,14 @@ const ridge_stack *ridge_launch_stack(const ridge_launch *launch,
         [RIDGE_LAUNCHER_TORCHTITAN] = "torchtitan",
         [RIDGE_LAUNCHER_DEEPSPEED] = "DeepSpeed",
         [RIDGE_LAUNCHER_JAX] = "MaxText"};
-    const bool is_primus = strstr(launch->format, "Primus") != NULL;
-    return ridge_stack_of_run(catalog, chip,
-                              is_primus ? "Primus" : words[launch->launcher]);
+    return ridge_stack_of_run(catalog, chip, words[launcher]);
+}
+
+const ridge_stack *ridge_launch_stack(const ridge_launch *launch,
+                                      const ridge_catalog *catalog,
+                                      const ridge_chip *chip)
+{
+    return strstr(launch->format, "Primus") != NULL
+               ? ridge_stack_of_run(catalog, chip, "Primus")
+               : ridge_launcher_stack(launch->launcher, catalog, chip);
 }

@@ -131,7 +131,7 @@ static void keep_fewest(finder *f, const memory_choice *all)
         tried = (near < middle) == is_enough ? middle : near;
     }
     keep(f, &best);
-    if (f->how->is_front_wanted && best.remat_layers != 0)
+    if ((f->how->is_front_wanted || f->how->is_whole_wanted) && best.remat_layers != 0)
         keep(f, all);
 }
 

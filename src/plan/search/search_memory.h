@@ -16,7 +16,9 @@ typedef struct memory_choice {
 
 typedef struct memory_search {
     const ridge_knobs *knobs;
-    bool is_front_wanted;   /* slower ways that take less memory as well */
+    bool is_front_wanted; /* slower ways that take less memory as well */
+    bool is_whole_wanted; /* a policy on all layers as well: launchers may know no other
+                           */
     bool is_nearest_wanted; /* nothing is known to fit */
 } memory_search;
 

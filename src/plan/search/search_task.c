@@ -12,7 +12,9 @@
  */
 #include "divisors.h"
 #include "search_bound.h"
+#include "search_price.h"
 #include "search_room.h"
+#include "search_target.h"
 
 #include "layer_program.h"
 #include "pipeline_choice.h"
@@ -36,58 +38,6 @@ static void refuse(search_desk *d, ridge_fit fit)
 }
 
 /* ---- pricing --------------------------------------------------------------------- */
-
-static void price_placements(search_desk *d, const candidate *c, train_terms *terms,
-                             ridge_layout *l, ridge_train_price *price)
-{
-    const mesh_places *at = c->places;
-    d->answer->tally.covered += at->n - 1; /* the first was counted with its remat */
-    for (int i = 0; i < at->n; i++) {
-        l->placement = at->index[i];
-        if (!search_place_terms(d, c, i, l, terms)) {
-            d->is_short = true;
-            return;
-        }
-        search_learn_exchanges(d, terms, &at->groups[i], l, c->times);
-        if (search_is_step_slow(d, terms, l, c, price->peak_memory_bytes))
-            continue;
-        price->layout = *l;
-        train_price_time(&d->tc, terms, l, price);
-        d->answer->tally.priced++;
-        layout_ranking_insert(&d->answer->ranking, price);
-        layout_front_insert(&d->answer->front, price);
-    }
-}
-
-/* One remat policy on as few layers as fit, and one set of what is offloaded.
- * @return its least time */
-static double price_memory(search_desk *d, const candidate *c, train_terms *terms,
-                           const memory_choice *choice, ridge_layout *l)
-{
-    ridge_train_price price = {.microbatches = c->microbatches,
-                               .memory = choice->memory,
-                               .host_bytes = choice->host_bytes,
-                               .fullest_stage = choice->fullest_stage};
-    l->remat = choice->remat;
-    l->remat_ops = choice->remat_ops;
-    l->remat_layers = choice->remat_layers;
-    l->offload = choice->offload;
-    price.peak_memory_bytes = ridge_memory_total_bytes(&price.memory);
-    const double least_s = search_least_s(d, c, l);
-    if (search_is_beaten(d, l, least_s, price.peak_memory_bytes))
-        return least_s;
-    if (c->places->n == 0) {
-        d->answer->tally.refused[RIDGE_FIT_PLACEMENT]++;
-        return least_s;
-    }
-    if (c->places->n > 1 &&
-        search_is_placed_slow(d, c, terms, l, price.peak_memory_bytes)) {
-        d->answer->tally.covered += c->places->n - 1;
-        return least_s;
-    }
-    price_placements(d, c, terms, l, &price);
-    return least_s;
-}
 
 /* Few ways to fit are found sooner than what the network takes, and what they compute
  * again tells most layouts slow: but not of a front, which has slow ones too. */
@@ -131,7 +81,7 @@ static void price_layout(search_desk *d, const mesh_work *w, const candidate *c,
                          .layers = c->times->layers,
                          .imbalance = c->times->imbalance};
     const memory_search how = {d->knobs, d->answer->front.most > 0,
-                               !search_is_any_known(d)};
+                               d->tc.request->target != NULL, !search_is_any_known(d)};
     if (has_many_choices(d) && c->places->n > 0 &&
         search_is_placed_slow(d, c, &terms, l, 0)) {
         d->answer->tally.covered += d->memory_choices;
@@ -143,7 +93,8 @@ static void price_layout(search_desk *d, const mesh_work *w, const candidate *c,
     if (choices.has_nearest)
         layout_ranking_nearest(&d->answer->tally, &choices.nearest);
     for (int i = 0; i < choices.n && !d->is_short; i++)
-        least_s = fmin(least_s, price_memory(d, c, &terms, &choices.choices[i], l));
+        least_s =
+            fmin(least_s, search_price_memory(d, c, &terms, &choices.choices[i], l));
     if (!choices.is_host_short)
         note_room(w, note, l->zero_stage, least_s);
 }
@@ -215,7 +166,7 @@ static bool search_pipeline(search_desk *d, const mesh_work *w, candidate *c,
         refuse_for_memory(d, choices);
     } else if (c->places->n < 0 && !search_find_places(d, l, c->places)) {
         d->is_short = true;
-    } else if (search_is_pipeline_slow(d, c, l)) {
+    } else if (search_is_pipeline_slow(d, c, l) || !search_is_any_taken(d, c, l)) {
         d->answer->tally.covered += choices;
     } else {
         price_layout(d, w, c, note, l);

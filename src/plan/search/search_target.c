@@ -1,0 +1,34 @@
+#include "search_target.h"
+
+#include "ridge/plan_launch.h"
+
+/* Written and thrown away: so nothing is found that a writer refuses. What it wrote
+ * goes with a ctx of its own. */
+bool search_is_taken(search_desk *d, const ridge_layout *l)
+{
+    const ridge_train_request *r = d->tc.request;
+    const ridge_launch_target *target = r->target;
+    if (target == NULL)
+        return true;
+    ridge_launch_text text;
+    ridge_ctx *cx = ridge_ctx_open();
+    const ridge_status st =
+        cx == NULL
+            ? RIDGE_E_NOMEM
+            : ridge_launch_write(cx, target->launcher, r, target->model_name, l, &text);
+    if (cx != NULL)
+        ridge_ctx_close(cx);
+    d->is_short = d->is_short || st == RIDGE_E_NOMEM;
+    return st == RIDGE_OK;
+}
+
+bool search_is_any_taken(search_desk *d, const candidate *c, const ridge_layout *l)
+{
+    ridge_layout at = *l;
+    bool is_any = d->tc.request->target == NULL || c->places->n == 0;
+    for (int i = 0; i < c->places->n && !is_any; i++) {
+        at.placement = c->places->index[i];
+        is_any = search_is_taken(d, &at);
+    }
+    return is_any;
+}
