@@ -23,14 +23,30 @@ ridge_status train_target_read(cli_run *run, const char *model_name,
     return ridge_launcher_parse(run->cx, text, &target->launcher);
 }
 
+/* What recomputing and the host hide first: of a layout that keeps everything it is
+ * what the launcher lacks whatever is chosen beside it. */
+static ridge_status tell_lack(cli_run *run, const ridge_train_request *request,
+                              const ridge_layout *found)
+{
+    const ridge_launch_target *target = request->target;
+    ridge_launch_text text;
+    ridge_layout plain = *found;
+    plain.remat = RIDGE_REMAT_NONE;
+    plain.remat_ops = 0;
+    plain.remat_layers = 0;
+    plain.offload = RIDGE_OFFLOAD_NONE;
+    RIDGE_TRY(ridge_launch_write(run->cx, target->launcher, request, target->model_name,
+                                 &plain, &text));
+    return ridge_launch_write(run->cx, target->launcher, request, target->model_name,
+                              found, &text);
+}
+
 ridge_status train_target_explain(cli_run *run, const ridge_train_request *request,
                                   const ridge_train_result *result)
 {
     ridge_train_request any = *request;
     ridge_train_result found;
-    ridge_launch_text text;
-    const ridge_launch_target *target = request->target;
-    if (target == NULL || result->n_layouts > 0)
+    if (request->target == NULL || result->n_layouts > 0)
         return RIDGE_OK;
     any.target = NULL;
     any.top = 1;
@@ -38,8 +54,7 @@ ridge_status train_target_explain(cli_run *run, const ridge_train_request *reque
     RIDGE_TRY(ridge_train_search(run->cx, &any, &found));
     if (found.n_layouts == 0) /* nor fits any other */
         return RIDGE_OK;
-    return ridge_launch_write(run->cx, target->launcher, request, target->model_name,
-                              &found.layouts[0].layout, &text);
+    return tell_lack(run, request, &found.layouts[0].layout);
 }
 
 void train_target_text(const ridge_train_request *request, ridge_buf *out)
