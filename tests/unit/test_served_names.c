@@ -152,6 +152,23 @@ static void rows_state_their_ranges_and_requests(void **state)
     assert_near(p.requests, 0, 0);
 }
 
+/* Between pools goes what the router that was used takes, not the engine's usual one.
+ */
+static void routers_are_those_of_the_publisher(void **state)
+{
+    ridge_ctx *cx = *state;
+    const served_names names = {"gpt-oss-120b", "h200"};
+    const ridge_node *benches;
+    served_practice p;
+    assert_ok(cx, served_benches_read(cx, &benches));
+    served_run run = read_row(cx, "gpt-oss-120b", ", \"framework\": \"SGLang\"");
+    assert_ok(cx, served_practice_find(cx, benches, &run, &names, &p));
+    assert_near(p.handoff_s, 0, 0);
+    run.source = "Prefill/decode ratio of gpt-oss-120b";
+    assert_ok(cx, served_practice_find(cx, benches, &run, &names, &p));
+    assert_near(p.handoff_s, 0.05, 0);
+}
+
 #define NAMES_TEST(name)                                                               \
     cmocka_unit_test_setup_teardown(name, fixture_open, fixture_close)
 
@@ -164,6 +181,7 @@ int main(void)
         NAMES_TEST(bits_of_a_weight_are_told),
         NAMES_TEST(weights_are_read_in_the_bits_that_are_told),
         NAMES_TEST(rows_state_their_ranges_and_requests),
+        NAMES_TEST(routers_are_those_of_the_publisher),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

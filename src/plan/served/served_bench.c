@@ -24,6 +24,7 @@
  *     cache, budget_tokens, memory_share, wait_iterations, is_async, sequences,
  *     expert_skew, runs (the engine of the catalogue), system, output_share (as
  *     shortest_share, of outputs alone), frontend_s (of a request before the engine),
+ *     handoff_s (of a request between pools, under the router that was used),
  *     balance_iterations, gather_iterations, graph_sequences (as the engine's),
  *     graph_sizes (batches of
  *     decoding that are captured as graphs, rising; those in between are padded),
@@ -51,7 +52,7 @@ static const char *const recipe_members[] = {
     "output_most", "attention_dp",
     "ep", "budget_tokens",
     "memory_share", "wait_iterations", "is_async", "sequences", "expert_skew", "runs",
-    "system", "output_share", "frontend_s", "balance_iterations", "gather_iterations",
+    "system", "output_share", "frontend_s", "handoff_s", "balance_iterations", "gather_iterations",
     "graph_sequences", "graph_sizes", "tunes_sizes", "input_mean", "output_mean",
     "weights", "tp", "turns", "ttft_s", "tpot_s", "batch", "tp_d", "kv_cut", "gathered",
     "shared_chips", "requests", "refuse",
@@ -164,6 +165,7 @@ static const recipe_number recipe_numbers[] = {
     NUMBER(output_mean, 1, 1e9),
     NUMBER(output_share, 0.01, 1),
     NUMBER(frontend_s, 0, 10),
+    NUMBER(handoff_s, 0, 10),
     NUMBER(graph_sequences, 0, 1e6),
     COUNT(tp_d, 1, 1e6),
     COUNT(shared_chips, 1, 1e6),

@@ -156,14 +156,17 @@ static ridge_status find_link(ridge_ctx *cx, const ridge_catalog *catalog,
     return RIDGE_OK;
 }
 
-static ridge_status add_pool(ridge_ctx *cx, const priced_part *p, double frontend_s,
-                             const ridge_axis *link, ridge_serving_deployment *out)
+static ridge_status add_pool(ridge_ctx *cx, const priced_part *p,
+                             const served_practice *practice, const ridge_axis *link,
+                             ridge_serving_deployment *out)
 {
     ridge_serving_speed *speed = ridge_new(ridge_ctx_arena(cx), ridge_serving_speed, 1);
     if (speed == NULL)
         return ridge_fail_nomem(cx);
     RIDGE_TRY(ridge_serving_speed_build(p->desk, &p->layout, speed));
-    speed->request_s += frontend_s;
+    speed->request_s += practice->frontend_s;
+    if (practice->handoff_s > 0)
+        speed->handoff_s = practice->handoff_s;
     if (link != NULL) {
         speed->transfer_bytes_per_s =
             link->bytes_per_s * link->efficiency * (double)p->layout.tp;
@@ -280,7 +283,7 @@ ridge_status served_play(ridge_ctx *cx, const ridge_catalog *catalog,
     RIDGE_TRY(find_link(cx, catalog, deployment, &link));
     const ridge_request_draws draws = draws_of(run, practice, last);
     for (int i = 0; i < deployment->n; i++)
-        RIDGE_TRY(add_pool(cx, &parts[i], practice->frontend_s, link, &played));
+        RIDGE_TRY(add_pool(cx, &parts[i], practice, link, &played));
     RIDGE_TRY(is_most_asked(deployment)
                   ? play_most(cx, deployment, &played, &draws, &summary)
                   : play_stated(cx, &played, &draws, &summary));

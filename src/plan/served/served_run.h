@@ -87,6 +87,7 @@ typedef struct served_practice {
     double output_share;   /* of outputs alone: from this share of the stated; 0: as
                               the former */
     double frontend_s;     /* of a request before it reaches the engine's own */
+    double handoff_s;      /* of a request between pools; 0: the engine's */
     double requests_per_client; /* 0: not known */
     bool has_cache;
     ridge_dtype cache;
