@@ -15,6 +15,7 @@ from acceptance_data import check_acceptance
 from device_data import check_devices
 from engine_data import check_engine
 from site_data import check_site
+from system_data import check_system
 
 DATE = re.compile(r"(19[4-9]\d|20\d\d)(-(0[1-9]|1[0-2]))?")
 SOURCE_LINE = re.compile(r"^- \*\*([^*]+)\*\* — ", re.M)
@@ -22,8 +23,6 @@ NAME = re.compile(r"[ -~]{1,64}")
 NAME_BANNED = set(':*+,/\\"')
 
 CHIP_KINDS = {"gpu", "tpu", "accelerator", "cpu"}
-LEVEL_KINDS = {"switch", "mesh", "bus", "fabric"}
-WRAP_RULES = {"cubes-of-4", "full-axis", "never"}
 PRICE_KINDS = {"on-demand", "spot", "reserved-1y", "reserved-3y"}
 DTYPES = {"fp64", "fp32", "tf32", "bf16", "fp16", "fp8", "int8", "fp6", "fp4", "int4"}
 
@@ -64,19 +63,8 @@ RANGES = {
     "share": (0.01, 1.1),
     "launch_s": (0, 1e-3),
     "fp4_sm_bytes_per_s": (1e9, 1e12),
-    "bytes_per_s": (1e8, 1e13),
-    "latency_s": (0, 1e-3),
-    "startup_s": (0, 1e-2),
-    "kernel_startup_s": (0, 1e-3),
-    "efficiency": (0.01, 1.0),
-    "reduce_efficiency": (0.01, 1.1),
-    "alltoall_efficiency": (0.01, 1.1),
-    "half_rate_bytes": (0, 1e9),
     "usd_per_chip_hour": (0.01, 100),
-    "node_watts": (50, 1e6),
-    "training_watts_per_chip": (10, 1e5),
 }
-POWER = ("node_watts", "training_watts_per_chip", "network_watts_per_chip")
 FAILURE_COUNTS = {"interruptions": (1, 1e6), "counted_chips": (1, 1e7), "days": (0.1, 1e4)}
 FAILURE_RATES = {"failures_per_node_day": (1e-7, 1), "chips_per_node": (1, 4096)}
 WHOLE = {"cores", "devices", "matmul_units", "matmul_rows", "matmul_cols", "tile_m", "tile_n",
@@ -95,9 +83,6 @@ CHIP_NUMBERS = [
 CHIP_WANTED = ["vector_flops_per_s", "hbm_bytes", "hbm_bytes_per_s"]
 CHIP_TEXTS = ["name", "full_name", "base", "vendor", "kind", "aliases", "year",
               "default_system"]
-LINK_WANTED = ["bytes_per_s", "latency_s", "startup_s", "efficiency", "half_rate_bytes"]
-LINK_NUMBERS = LINK_WANTED + ["reduce_efficiency", "alltoall_efficiency",
-                              "kernel_startup_s"]
 
 
 class Checker:
@@ -225,94 +210,6 @@ def check_chip(check, path, own, whole):
     for dtype in whole.get("achievable", {}).get("matmul", {}):
         if dtype not in formats:
             check.fail(path, f"achievable.matmul.{dtype}", "the chip has no such peak")
-
-
-def check_link(check, path, key, value, extra=(), is_partial=False):
-    if not check.only(path, key, value, LINK_NUMBERS + ["can_reduce", *extra]):
-        return
-    for member in LINK_NUMBERS:
-        if member in value:
-            check.fact(path, f"{key}.{member}", value[member], RANGES[member])
-        elif member in LINK_WANTED and not is_partial:
-            check.fail(path, f"{key}.{member}", "missing")
-    if not isinstance(value.get("can_reduce", False), bool):
-        check.fail(path, f"{key}.can_reduce", "true or false is wanted")
-
-
-def check_levels(check, path, levels):
-    if not isinstance(levels, list) or not 1 <= len(levels) <= 4:
-        check.fail(path, "levels", "an array of 1 to 4 levels is wanted")
-        return
-    for i, level in enumerate(levels):
-        key = f"levels[{i}]"
-        check_link(check, path, key, level, ("name", "kind", "size"))
-        check.name(path, f"{key}.name", level.get("name"))
-        if level.get("kind") not in LEVEL_KINDS:
-            check.fail(path, f"{key}.kind", f"{level.get('kind')!r} is no kind of level")
-        size = level.get("size")
-        if isinstance(size, dict):
-            check.fact(path, f"{key}.size", size, (0, 1e6), True)
-        else:
-            check.number(path, f"{key}.size", size, (0, 1e6), True)
-
-
-def check_torus(check, path, torus, is_variant):
-    known = {"dims", "max_shape", "host_shape", "wrap_rule", "link"}
-    if not check.only(path, "torus", torus, known):
-        return
-    for key in known - set(torus) if not is_variant else ():
-        check.fail(path, f"torus.{key}", "missing")
-    for key in ("max_shape", "host_shape"):
-        shape = torus.get(key, [])
-        if len(shape) != torus.get("dims", len(shape)):
-            check.fail(path, f"torus.{key}", "not of as many lengths as dims")
-        for length in shape:
-            check.number(path, f"torus.{key}", length, (1, 4096), True)
-    for most, host in zip(torus.get("max_shape", []), torus.get("host_shape", [])):
-        if most % host != 0:
-            check.fail(path, "torus.host_shape", f"{host} does not divide {most}")
-    if torus.get("wrap_rule", "never") not in WRAP_RULES:
-        check.fail(path, "torus.wrap_rule", "no such rule")
-    if "link" in torus:
-        check_link(check, path, "torus.link", torus["link"], is_partial=is_variant)
-
-
-def check_system(check, path, own, whole):
-    check.only(path, "", own, {"name", "full_name", "aliases", "base", "chip",
-                               "chips_per_node", "chips_per_host", "levels", "torus",
-                               "dcn", "power",
-                               "host_bytes_per_chip"})
-    if "chips_per_host" in own:
-        check.fact(path, "chips_per_host", own["chips_per_host"], (1, 4096), True)
-    if "host_bytes_per_chip" in own:
-        check.fact(path, "host_bytes_per_chip", own["host_bytes_per_chip"], (1e6, 1e15))
-    power = own.get("power", {})
-    if check.only(path, "power", power, POWER):
-        for key, fact in power.items():
-            check.fact(path, f"power.{key}", fact, RANGES.get(key, (0, 1e4)))
-    is_variant = "base" in own
-    if "levels" in own:
-        check_levels(check, path, own["levels"])
-    if "torus" in own:
-        check_torus(check, path, own["torus"], is_variant)
-    if "dcn" in own:
-        check_link(check, path, "dcn", own["dcn"], is_partial=is_variant)
-    if "torus" in whole:
-        return
-    per_node = whole.get("chips_per_node")
-    levels = whole.get("levels") or [{}]
-    if per_node is None:
-        check.fail(path, "chips_per_node", "missing")
-    elif isinstance(per_node, dict):
-        check.fact(path, "chips_per_node", per_node, (1, 4096), True)
-        per_node = per_node.get("value")
-    inside = [v.get("size") for v in levels if v.get("kind") in LEVEL_KINDS - {"fabric"}]
-    if inside and all(isinstance(n, int) for n in inside):
-        product = 1
-        for n in inside:
-            product *= n
-        if product != per_node:
-            check.fail(path, "chips_per_node", f"the levels inside hold {product} chips")
 
 
 def check_prices(check, path, item, chips):

@@ -241,6 +241,14 @@ typedef enum ridge_axis_kind {
 /** @return a static word for people and for JSON, never NULL */
 const char *ridge_axis_kind_text(ridge_axis_kind kind);
 
+/** The switches of a level. Immutable, owned by the catalogue. */
+typedef struct ridge_switch {
+    const char *name;        /* "QM9700" */
+    int64_t ports;           /* of one switch; >= 2 */
+    double port_bytes_per_s; /* one way */
+    int64_t count_per_node;  /* inside a node; 0: of a fat tree */
+} ridge_switch;
+
 /**
  * One level of a slice's network, innermost first. Bandwidth is per chip and per
  * direction: for a torus that of one link, for a switch the chip's whole egress, for a
@@ -267,6 +275,7 @@ typedef struct ridge_axis {
      * costs a large transfer, at most doubling a small one's time. */
     double half_rate_bytes;
     const ridge_measured_level *measured; /* on the machine itself; NULL: nothing */
+    const ridge_switch *switches;         /* NULL: not known */
 } ridge_axis;
 
 enum { RIDGE_AXIS_MAX = 6, RIDGE_LEVEL_MAX = 4 };

@@ -5,7 +5,7 @@
  */
 #include "near.h"
 
-#include "ridge/hardware.h"
+#include "ridge/hardware_switches.h"
 
 #include <string.h>
 
@@ -365,6 +365,20 @@ static void fat_tree(row *r)
     want(r, "su_to_spine_bytes_per_s", nodes * gpus * spine);
     want(r, "spine_bytes_per_s", units * nodes * gpus * spine);
     want(r, "spine_per_node_bytes_per_s", gpus * spine);
+    ridge_switch_plan plan;
+    ridge_slice_switches(slice, &plan);
+    assert_int_equal(plan.n, 3);
+    int64_t switches = 0;
+    for (int i = 0; i < plan.n; i++)
+        switches += plan.tiers[i].switches;
+    want(r, "total_switches", (double)switches);
+    assert_near((double)plan.tiers[1].switches / units, in(r, "leaf_switches_per_su"),
+                0.0);
+    assert_near((double)plan.tiers[2].switches, in(r, "spine_switches"), 0.0);
+    const ridge_switch *leaf_switch = plan.tiers[1].kind;
+    want(r, "leaf_switch_total_bytes_per_s",
+         (double)plan.tiers[1].switches / units * (double)leaf_switch->ports *
+             leaf_switch->port_bytes_per_s);
 }
 
 static void rack_gain(row *r)
@@ -416,7 +430,7 @@ static const struct {
     {"ch12-h200-vs-v5p", against_tpu, 3},
     {"ch12-v5p-egress", tpu_egress, 1},
     {"ch12-l2-ratio", l2_ratio, 1},
-    {"ch12-tree-levels", fat_tree, 5},
+    {"ch12-tree-levels", fat_tree, 7},
     {"ch12-gb200-gain", rack_gain, 1},
     {"ch12-component-counts", components, 6},
 };

@@ -36,6 +36,9 @@ static const ridge_system *taken(void **state, const char *text, const char *bas
 #define CUBE                                                                           \
     "\"dims\":3,\"max_shape\":[8,8,8],\"host_shape\":[2,2,1],\"wrap_rule\":\"never\""
 
+#define SWITCHES(text)                                                                 \
+    "{\"name\":\"a\",\"kind\":\"fabric\",\"size\":8," LINK ",\"switches\":" text "}"
+
 static void levels_are_read_in_order(void **state)
 {
     const ridge_system *s = taken(
@@ -170,6 +173,12 @@ static void broken_levels_are_refused(void **state)
         {SWITCHED("{\"name\":\"a\",\"kind\":\"bus\",\"size\":8," LINK
                   ",\"can_reduce\":1}"),
          NULL, "true or false"},
+        {SWITCHED(SWITCHES("7")), NULL, "an object"},
+        {SWITCHED(SWITCHES("{}")), NULL, "name"},
+        {SWITCHED(SWITCHES("{\"name\":\"s\"}")), NULL, "ports"},
+        {SWITCHED(SWITCHES("{\"name\":\"s\",\"ports\":1}")), NULL, "ports"},
+        {SWITCHED(SWITCHES("{\"name\":\"s\",\"ports\":64}")), NULL, "port_bytes_per_s"},
+        {SWITCHED(SWITCHES("{\"name\":\"s\",\"port\":64}")), NULL, "unknown key"},
         {SWITCHED("{\"name\":\"a\",\"kind\":\"bus\",\"size\":" FACT(8.5) "," LINK "}"),
          NULL, "whole number"},
         {"{\"name\":\"x\",\"chip\":\"gpus\"}", NULL, "unknown chip 'gpus'"},

@@ -5,7 +5,8 @@
  * half_rate_bytes are facts and required; reduce_efficiency, alltoall_efficiency,
  * kernel_startup_s (facts) and can_reduce (true or false) are optional. A level also
  * has name, kind (switch, mesh, bus, fabric), size (a fact or a plain count; 0: no
- * limit) and, optional, what was measured on it (measured_read.c).
+ * limit) and, optional, what was measured on it (measured_read.c) and its switches
+ * {name, ports, port_bytes_per_s, count_per_node (inside a node)}, the numbers facts.
  */
 #include "axis_read.h"
 
@@ -18,8 +19,10 @@
         "alltoall_efficiency", "half_rate_bytes", "kernel_startup_s", "can_reduce"
 
 static const char *const link_members[] = {LINK_MEMBERS};
-static const char *const level_members[] = {"name", "kind", "size", "measured",
-                                            LINK_MEMBERS};
+static const char *const level_members[] = {"name",     "kind",     "size",
+                                            "measured", "switches", LINK_MEMBERS};
+static const char *const switch_members[] = {"name", "ports", "port_bytes_per_s",
+                                             "count_per_node"};
 
 typedef struct link_row {
     fact_spec spec; /* its key without the prefix */
@@ -39,7 +42,8 @@ static const link_row link_rows[] = {
     {{"kernel_startup_s", 0.0, 10.0}, offsetof(ridge_axis, kernel_startup_s), false},
 };
 /* clang-format on */
-_Static_assert(RIDGE_COUNT_OF(link_rows) + 1 == AXIS_FACT_MAX, "and the size");
+_Static_assert(RIDGE_COUNT_OF(link_rows) + 1 + 3 == AXIS_FACT_MAX,
+               "and the size and the switches");
 
 /* Positions in this list are looked up below. */
 static const char *const level_kind_texts[] = {"switch", "mesh", "bus", "fabric"};
@@ -112,6 +116,48 @@ ridge_status ridge__link_read(ridge_ctx *cx, ridge_node node, const char *prefix
     return RIDGE_OK;
 }
 
+static ridge_status read_switches(const axis_reader *r, const ridge_node *node)
+{
+    ridge_arena *arena = ridge_ctx_arena(r->cx);
+    RIDGE_TRY(
+        ridge_json_only(r->cx, *node, switch_members, RIDGE_COUNT_OF(switch_members)));
+    ridge_switch *out = ridge_new(arena, ridge_switch, 1);
+    const char *const stem = ridge_sprintf(arena, "%s.switches", r->prefix);
+    const char *const ports_key = ridge_sprintf(arena, "%s.ports", stem);
+    const char *const rate_key = ridge_sprintf(arena, "%s.port_bytes_per_s", stem);
+    const char *const count_key = ridge_sprintf(arena, "%s.count_per_node", stem);
+    if (out == NULL || ports_key == NULL || rate_key == NULL || count_key == NULL)
+        return ridge_fail_nomem(r->cx);
+    const fact_spec ports = {ports_key, 2.0, 1e5};
+    const fact_spec rate = {rate_key, 1e3, 1e15};
+    const fact_spec count = {count_key, 1.0, 1e4};
+    const ridge_node of_node = ridge_json_get(node, "count_per_node");
+    RIDGE_TRY(ridge__text_read(r->cx, node, "name", NULL, &out->name));
+    RIDGE_TRY(ridge__count_read(r->cx, ridge_json_get(node, "ports"), &ports, r->facts,
+                                &out->ports));
+    RIDGE_TRY(ridge__fact_read(r->cx, ridge_json_get(node, "port_bytes_per_s"), &rate,
+                               r->facts, &out->port_bytes_per_s));
+    if (!ridge_json_is_absent(of_node))
+        RIDGE_TRY(
+            ridge__count_read(r->cx, of_node, &count, r->facts, &out->count_per_node));
+    r->axis->switches = out;
+    return RIDGE_OK;
+}
+
+/* What a level has beside the numbers of a link: what it is made of, what was
+ * measured on it. */
+static ridge_status read_parts(const axis_reader *r, const ridge_node *node)
+{
+    const ridge_node switches = ridge_json_get(node, "switches");
+    const ridge_node measured = ridge_json_get(node, "measured");
+    if (!ridge_json_is_absent(switches))
+        RIDGE_TRY(read_switches(r, &switches));
+    if (!ridge_json_is_absent(measured))
+        RIDGE_TRY(
+            ridge__measured_level_read(r->cx, measured, r->axis, &r->axis->measured));
+    return RIDGE_OK;
+}
+
 ridge_status ridge__level_read(ridge_ctx *cx, ridge_node node, fact_list *facts,
                                ridge_axis *axis)
 {
@@ -132,9 +178,7 @@ ridge_status ridge__level_read(ridge_ctx *cx, ridge_node node, fact_list *facts,
                                 &level.size));
     const axis_reader r = {cx, level.name, facts, &level};
     RIDGE_TRY(read_rows(&r, &node));
-    const ridge_node measured = ridge_json_get(&node, "measured");
-    if (!ridge_json_is_absent(measured))
-        RIDGE_TRY(ridge__measured_level_read(cx, measured, &level, &level.measured));
+    RIDGE_TRY(read_parts(&r, &node));
     *axis = level;
     return RIDGE_OK;
 }

@@ -4,8 +4,9 @@
 
 #include "fact_read.h"
 
-/** Numbers of one axis that have facts: bytes_per_s and its companions. */
-enum { AXIS_FACT_MAX = 9 };
+/** Numbers of one axis that have facts: bytes_per_s and its companions, its switches.
+ */
+enum { AXIS_FACT_MAX = 12 };
 
 /**
  * A level of a switched system: name, kind, size and the numbers of a link.

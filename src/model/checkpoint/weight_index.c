@@ -30,7 +30,8 @@ static size_t document_end(ridge_str text)
     return text.n;
 }
 
-/* How many objects follow each other in @p text. */
+/* How many objects follow each other in @p text; 1 where it begins with none, which is
+ * for the parser to judge. */
 static int count_documents(ridge_str text)
 {
     int n = 0;
@@ -39,7 +40,7 @@ static int count_documents(ridge_str text)
         text = ridge_str_trim((ridge_str){text.p + end, text.n - end});
         n++;
     }
-    return n;
+    return n > 0 ? n : 1;
 }
 
 ridge_status ridge__weight_index_sum(ridge_ctx *cx, ridge_str text, const char *file,

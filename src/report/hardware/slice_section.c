@@ -1,5 +1,7 @@
 #include "slice_section.h"
 
+#include "switch_section.h"
+
 static double cores_of(const ridge_slice *s)
 {
     return (double)s->chips * s->chip->cores;
@@ -144,6 +146,8 @@ void ridge__slices_add(ridge_ctx *cx, const ridge_slice *const *slices, size_t n
             ridge__section_note(out, ridge_sprintf(ridge_ctx_arena(cx), "%s: %s.",
                                                    slices[i]->text, slices[i]->note));
     }
+    for (size_t i = 0; i < n; i++)
+        ridge__switches_add(cx, slices[i], out);
 }
 
 /* ---- JSON ------------------------------------------------------------------------ */
@@ -174,6 +178,7 @@ static void set_slice(ridge_ctx *cx, const ridge_slice *s, ridge_json *row)
         ridge_json_set_bool(axis, "wraps", s->axes[i].has_wraparound);
         ridge_json_set_double(axis, "bytes_per_s", s->axes[i].bytes_per_s);
     }
+    ridge__switches_set(cx, s, row);
 }
 
 void ridge__slices_set(ridge_ctx *cx, const ridge_slice *const *slices, size_t n,
