@@ -409,7 +409,6 @@ typedef struct ridge_collective_point {
     double bound_bus_bytes_per_s;
 } ridge_collective_point;
 
-/** A collective looked at from all sides; lives as long as the slice. */
 /** What a span asks of its network where it joins units: chips, nodes, leaves. */
 typedef struct ridge_collective_level {
     double unit_chips;       /* the group's chips in one unit */
@@ -419,6 +418,7 @@ typedef struct ridge_collective_level {
     double bound_s;          /* their time at the nominal rate; NaN alike */
 } ridge_collective_level;
 
+/** A collective looked at from all sides; lives as long as the slice. */
 typedef struct ridge_collective_study {
     const ridge_slice *slice;
     ridge_group group;

@@ -27,7 +27,7 @@ def chips(
     Without a name: every chip in a row. With one: its peaks by format, memory,
     network and ridge points, prices, and where each number comes from. With
     several: the same side by side. A slice (v5p:16x20x28, h100:64x8) is told with
-    all its chips together: hosts, peaks, memory, network, price.
+    all its chips together: hosts, peaks, memory, network and its switches, price.
 
     Peaks are dense. A ridge point is the FLOPs per byte above which the chip,
     not the memory or the network, is the limit.
