@@ -218,6 +218,8 @@ static ridge_status try_share(const share_desk *d, const fleet_trial *from, int 
         if (other == pool || seqs < 1 || t.deal.seqs[other] < 1)
             continue;
         RIDGE_TRY(quick_step(d, pool, seqs, &t.steps[pool]));
+        if (!(t.steps[pool] < best->slowest_s)) /* nor is the slowest of all */
+            continue;
         RIDGE_TRY(quick_step(d, other, t.deal.seqs[other], &t.steps[other]));
         t.slowest_s = t.steps[slowest_of(d, t.steps)];
         if (t.slowest_s < best->slowest_s)
