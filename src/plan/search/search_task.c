@@ -414,11 +414,16 @@ static void start_layout(const search_desk *d, const search_task *task, ridge_la
 }
 
 /* Which operations are worth naming hangs on the cut. @return false out of memory */
-static bool find_named(search_desk *d, const search_task *task)
+static bool find_named(search_desk *d, const search_task *task, const layer_book *book)
 {
     const layer_shape shape = {task->tp, 1, task->ep, 1, task->has_sp, false};
     if (d->knobs->remat != RIDGE_REMAT_OPERATIONS || d->knobs->remat_ops != 0)
         return true;
+    if (book->has_named) {
+        d->tc.n_named = book->n_named;
+        memcpy(d->tc.named, book->named, (size_t)book->n_named * sizeof *book->named);
+        return true;
+    }
     d->tc.n_named = 0;
     d->tc.status = train_program_ladder(&d->tc, &shape);
     return d->tc.status != RIDGE_E_NOMEM;
@@ -435,7 +440,7 @@ void search_desk_run(search_desk *d, const search_task *task, layer_book *book,
     d->known_front = known->front;
     d->is_any_known = isfinite(known->bound_s) || known->ranking->n > 0;
     d->is_quick = is_quick;
-    if (!clear(d) || !find_named(d, task) ||
+    if (!clear(d) || !find_named(d, task, book) ||
         !divisors_of(ridge_ctx_arena(d->cx), d->tc.slice->chips, &chips) ||
         !train_load_build(&d->tc, task->tp, task->ep, task->has_sp, &d->load)) {
         out->status = ridge_fail_nomem(d->cx);

@@ -19,10 +19,14 @@ typedef struct search_answer {
     ridge_status status;
 } search_answer;
 
-/** Layer times of a task by microbatch, for a second pass over it. */
+/** Layer times of a task by microbatch, and which operations are worth naming in them,
+ *  for a second pass over it. */
 typedef struct layer_book {
     int n;
     struct memo_entry *entries;
+    bool has_named;
+    int n_named;
+    ridge_remat_ops *named;
 } layer_book;
 
 /** What is known before a task: slower layouts are not among the best. */

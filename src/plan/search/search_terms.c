@@ -297,6 +297,9 @@ bool search_write_book(search_desk *d, layer_book *book)
     for (int i = 0; i < MEMO_SLOTS; i++)
         book->n += d->memo[i].layers != NULL;
     book->entries = ridge_new(arena, memo_entry, (size_t)book->n + 1);
+    book->n_named = d->tc.n_named;
+    book->named = copy(arena, d->tc.named, NAMED_MOST, sizeof *book->named);
+    book->has_named = book->named != NULL;
     for (int i = 0, at = 0; book->entries != NULL && i < MEMO_SLOTS; i++) {
         if (d->memo[i].layers == NULL)
             continue;
