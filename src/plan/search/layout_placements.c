@@ -23,6 +23,29 @@ static bool is_same_groups(const train_groups *a, const train_groups *b)
            is_same_group(&a->expert_shards, &b->expert_shards);
 }
 
+static uint64_t mix_group(uint64_t hash, const ridge_group *g)
+{
+    for (int i = 0; i < g->n_spans; i++) {
+        const ridge_span *s = &g->spans[i];
+        hash = (hash ^ (uint64_t)s->size << 32 ^ (uint64_t)s->stride << 4 ^
+                (uint64_t)s->axis) *
+               0x9e3779b97f4a7c15u;
+        hash ^= hash >> 29;
+    }
+    return hash * 31 + 1;
+}
+
+/* Of groups that are the same it is the same; others rarely share it. */
+static uint64_t hash_of(const train_groups *g)
+{
+    const ridge_group *const groups[] = {&g->tp, &g->cp, &g->shards,       &g->replicas,
+                                         &g->pp, &g->ep, &g->expert_shards};
+    uint64_t hash = 0;
+    for (size_t i = 0; i < RIDGE_COUNT_OF(groups); i++)
+        hash = mix_group(hash, groups[i]);
+    return hash;
+}
+
 /* Axes of one rank change nothing: beyond the usual orders only those in which they
  * stand last count. */
 static bool is_plain(const ridge_slice *slice, const ridge_layout *l, int placement)
@@ -46,15 +69,17 @@ int layout_placements_list(const ridge_slice *slice, const ridge_layout *layout,
     const int end = knob >= 0                ? knob + 1
                     : knob == RIDGE_KNOB_ANY ? train_placement_most(slice)
                                              : usual;
+    uint64_t hashes[RIDGE_PLACEMENT_MOST];
     int n = 0;
-    for (int p = first; p < end && n < most; p++) {
+    for (int p = first; p < end && n < most && n < RIDGE_PLACEMENT_MOST; p++) {
         if (knob < 0 && p >= usual && !is_plain(slice, layout, p))
             continue;
         if (!train_groups_place(slice, layout, p, &groups[n]))
             continue;
         bool is_new = true;
+        hashes[n] = hash_of(&groups[n]);
         for (int i = 0; i < n && is_new; i++)
-            is_new = !is_same_groups(&groups[i], &groups[n]);
+            is_new = hashes[i] != hashes[n] || !is_same_groups(&groups[i], &groups[n]);
         if (is_new)
             index[n++] = p;
     }
