@@ -80,8 +80,7 @@ static void what_is_found_for_a_launcher_it_takes(void **state)
     }
 }
 
-/* Of one policy on all layers Megatron-LM knows more than of the fewest that fit, and
- * the search kept only these. */
+/* What the best of all recomputes Megatron-LM cannot be told. */
 static void the_best_of_megatron_is_written(void **state)
 {
     ridge_ctx *cx = *state;
@@ -107,11 +106,36 @@ static void the_best_of_megatron_is_written(void **state)
                                      &found.layouts[0].layout, &text));
 }
 
+/* MaxText recomputes in all layers or in none: the fewest that fit, which are kept of
+ * each policy otherwise, are nothing to it. */
+static void a_policy_on_all_layers_is_found(void **state)
+{
+    ridge_ctx *cx = *state;
+    const ridge_launch_target target = {RIDGE_LAUNCHER_MAXTEXT, "llama-3-70b"};
+    ridge_train_result free;
+    ridge_train_result fixed;
+    ridge_train_request r =
+        train_request(fixture_named(cx, "llama-3-70b"), train_slice(cx, "h100:16x8"),
+                      2.0 * 1048576, 8192);
+    r.top = 1;
+    r.target = &target;
+    assert_ok(cx, ridge_knobs_set(cx, &r.knobs, "pp", "1"));
+    assert_ok(cx, ridge_train_search(cx, &r, &free));
+    assert_int_equal(free.n_layouts, 1);
+    assert_ok(cx, ridge_knobs_set(cx, &r.knobs, "remat", "matmuls"));
+    assert_ok(cx, ridge_train_search(cx, &r, &fixed));
+    assert_int_equal(fixed.n_layouts, 1);
+    assert_int_equal(fixed.layouts[0].layout.remat_layers, 0);
+    assert_true(free.layouts[0].step_time_s <=
+                fixed.layouts[0].step_time_s * (1 + 1e-9));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_found_for_a_launcher_it_takes),
         cmocka_unit_test(the_best_of_megatron_is_written),
+        cmocka_unit_test(a_policy_on_all_layers_is_found),
     };
     return cmocka_run_group_tests(tests, fixture_open, fixture_close);
 }
