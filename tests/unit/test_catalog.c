@@ -215,6 +215,8 @@ static void chips_are_found_by_the_names_that_drivers_give(void **state)
         const char *text, *chip;
     } cases[] = {
         {"NVIDIA H100 80GB HBM3", "h100"},
+        {"A100-80G", "a100"},
+        {"A100 40G", "a100-40gb"},
         {"nvidia h100 80GB hbm", "h100"},
         {"NVIDIA A100-SXM4-40GB", "a100-40gb"},
         {"Tesla V100-SXM2-16GB", "v100-16gb"},

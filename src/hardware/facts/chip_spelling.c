@@ -36,7 +36,7 @@ static bool is_beside(const char *word)
     return false;
 }
 
-/* "80gb", "80gib" */
+/* "80gb", "80gib", "80g" */
 static bool read_memory(const char *word, double *bytes)
 {
     size_t digits = 0;
@@ -45,7 +45,8 @@ static bool read_memory(const char *word, double *bytes)
     double gb;
     const bool is_memory =
         digits > 0 && digits < 5 &&
-        (strcmp(word + digits, "gb") == 0 || strcmp(word + digits, "gib") == 0) &&
+        (strcmp(word + digits, "gb") == 0 || strcmp(word + digits, "gib") == 0 ||
+         strcmp(word + digits, "g") == 0) &&
         ridge_parse_double((ridge_str){word, digits}, &gb);
     if (is_memory)
         *bytes = gb * 1e9;
