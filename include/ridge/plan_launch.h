@@ -84,6 +84,16 @@ RIDGE_NODISCARD ridge_status ridge_launch_write(ridge_ctx *cx, ridge_launcher la
                                                 const ridge_layout *layout,
                                                 ridge_launch_text *out);
 
+/**
+ * Whether a framework can be told a layout, as ridge_launch_write judges it; its text
+ * is written only where that is what tells.
+ * @errors those of ridge_launch_write
+ */
+RIDGE_NODISCARD ridge_status ridge_launch_check(ridge_ctx *cx, ridge_launcher launcher,
+                                                const ridge_train_request *request,
+                                                const char *model_name,
+                                                const ridge_layout *layout);
+
 /* ---- reading --------------------------------------------------------------------- */
 
 /** What a configuration is read with. */

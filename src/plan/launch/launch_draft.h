@@ -65,5 +65,7 @@ RIDGE_NODISCARD ridge_status launch_maxtext_write(launch_draft *draft);
 RIDGE_NODISCARD ridge_status launch_torchtitan_write(launch_draft *draft);
 RIDGE_NODISCARD ridge_status launch_deepspeed_write(launch_draft *draft);
 RIDGE_NODISCARD ridge_status launch_jax_write(launch_draft *draft);
+/** What launch_jax_write refuses: a mesh of those axes cannot be made. */
+RIDGE_NODISCARD ridge_status launch_jax_check(launch_draft *draft);
 
 #endif

@@ -238,6 +238,13 @@ static void note_layout(launch_draft *d)
     launch_draft_note(d, "model code, data and optimizer are yours");
 }
 
+/* Any partition can be told, so only its mesh is tried. */
+ridge_status launch_jax_check(launch_draft *d)
+{
+    ridge_parallelism degrees;
+    return ridge_layout_parallelism(d->cx, d->layout, &degrees);
+}
+
 ridge_status launch_jax_write(launch_draft *d)
 {
     static const spec_group groups[] = {

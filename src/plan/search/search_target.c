@@ -2,7 +2,7 @@
 
 #include "ridge/plan_launch.h"
 
-/* Written and thrown away: so nothing is found that a writer refuses. What it wrote
+/* Asked of the writers: so nothing is found that one refuses. What is written for that
  * goes with a ctx of its own. */
 bool search_is_taken(search_desk *d, const ridge_layout *l)
 {
@@ -10,12 +10,10 @@ bool search_is_taken(search_desk *d, const ridge_layout *l)
     const ridge_launch_target *target = r->target;
     if (target == NULL)
         return true;
-    ridge_launch_text text;
     ridge_ctx *cx = ridge_ctx_open();
     const ridge_status st =
-        cx == NULL
-            ? RIDGE_E_NOMEM
-            : ridge_launch_write(cx, target->launcher, r, target->model_name, l, &text);
+        cx == NULL ? RIDGE_E_NOMEM
+                   : ridge_launch_check(cx, target->launcher, r, target->model_name, l);
     if (cx != NULL)
         ridge_ctx_close(cx);
     d->is_short = d->is_short || st == RIDGE_E_NOMEM;
