@@ -3,6 +3,8 @@
 #include "train_offer.h"
 #include "train_rivals.h"
 
+#include "ridge/plan_launch.h"
+
 ridge_status train_target_read(cli_run *run, const char *model_name,
                                ridge_train_request *request)
 {

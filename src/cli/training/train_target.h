@@ -4,7 +4,7 @@
 
 #include "cli.h"
 
-#include "ridge/plan_launch.h"
+#include "ridge/plan.h"
 
 /** Set the request's target, if one is asked for. @errors E_ARG no such launcher, or a
  *  question of several slices */
