@@ -21,6 +21,8 @@ ridge_test(property json_laws LAYER base
 ridge_test(property number_laws LAYER base SOURCES ${seeded})
 ridge_fuzz(json LAYER base)
 ridge_fuzz(number LAYER base)
+ridge_fuzz(yaml LAYER base)
+ridge_fuzz(unpacked LAYER base)
 
 # Documents as Python's json writes them, read by a program that prints them back.
 add_executable(json_echo ${CMAKE_SOURCE_DIR}/tests/diff/json_echo.c)

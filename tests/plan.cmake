@@ -57,6 +57,7 @@ ridge_test(golden training_gpu_cases LAYER plan
 ridge_fuzz(plan LAYER plan)
 ridge_fuzz(knobs LAYER plan)
 ridge_fuzz(sweep LAYER plan)
+ridge_fuzz(notation LAYER plan)
 
 ridge_test(unit measured_csv LAYER plan)
 ridge_test(unit measured_op LAYER plan)
