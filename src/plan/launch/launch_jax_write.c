@@ -10,6 +10,7 @@
 #include "layout_cut.h"
 #include "network_time.h"
 
+#include "ridge/plan_timeline.h"
 #include "ridge/program.h"
 #include "ridge/shard.h"
 
