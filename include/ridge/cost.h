@@ -20,6 +20,7 @@ typedef enum ridge_bound {
     RIDGE_BOUND_NETWORK
 } ridge_bound;
 
+/** @return a static word for people and for JSON, never NULL */
 const char *ridge_bound_text(ridge_bound bound);
 
 /* ---- operations on one chip ----------------------------------------------------- */
@@ -31,6 +32,7 @@ typedef enum ridge_memory {
     RIDGE_MEMORY_HOST  /* the host's, over PCIe or a coherent link */
 } ridge_memory;
 
+/** @return a static word for people and for JSON, never NULL */
 const char *ridge_memory_text(ridge_memory memory);
 /** hbm, fast (vmem, smem), pcie (host). @errors E_NOTFOUND */
 RIDGE_NODISCARD ridge_status ridge_memory_parse(ridge_ctx *cx, const char *text,
@@ -136,8 +138,21 @@ typedef struct ridge_op_cost {
     ridge_bound expected_bound_by; /* of expected_s */
 } ridge_op_cost;
 
+/**
+ * Time of matrix products on one chip, in seconds: 2 b m k n FLOPs, each operand moved
+ * once in its own format. In a format that the chip has no peak for, at that of the
+ * nearest wider one it has. Cannot fail.
+ * @param memory  that the operands stream from
+ * @source scaling-book-2025 chapter 1
+ */
 ridge_op_cost ridge_matmul_cost(const ridge_chip *chip, const ridge_matmul *op,
                                 ridge_memory memory);
+/**
+ * Time of one layer's attention on one chip, in seconds, as flash kernels compute it:
+ * 2 B N T c (H + Hv) FLOPs over the average context c; queries, keys, values and output
+ * move once, scores never. Cannot fail.
+ * @source scaling-book-2025 chapter 4; dao2022
+ */
 ridge_op_cost ridge_attention_cost(const ridge_chip *chip, const ridge_attention *op);
 /**
  * The share of its peak that attention reaches on a chip changed from a measured one:
@@ -145,6 +160,12 @@ ridge_op_cost ridge_attention_cost(const ridge_chip *chip, const ridge_attention
  * and their softmax do. 1 at most.
  */
 double ridge_attention_share(const ridge_chip *changed, const ridge_chip *measured);
+/**
+ * Time of a mixture's feed-forward on one of the chips that share its experts, in
+ * seconds: the products of the rows that it gets, the weights of the experts that they
+ * hit, and the streams around them. Cannot fail.
+ * @source scaling-book-2025 chapter 4
+ */
 ridge_op_cost ridge_experts_cost(const ridge_chip *chip, const ridge_experts *op);
 /**
  * An operation that streams bytes and does vector work.
