@@ -463,6 +463,9 @@ RIDGE_NODISCARD ridge_status ridge_group_parse(ridge_ctx *cx, const ridge_slice 
 const char *ridge_group_text(ridge_ctx *cx, const ridge_slice *slice,
                              const ridge_group *group);
 
+/** Whether two groups of a slice are the same spans in the same order. */
+bool ridge_group_is_same(const ridge_group *a, const ridge_group *b);
+
 /** Whether a span closes into a ring on its axis. */
 bool ridge_span_has_wraparound(const ridge_slice *slice, const ridge_span *span);
 

@@ -23,6 +23,7 @@ typedef struct ridge_switch_tier {
     bool is_derived; /* counted by the rule of the fat tree, not given a node */
 } ridge_switch_tier;
 
+/** All tiers of a slice, the innermost first. */
 typedef struct ridge_switch_plan {
     int n; /* 0: no level says what its switches are */
     ridge_switch_tier tiers[RIDGE_TIER_MAX];

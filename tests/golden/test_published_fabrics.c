@@ -132,6 +132,10 @@ static void nodes_send_what_their_chips_do(void **state)
     assert_int_equal(h100.tiers[0].switches, 4);
     assert_int_equal(h100.tiers[0].cables, 8 * 18);
     assert_near(h100.tiers[0].bytes_per_s, 3.6e12, 1e-12);
+    /* Nodes that are used in part have all of their switches. */
+    const ridge_switch_plan odd = switches_of(*state, catalog, "h100:7x5");
+    assert_int_equal(odd.nodes, 7);
+    assert_int_equal(odd.tiers[0].switches, 7 * 4);
     const ridge_switch_plan rack = switches_of(*state, catalog, "gb200:1x72");
     assert_int_equal(rack.tiers[0].cables, 72 * 18);
     assert_int_equal(rack.tiers[0].cables, rack.tiers[0].switches * 72);

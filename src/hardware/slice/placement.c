@@ -177,6 +177,19 @@ const char *ridge_group_text(ridge_ctx *cx, const ridge_slice *slice,
     return group->n_spans > 0 ? ridge_buf_text(&b) : "one chip";
 }
 
+bool ridge_group_is_same(const ridge_group *a, const ridge_group *b)
+{
+    if (a->n_spans != b->n_spans)
+        return false;
+    for (int i = 0; i < a->n_spans; i++) {
+        const ridge_span *s = &a->spans[i];
+        const ridge_span *t = &b->spans[i];
+        if (s->axis != t->axis || s->size != t->size || s->stride != t->stride)
+            return false;
+    }
+    return true;
+}
+
 /* A span with stride that reaches the end of its ring closes over the same link. */
 bool ridge_span_has_wraparound(const ridge_slice *slice, const ridge_span *span)
 {

@@ -5,11 +5,6 @@
 
 static const char *const tree_names[] = {"leaf", "spine", "core"};
 
-static int64_t divided_up(int64_t n, int64_t by)
-{
-    return n / by + (n % by != 0);
-}
-
 /* Ports that carry a chip's share of a level, over all chips; at least one, and no more
  * than any tree reaches. */
 static int64_t ports_of(const ridge_slice *slice, const ridge_axis *level)
@@ -55,7 +50,7 @@ static void add_node_tier(const ridge_slice *slice, const ridge_axis *level,
 /* Of those that divide a leaf's cables upwards, the fewest that take all of them. */
 static int64_t spines_of(int64_t leaves, int64_t up, int64_t ports)
 {
-    int64_t spines = divided_up(leaves * up, ports);
+    int64_t spines = ridge_ceil_div(leaves * up, ports);
     while (spines < up && up % spines != 0)
         spines++;
     return spines;
@@ -71,7 +66,7 @@ static void add_tree(const ridge_slice *slice, int at, ridge_switch_plan *plan)
     const int64_t down =
         (int64_t)fmin((double)k * taper / (1 + taper), (double)(k - 1));
     const int64_t up = k - down;
-    const int64_t leaves = divided_up(nics, down);
+    const int64_t leaves = ridge_ceil_div(nics, down);
     plan->taper = nics <= k ? 1 : (double)down / (double)up;
     /* A core reaches k groups, each of half as many leaves as a spine has ports. */
     plan->is_beyond = leaves > k * (k / 2);
@@ -86,17 +81,16 @@ static void add_tree(const ridge_slice *slice, int at, ridge_switch_plan *plan)
         add_tier(plan, tree_names[1], level, spines_of(leaves, up, k), leaves * up);
         return;
     }
-    const int64_t spines = divided_up(leaves * up, k / 2);
+    const int64_t spines = ridge_ceil_div(leaves * up, k / 2);
     const int64_t cables = spines * (k / 2);
     add_tier(plan, tree_names[1], level, spines, leaves * up);
-    add_tier(plan, tree_names[2], level, divided_up(cables, k), cables);
+    add_tier(plan, tree_names[2], level, ridge_ceil_div(cables, k), cables);
 }
 
 void ridge_slice_switches(const ridge_slice *slice, ridge_switch_plan *out)
 {
     const ridge_system *system = slice->system;
-    *out = (ridge_switch_plan){.taper = 1};
-    out->nodes = divided_up(slice->chips, system->chips_per_node);
+    *out = (ridge_switch_plan){.taper = 1, .nodes = slice->hosts};
     for (int i = 0; i < system->n_levels; i++) {
         const ridge_axis *level = &system->levels[i].axis;
         if (level->switches == NULL)

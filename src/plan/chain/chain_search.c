@@ -101,26 +101,13 @@ ridge_status ridge_chain_search(ridge_ctx *cx, const ridge_chain_request *reques
 
 enum { PLACEMENT_MOST = 24 };
 
-static bool is_same_group(const ridge_group *a, const ridge_group *b)
-{
-    if (a->n_spans != b->n_spans)
-        return false;
-    for (int i = 0; i < a->n_spans; i++) {
-        if (a->spans[i].axis != b->spans[i].axis ||
-            a->spans[i].size != b->spans[i].size ||
-            a->spans[i].stride != b->spans[i].stride)
-            return false;
-    }
-    return true;
-}
-
 static bool is_known(const ridge_laid_mesh *laid, const ridge_laid_mesh *known, int n,
                      int n_axes)
 {
     for (int i = 0; i < n; i++) {
         int same = 0;
         while (same < n_axes &&
-               is_same_group(&laid->groups[same], &known[i].groups[same]))
+               ridge_group_is_same(&laid->groups[same], &known[i].groups[same]))
             same++;
         if (same == n_axes)
             return true;

@@ -58,45 +58,17 @@ void exchange_memo_forget(exchange_memo *m)
 
 /* ---- keys ------------------------------------------------------------------------ */
 
-static bool is_same_group(const ridge_group *a, const ridge_group *b)
-{
-    if (a->n_spans != b->n_spans || a->ranks != b->ranks)
-        return false;
-    for (int i = 0; i < a->n_spans; i++) {
-        const ridge_span *s = &a->spans[i];
-        const ridge_span *t = &b->spans[i];
-        if (s->axis != t->axis || s->size != t->size || s->stride != t->stride)
-            return false;
-    }
-    return true;
-}
-
 static bool is_same(const kept_exchange *e, const memo_key *key)
 {
     if (e->layers != key->layers || e->kind != key->kind ||
         e->dispatch != key->dispatch)
         return false;
     for (int i = 0; i < EXCHANGE_CLASSES; i++) {
-        if (key->groups[i] != NULL && !is_same_group(&e->groups[i], key->groups[i]))
+        if (key->groups[i] != NULL &&
+            !ridge_group_is_same(&e->groups[i], key->groups[i]))
             return false;
     }
     return true;
-}
-
-static uint64_t mix(uint64_t hash, uint64_t value)
-{
-    hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
-    return hash ^ hash >> 29;
-}
-
-static uint64_t mix_group(uint64_t hash, const ridge_group *g)
-{
-    for (int k = 0; k < g->n_spans; k++) {
-        const ridge_span *s = &g->spans[k];
-        hash = mix(hash, (uint64_t)s->size << 32 ^ (uint64_t)s->stride << 4 ^
-                             (uint64_t)s->axis);
-    }
-    return mix(hash, (uint64_t)g->n_spans);
 }
 
 static memo_key key_of(const train_groups *g, const layer_time *layers, int kind)
@@ -107,12 +79,12 @@ static memo_key key_of(const train_groups *g, const layer_time *layers, int kind
     memo_key key = {.layers = layers, .kind = kind};
     if (has_experts)
         key.dispatch = g->dispatch;
-    key.hash = mix((uint64_t)kind, (uint64_t)(uintptr_t)layers);
+    key.hash = train_hash_mix((uint64_t)kind, (uint64_t)(uintptr_t)layers);
     for (int i = 0; i < EXCHANGE_CLASSES; i++) {
         if (kind != ENTRY_ALL && kind != i)
             continue;
         key.groups[i] = groups[i];
-        key.hash = mix_group(key.hash, groups[i]);
+        key.hash = train_hash_group(key.hash, groups[i]);
     }
     return key;
 }

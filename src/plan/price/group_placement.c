@@ -6,6 +6,24 @@
 
 #include <string.h>
 
+/* ---- hashes ---------------------------------------------------------------------- */
+
+uint64_t train_hash_mix(uint64_t hash, uint64_t value)
+{
+    hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 29;
+}
+
+uint64_t train_hash_group(uint64_t hash, const ridge_group *group)
+{
+    for (int i = 0; i < group->n_spans; i++) {
+        const ridge_span *s = &group->spans[i];
+        hash = train_hash_mix(hash, (uint64_t)s->size << 32 ^ (uint64_t)s->stride << 4 ^
+                                        (uint64_t)s->axis);
+    }
+    return train_hash_mix(hash, (uint64_t)group->n_spans);
+}
+
 /* ---- numbers --------------------------------------------------------------------- */
 
 static int torus_axes(const ridge_slice *slice)

@@ -56,6 +56,11 @@ void train_placement_order(const ridge_slice *slice, int placement, int *order);
 bool train_groups_place(const ridge_slice *slice, const ridge_layout *layout,
                         int placement, train_groups *out);
 
+/** A hash that goes on with a value, or with a group: the same for groups that are the
+ *  same, rarely for others. */
+uint64_t train_hash_mix(uint64_t hash, uint64_t value);
+uint64_t train_hash_group(uint64_t hash, const ridge_group *group);
+
 /**
  * The axes of a mesh of the layout, from the innermost, and its stages among them.
  * @param order  out: [mesh->n + 1] indices into mesh->axes; mesh->n: the stages

@@ -1,38 +1,13 @@
 #include "layout_placements.h"
 
-static bool is_same_group(const ridge_group *a, const ridge_group *b)
-{
-    if (a->n_spans != b->n_spans)
-        return false;
-    for (int i = 0; i < a->n_spans; i++) {
-        const ridge_span *x = &a->spans[i];
-        const ridge_span *y = &b->spans[i];
-        if (x->axis != y->axis || x->size != y->size || x->stride != y->stride)
-            return false;
-    }
-    return true;
-}
-
 /* The expert replicas are what the other groups leave. */
 static bool is_same_groups(const train_groups *a, const train_groups *b)
 {
-    return is_same_group(&a->tp, &b->tp) && is_same_group(&a->cp, &b->cp) &&
-           is_same_group(&a->shards, &b->shards) &&
-           is_same_group(&a->replicas, &b->replicas) && is_same_group(&a->pp, &b->pp) &&
-           is_same_group(&a->ep, &b->ep) &&
-           is_same_group(&a->expert_shards, &b->expert_shards);
-}
-
-static uint64_t mix_group(uint64_t hash, const ridge_group *g)
-{
-    for (int i = 0; i < g->n_spans; i++) {
-        const ridge_span *s = &g->spans[i];
-        hash = (hash ^ (uint64_t)s->size << 32 ^ (uint64_t)s->stride << 4 ^
-                (uint64_t)s->axis) *
-               0x9e3779b97f4a7c15u;
-        hash ^= hash >> 29;
-    }
-    return hash * 31 + 1;
+    return ridge_group_is_same(&a->tp, &b->tp) && ridge_group_is_same(&a->cp, &b->cp) &&
+           ridge_group_is_same(&a->shards, &b->shards) &&
+           ridge_group_is_same(&a->replicas, &b->replicas) &&
+           ridge_group_is_same(&a->pp, &b->pp) && ridge_group_is_same(&a->ep, &b->ep) &&
+           ridge_group_is_same(&a->expert_shards, &b->expert_shards);
 }
 
 /* Of groups that are the same it is the same; others rarely share it. */
@@ -42,7 +17,7 @@ static uint64_t hash_of(const train_groups *g)
                                          &g->pp, &g->ep, &g->expert_shards};
     uint64_t hash = 0;
     for (size_t i = 0; i < RIDGE_COUNT_OF(groups); i++)
-        hash = mix_group(hash, groups[i]);
+        hash = train_hash_group(hash, groups[i]);
     return hash;
 }
 
