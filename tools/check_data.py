@@ -261,23 +261,26 @@ def check_law(check, path, item):
 STACK_TEXTS = {"name", "full_name", "base", "aliases", "runs", "variant_of", "told_by", "told_on", "vendors",
                "usual_on", "is_usual_sharded",
                "attention", "practice", "has_tp_overlap", "has_send_overlap",
-               "has_half_gradients", "dispatches_once", "broadcasts_updates", "splits_sends",
+               "has_half_gradients", "has_half_state", "dispatches_once", "broadcasts_updates", "splits_sends",
                "has_two_gradients", "gathers_stage"}
 STACK_NUMBERS = {"stream_passes": (0.1, 100), "gated_passes": (0.1, 100),
                  "range_low": (0.01, 100), "range_high": (0.01, 100), "range_rows": (1, 1e6),
                  "kept_passes": (0.1, 100),
                  "logit_bytes": (1, 100), "selective_matmuls": (0, 1),
-                 "experts_half_width": (0, 1e6), "experts_host_s": (0, 1), "launches_s": (0, 1),
+                 "experts_half_width": (0, 1e6), "experts_host_s": (0, 1), "call_s": (0, 1),
+                 "launches_s": (0, 1),
                  "shard_copy_bytes": (0, 100)}
 STACK_FACTORS = ("matmul_time", "fp8_time", "fp4_time", "attention_time")
 
 
 def check_stack(check, path, own, chips, vendors):
     check.only(path, "", own, {*STACK_TEXTS, *STACK_NUMBERS, *STACK_FACTORS})
-    for member in ("vendors", "usual_on"):
-        for vendor in own.get(member, []):
-            if vendor not in vendors:
-                check.fail(path, member, f"no chip is of {vendor!r}")
+    families = {chip.split("-")[0] for chip in chips}
+    for member, known in (("vendors", vendors), ("usual_on", vendors | families),
+                          ("told_on", families)):
+        for name in own.get(member, []):
+            if name not in known:
+                check.fail(path, member, f"no chip is of {name!r}")
     for member, bounds in STACK_NUMBERS.items():
         if member in own:
             check.fact(path, member, own[member], bounds)

@@ -57,7 +57,8 @@ typedef struct ridge_stack {
     const char *const
         *vendors; /* NULL-terminated: of chips that it runs on; NULL: of all */
     const char *const *usual_on; /* NULL-terminated: vendors on whose chips most runs
-                                  * use it; NULL: it is usual on none */
+                                  * use it, and chips, which count before vendors; NULL:
+                                  * it is usual on none */
     bool is_usual_sharded;       /* there for runs that gather their weights alone */
     ridge_attention_kernel attention;
     ridge_stack_practice practice;
@@ -70,6 +71,7 @@ typedef struct ridge_stack {
     double selective_matmuls; /* share of products that selective remat does again; 0:
                                * it does the attention again */
     bool has_half_gradients;  /* gradients kept and reduced in 16 bits */
+    bool has_half_state;      /* weights too, without a master copy, and moments */
     bool dispatches_once;     /* a token travels to each node of its experts once */
     bool broadcasts_updates;  /* ZeRO-1 and 2: each rank sends what it updated to all
                                * others by itself, and all wait */
@@ -87,6 +89,8 @@ typedef struct ridge_stack {
     double experts_host_s; /* the host works on a layer with experts, for a microbatch,
                             * forward and backward: it waits for the chip to learn how
                             * many rows each expert gets, so it is not ahead of it */
+    double call_s; /* of the host for a call of an eager framework; 0: whole graphs are
+                    * launched, or the host is ahead of the chip */
     double launches_s; /* the chip waits so long for the launches of a layer's forward
                         * pass, twice as long for those of the backward pass: the host
                         * launches a kernel when the one before it is done */

@@ -131,23 +131,39 @@ RIDGE_NODISCARD ridge_status ridge_optimizer_parse(ridge_ctx *cx, const char *te
 ridge_policy ridge_policy_with_optimizer(const ridge_policy *policy,
                                          ridge_optimizer optimizer);
 
-/* name, text, what: which products have adapters */
+/** Products that have adapters: flags. 0, RIDGE_LORA_ALL, is all of them. */
+typedef unsigned ridge_lora_targets;
+enum {
+    RIDGE_LORA_ALL = 0,
+    RIDGE_LORA_Q = 1,
+    RIDGE_LORA_K = 2,
+    RIDGE_LORA_V = 4,
+    RIDGE_LORA_O = 8,
+    RIDGE_LORA_GATE = 16,
+    RIDGE_LORA_UP = 32,
+    RIDGE_LORA_DOWN = 64,
+    RIDGE_LORA_JOINT = 128, /* queries, keys and values have one together */
+    RIDGE_LORA_ATTENTION = RIDGE_LORA_Q | RIDGE_LORA_K | RIDGE_LORA_V | RIDGE_LORA_O,
+    RIDGE_LORA_MLP = RIDGE_LORA_GATE | RIDGE_LORA_UP | RIDGE_LORA_DOWN,
+    RIDGE_LORA_EACH = RIDGE_LORA_ATTENTION | RIDGE_LORA_MLP,
+    RIDGE_LORA_QKV = RIDGE_LORA_JOINT | RIDGE_LORA_Q | RIDGE_LORA_K | RIDGE_LORA_V
+};
+
+/* name, text, what, products: sets before what they hold */
 /* clang-format off */
 #define RIDGE_LORA_LIST(X)                                                                 \
-    X(ALL, "all", "all products of attention and of dense feed-forwards")                   \
-    X(ATTENTION, "attention", "those of attention")                                         \
-    X(QKV, "qkv", "the joint product that makes queries, keys and values")
+    X(QKV, "qkv", "the joint product that makes queries, keys and values", RIDGE_LORA_QKV)  \
+    X(ALL, "all", "all products of attention and of dense feed-forwards", RIDGE_LORA_EACH)  \
+    X(ATTENTION, "attention", "those of attention", RIDGE_LORA_ATTENTION)                   \
+    X(MLP, "mlp", "those of dense feed-forwards and shared experts", RIDGE_LORA_MLP)        \
+    X(Q, "q", "what makes queries", RIDGE_LORA_Q)                                           \
+    X(K, "k", "what makes keys", RIDGE_LORA_K)                                              \
+    X(V, "v", "what makes values", RIDGE_LORA_V)                                            \
+    X(O, "o", "what attention ends with", RIDGE_LORA_O)                                     \
+    X(GATE, "gate", "gates of feed-forwards", RIDGE_LORA_GATE)                              \
+    X(UP, "up", "ways up of feed-forwards", RIDGE_LORA_UP)                                  \
+    X(DOWN, "down", "ways down of feed-forwards", RIDGE_LORA_DOWN)
 /* clang-format on */
-
-typedef enum ridge_lora_targets {
-#define RIDGE_LORA_ENUM(name, text, what) RIDGE_LORA_##name,
-    RIDGE_LORA_LIST(RIDGE_LORA_ENUM)
-#undef RIDGE_LORA_ENUM
-} ridge_lora_targets;
-
-#define RIDGE_LORA_ONE(name, text, what) +1
-enum { RIDGE_LORA_COUNT = 0 RIDGE_LORA_LIST(RIDGE_LORA_ONE) };
-#undef RIDGE_LORA_ONE
 
 enum { RIDGE_LORA_RANK = 16, RIDGE_LORA_RANK_MOST = 65536 };
 
@@ -159,8 +175,13 @@ typedef struct ridge_lora {
 } ridge_lora;
 
 int64_t ridge_lora_rank(const ridge_lora *lora);
-const char *ridge_lora_text(ridge_lora_targets targets);
-/** @errors E_ARG with the names */
+/** The flags of single products. @return never 0 */
+ridge_lora_targets ridge_lora_products(ridge_lora_targets targets);
+/** "all", "qkv", "q+v", as ridge_lora_parse reads it. @owner the ctx; NULL when memory
+ * ran out */
+const char *ridge_lora_text(ridge_ctx *cx, ridge_lora_targets targets);
+/** Names joined by '+', ',' or spaces: "attention", "q+v", and as PEFT, torchtune and
+ *  Megatron call them: "q_proj,v_proj", "linear_qkv". @errors E_ARG with the names */
 RIDGE_NODISCARD ridge_status ridge_lora_parse(ridge_ctx *cx, const char *text,
                                               ridge_lora_targets *out);
 

@@ -536,7 +536,7 @@ def train(
       remat=operations  the search chooses them, the cheapest first
       offload=none|optimizer+activations+weights|any  to the host
       precision=  optimizer=adamw|adamw-bf16|adamw-8bit|adafactor|muon|momentum|sgd|lora
-      lora_rank=16  lora_targets=all|attention|qkv  adapters of optimizer=lora
+      lora_rank=16  lora_targets=all|attention|mlp|qkv|q+v  adapters of optimizer=lora
       tp_overlap= fsdp_overlap= dp_overlap= pp_overlap= ep_overlap=0|1
       placement=any|0..  mesh axes on the network in every order, or one
     With all of them fixed one layout is priced. any: choices that frameworks do

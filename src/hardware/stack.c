@@ -93,20 +93,66 @@ const ridge_stack *ridge_stack_of_run(const ridge_catalog *catalog,
     return found;
 }
 
+/* How closely a stack's list of where it is usual names a chip: 0, not at all. */
+enum { USUAL_ON_VENDOR = 1, USUAL_ON_SHARDED = 2, USUAL_ON_CHIP = 4 };
+
+static int how_usual(const ridge_stack *s, const ridge_chip *chip, bool is_sharded)
+{
+    int closeness = 0;
+    for (size_t i = 0; s->usual_on != NULL && s->usual_on[i] != NULL; i++) {
+        if (is_variant(chip->name, s->usual_on[i]))
+            closeness = USUAL_ON_CHIP;
+    }
+    if (closeness == 0 && chip->vendor != NULL && has_text(s->usual_on, chip->vendor))
+        closeness = USUAL_ON_VENDOR;
+    if (closeness == 0 || (s->is_usual_sharded && !is_sharded))
+        return 0;
+    return closeness + (s->is_usual_sharded ? USUAL_ON_SHARDED : 0);
+}
+
 const ridge_stack *ridge_stack_usual(const ridge_catalog *catalog,
                                      const ridge_chip *chip, bool is_sharded)
 {
     const ridge_stack *found = NULL;
+    int closest = 0;
     for (size_t i = 0; i < ridge_catalog_stack_count(catalog); i++) {
         const ridge_stack *s = ridge_catalog_stack(catalog, i);
-        if (s == NULL || chip->vendor == NULL || !has_text(s->usual_on, chip->vendor))
-            continue;
-        if (s->is_usual_sharded == is_sharded)
-            return s;
-        if (!s->is_usual_sharded)
+        const int closeness = s == NULL ? 0 : how_usual(s, chip, is_sharded);
+        if (closeness > closest) {
+            closest = closeness;
             found = s;
+        }
     }
     return found;
+}
+
+/* What parts words of names, which sources write in their own ways: "GPT-OSS 120B",
+ * "GPT OSS 120B", "Nemotron_3_Nano". */
+static bool is_separator(char c)
+{
+    return c == '-' || c == '_' || c == ' ';
+}
+
+static bool starts_with_word(const char *text, const char *word)
+{
+    while (*word != '\0' && *text != '\0') {
+        const bool is_alike =
+            is_separator(*word) ? is_separator(*text) : *word == *text;
+        if (!is_alike)
+            return false;
+        word++;
+        text++;
+    }
+    return *word == '\0';
+}
+
+static bool has_word(const char *text, const char *word)
+{
+    for (; *text != '\0'; text++) {
+        if (starts_with_word(text, word))
+            return true;
+    }
+    return false;
 }
 
 static const ridge_stack *find_variant(const ridge_catalog *catalog,
@@ -122,7 +168,7 @@ static const ridge_stack *find_variant(const ridge_catalog *catalog,
             continue;
         for (size_t k = 0; s->told_by[k] != NULL; k++) {
             const size_t n = strlen(s->told_by[k]);
-            if (n > longest && strstr(text, s->told_by[k]) != NULL) {
+            if (n > longest && has_word(text, s->told_by[k])) {
                 longest = n;
                 found = s;
             }

@@ -41,6 +41,35 @@ static void each_key_sets_its_field(void **state)
     assert_int_equal(k.lora.targets, RIDGE_LORA_QKV);
 }
 
+/* Sets, single products, and the names that libraries give them; what is written is
+ * read as the same products. */
+static void products_with_adapters_are_listed(void **state)
+{
+    ridge_ctx *cx = *state;
+    static const struct {
+        const char *text, *written;
+        ridge_lora_targets products;
+    } rows[] = {
+        {"all", "all", RIDGE_LORA_ALL},
+        {"attention+mlp", "all", RIDGE_LORA_ALL},
+        {"q+v", "q+v", RIDGE_LORA_Q | RIDGE_LORA_V},
+        {"q_proj, v_proj", "q+v", RIDGE_LORA_Q | RIDGE_LORA_V},
+        {"linear_qkv,linear_proj", "qkv+o", RIDGE_LORA_QKV | RIDGE_LORA_O},
+        {"gate_proj+up_proj+down_proj", "mlp", RIDGE_LORA_MLP},
+    };
+    for (size_t i = 0; i < RIDGE_COUNT_OF(rows); i++) {
+        ridge_lora_targets got = 0;
+        assert_ok(cx, ridge_lora_parse(cx, rows[i].text, &got));
+        assert_int_equal(got, rows[i].products);
+        assert_string_equal(ridge_lora_text(cx, got), rows[i].written);
+    }
+    for (ridge_lora_targets t = 1; t <= RIDGE_LORA_EACH; t++) {
+        ridge_lora_targets got = 0;
+        assert_ok(cx, ridge_lora_parse(cx, ridge_lora_text(cx, t), &got));
+        assert_int_equal(ridge_lora_products(got), t);
+    }
+}
+
 static void wrong_values_are_refused_and_change_nothing(void **state)
 {
     ridge_ctx *cx = *state;
@@ -61,6 +90,8 @@ static void wrong_values_are_refused_and_change_nothing(void **state)
         {"precision", "bf61", "unknown precision 'bf61'"},
         {"lora_rank", "0", "lora_rank=0: expected a whole number from 1"},
         {"lora_targets", "kqv", "did you mean qkv"},
+        {"lora_targets", "q+x", "unknown targets of adapters 'x'"},
+        {"lora_targets", "", "unknown targets of adapters"},
     };
     for (size_t i = 0; i < RIDGE_COUNT_OF(wrong); i++) {
         ridge_knobs k = ridge_knobs_free();
@@ -88,6 +119,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(free_knobs_fix_nothing),
         cmocka_unit_test(each_key_sets_its_field),
+        cmocka_unit_test(products_with_adapters_are_listed),
         cmocka_unit_test(wrong_values_are_refused_and_change_nothing),
         cmocka_unit_test(a_misspelt_key_is_answered_with_the_nearest),
     };

@@ -3,6 +3,7 @@
 #include "near.h"
 
 #include "ridge/base.h"
+#include "ridge/hardware_stack.h"
 #include "ridge/plan_layout.h"
 
 static void zero_stages_are_known_however_they_are_written(void **state)
@@ -90,6 +91,42 @@ static void formats_of_any_spelling(void **state)
     }
 }
 
+static void optimizers_of_any_spelling(void **state)
+{
+    static const struct {
+        const char *text;
+        int optimizer;
+    } rows[] = {{"decoupled AdamW", RIDGE_OPTIMIZER_ADAMW},
+                {"adam", RIDGE_OPTIMIZER_ADAMW},
+                {"AdamW (hybrid ZeRO)", RIDGE_OPTIMIZER_ADAMW},
+                {"Muon", RIDGE_OPTIMIZER_MUON},
+                {"8-bit AdamW", RIDGE_OPTIMIZER_ADAMW_8BIT},
+                {"AdamW, moments in bf16", RIDGE_OPTIMIZER_ADAMW_BF16},
+                {"Adafactor", RIDGE_OPTIMIZER_ADAFACTOR},
+                {"SGD with momentum", RIDGE_OPTIMIZER_MOMENTUM},
+                {"sgd", RIDGE_OPTIMIZER_SGD}};
+    int value = -7;
+    (void)state;
+    for (size_t i = 0; i < RIDGE_COUNT_OF(rows); i++) {
+        assert_true(measured_optimizer_word(rows[i].text, &value));
+        assert_int_equal(value, rows[i].optimizer);
+    }
+    assert_false(measured_optimizer_word("Lion", &value));
+    assert_false(measured_optimizer_word(NULL, &value));
+}
+
+static void kernels_of_attention_are_said_to_be_there_or_not(void **state)
+{
+    int value = -7;
+    (void)state;
+    assert_true(measured_attention_word("FlashAttention 2", &value));
+    assert_int_equal(value, RIDGE_ATTENTION_FLASH);
+    assert_true(measured_attention_word("no flash attention", &value));
+    assert_int_equal(value, RIDGE_ATTENTION_UNFUSED);
+    assert_false(
+        measured_attention_word("alternating sliding window 128 / full", &value));
+}
+
 static void rates_of_links_and_of_nodes(void **state)
 {
     static const struct {
@@ -124,6 +161,8 @@ int main(void)
         cmocka_unit_test(unknown_words_are_not_guessed),
         cmocka_unit_test(recomputation_is_a_word_or_a_switch),
         cmocka_unit_test(formats_of_any_spelling),
+        cmocka_unit_test(optimizers_of_any_spelling),
+        cmocka_unit_test(kernels_of_attention_are_said_to_be_there_or_not),
         cmocka_unit_test(rates_of_links_and_of_nodes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

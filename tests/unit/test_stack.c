@@ -132,6 +132,10 @@ static void the_usual_stack_is_of_the_vendor(void **state)
         assert_string_equal(ridge_stack_usual(c, &chip, false)->name, rows[i].usual);
         assert_string_equal(ridge_stack_usual(c, &chip, true)->name, rows[i].sharded);
     }
+    /* named before the vendor's */
+    const ridge_chip old = {.name = "v100-32gb", .vendor = "NVIDIA"};
+    assert_string_equal(ridge_stack_usual(c, &old, false)->name, "megatron-2021");
+    assert_string_equal(ridge_stack_usual(c, &old, true)->name, "megatron-2021");
     const ridge_chip own = {.name = "chip", .vendor = "this machine"};
     assert_null(ridge_stack_usual(c, &own, false));
     ridge_ctx_close(cx);
@@ -211,6 +215,20 @@ static void words_of_a_run_tell_a_variant(void **state)
     assert_ptr_equal(ridge_stack_variant_of_run(
                          c, old, NULL, "gpt2.md line 213 (Megatron + Deepspeed)"),
                      old);
+    const ridge_stack *core = stack_of(cx, c, "megatron-core");
+    const ridge_chip b300 = {.name = "b300", .vendor = "NVIDIA"};
+    assert_string_equal(
+        ridge_stack_variant_of_run(c, core, &b300, "container 26.04; GPT-OSS 120B")
+            ->name,
+        "megatron-core-all-to-all");
+    assert_string_equal(
+        ridge_stack_variant_of_run(c, core, &b300, "GPT_OSS_120B; container 26.04")
+            ->name,
+        "megatron-core-all-to-all");
+    assert_string_equal(
+        ridge_stack_variant_of_run(c, core, &b300, "container 26.06; Nemotron 3 Nano")
+            ->name,
+        "megatron-core-2026-hybrid");
     assert_null(stack_of(cx, c, "internevo")->variant_of);
     ridge_ctx_close(cx);
 }

@@ -172,6 +172,25 @@ static void layers_with_experts_wait_for_their_host(void **state)
     assert_true(price_with(cx, dense, &stack, RIDGE_REMAT_NONE).parts.host_s == 0);
 }
 
+/* A layer of four products and two gates, in RMS norms: 6 x 2 + 2 + 7 + 1 + 10 + 2
+ * calls forward, two for each back, and those of what is done again. */
+static void an_eager_host_calls_for_every_operation(void **state)
+{
+    ridge_ctx *cx = *state;
+    const ridge_model *dense = train_dense_model(cx);
+    const double layers = 4, microbatches = 8;
+    ridge_stack stack = tuned;
+    stack.call_s = 1;
+    const ridge_train_price none = price_with(cx, dense, &stack, RIDGE_REMAT_NONE);
+    const ridge_train_price full = price_with(cx, dense, &stack, RIDGE_REMAT_FULL);
+    const double calls = layers * microbatches * 34;
+    assert_near(full.parts.host_s - none.parts.host_s, calls - full.parts.recompute_s,
+                1e-9);
+    assert_true(none.parts.host_s < 3 * calls && none.parts.host_s > 2.99 * calls);
+    stack.call_s = 1e-12; /* the chip is slower */
+    assert_true(price_with(cx, dense, &stack, RIDGE_REMAT_FULL).parts.host_s == 0);
+}
+
 /* Beside the dispatch of the forward pass nothing is launched: of each exchange that is
  * one in four, and lasts on top of what the host takes. */
 static void a_dispatch_lasts_on_top_of_its_host(void **state)
@@ -329,6 +348,7 @@ int main(void)
         cmocka_unit_test(scales_of_rows_cost_reading),
         cmocka_unit_test(updates_that_are_broadcast_are_waited_for),
         cmocka_unit_test(layers_with_experts_wait_for_their_host),
+        cmocka_unit_test(an_eager_host_calls_for_every_operation),
         cmocka_unit_test(a_dispatch_lasts_on_top_of_its_host),
         cmocka_unit_test(a_blocked_host_delays_every_pass),
         cmocka_unit_test(sends_are_split_where_all_hold_the_same),

@@ -386,6 +386,10 @@ static void adapters_stream_what_is_beside_them(void **state)
     assert_true(few.parts.matmul_s < all.parts.matmul_s);
     assert_near(wide.memory.gradients_bytes, 4 * 4 * ALL_ADAPTERS, 1e-12);
     assert_near(wide.parts.vector_s, all.parts.vector_s, 1e-12);
+    layout.lora = (ridge_lora){0, RIDGE_LORA_Q | RIDGE_LORA_V};
+    const ridge_train_price two = train_price_of(cx, &p.request, &layout);
+    assert_near(two.memory.gradients_bytes, 4 * 4 * 16 * (2 * 1024 + 1024 + 256.0),
+                1e-12);
     assert_true(wide.parts.matmul_s > all.parts.matmul_s);
 }
 

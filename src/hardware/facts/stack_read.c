@@ -7,14 +7,14 @@
  * and told_by (runs of that stack that used this one have one of these words); told_on
  * (chips on which such words mean it); vendors
  * (of the chips that it runs on; all where there are none); usual_on (vendors on whose
- * chips most runs use it, not inherited); attention (flash, unfused);
- * practice {sp, zero, remat, mtp, ep_overlap, precision}; the flags has_tp_overlap,
- * has_send_overlap, has_half_gradients, dispatches_once, broadcasts_updates,
- * splits_sends, has_two_gradients, gathers_stage; facts range_low, range_high,
- * range_rows, stream_passes, gated_passes, kept_passes, logit_bytes, selective_matmuls,
- * experts_half_width, experts_host_s, launches_s, shard_copy_bytes; factors
- * matmul_time, fp8_time, fp4_time, attention_time {chip: fact}. An unknown member is an
- * error.
+ * chips most runs use it, or names of chips; not inherited); attention (flash,
+ * unfused); practice {sp, zero, remat, mtp, ep_overlap, precision}; the flags
+ * has_tp_overlap, has_send_overlap, has_half_gradients, has_half_state,
+ * dispatches_once, broadcasts_updates, splits_sends, has_two_gradients, gathers_stage;
+ * facts range_low, range_high, range_rows, stream_passes, gated_passes, kept_passes,
+ * logit_bytes, selective_matmuls, experts_half_width, experts_host_s, call_s,
+ * launches_s, shard_copy_bytes; factors matmul_time, fp8_time, fp4_time, attention_time
+ * {chip: fact}. An unknown member is an error.
  */
 #include "stack_read.h"
 
@@ -38,6 +38,7 @@ static const char *const members[] = {"name",
                                       "has_tp_overlap",
                                       "has_send_overlap",
                                       "has_half_gradients",
+                                      "has_half_state",
                                       "dispatches_once",
                                       "broadcasts_updates",
                                       "splits_sends",
@@ -53,6 +54,7 @@ static const char *const members[] = {"name",
                                       "selective_matmuls",
                                       "experts_half_width",
                                       "experts_host_s",
+                                      "call_s",
                                       "launches_s",
                                       "shard_copy_bytes",
                                       "matmul_time",
@@ -74,6 +76,7 @@ static const struct {
     {{"logit_bytes", 1, 100}, offsetof(ridge_stack, logit_bytes)},
     {{"experts_half_width", 0, 1e6}, offsetof(ridge_stack, experts_half_width)},
     {{"experts_host_s", 0, 1}, offsetof(ridge_stack, experts_host_s)},
+    {{"call_s", 0, 1}, offsetof(ridge_stack, call_s)},
     {{"launches_s", 0, 1}, offsetof(ridge_stack, launches_s)},
     {{"shard_copy_bytes", 0, 100}, offsetof(ridge_stack, shard_copy_bytes)},
     {{"selective_matmuls", 0, 1}, offsetof(ridge_stack, selective_matmuls)},
@@ -86,6 +89,7 @@ static const struct {
     {"has_tp_overlap", offsetof(ridge_stack, has_tp_overlap)},
     {"has_send_overlap", offsetof(ridge_stack, has_send_overlap)},
     {"has_half_gradients", offsetof(ridge_stack, has_half_gradients)},
+    {"has_half_state", offsetof(ridge_stack, has_half_state)},
     {"has_two_gradients", offsetof(ridge_stack, has_two_gradients)},
     {"gathers_stage", offsetof(ridge_stack, gathers_stage)},
     {"is_usual_sharded", offsetof(ridge_stack, is_usual_sharded)},

@@ -39,12 +39,6 @@ static const choice dispatches[] = {
 #undef DISPATCH_ROW
 };
 
-static const choice adapters[] = {
-#define LORA_ROW(name, text, what) {text, what},
-    RIDGE_LORA_LIST(LORA_ROW)
-#undef LORA_ROW
-};
-
 /* By flags. */
 static const char *const offloads[RIDGE_OFFLOAD_ALL + 1] = {
     "none",
@@ -94,30 +88,6 @@ ridge_policy ridge_policy_with_optimizer(const ridge_policy *policy,
         p.gradient_bytes = p.master_bytes = p.reduce_bytes = 0;
     }
     return p;
-}
-
-int64_t ridge_lora_rank(const ridge_lora *lora)
-{
-    return lora->rank > 0 ? lora->rank : RIDGE_LORA_RANK;
-}
-
-const char *ridge_lora_text(ridge_lora_targets targets)
-{
-    return adapters[targets].text;
-}
-
-ridge_status ridge_lora_parse(ridge_ctx *cx, const char *text, ridge_lora_targets *out)
-{
-    const char *names[RIDGE_LORA_COUNT];
-    for (int i = 0; i < RIDGE_LORA_COUNT; i++) {
-        names[i] = adapters[i].text;
-        if (strcmp(text, names[i]) == 0) {
-            *out = (ridge_lora_targets)i;
-            return RIDGE_OK;
-        }
-    }
-    return ridge_fail_name(cx, RIDGE_E_ARG, "targets of adapters", text, names,
-                           RIDGE_LORA_COUNT);
 }
 
 /* ---- offload --------------------------------------------------------------------- */

@@ -110,7 +110,7 @@ void plan_file_set_layout(ridge_ctx *cx, ridge_json *o,
     ridge_json_set_text(o, "optimizer", ridge_optimizer_text(l->optimizer));
     if (l->optimizer == RIDGE_OPTIMIZER_LORA) {
         ridge_json_set_i64(o, "lora_rank", ridge_lora_rank(&l->lora));
-        ridge_json_set_text(o, "lora_targets", ridge_lora_text(l->lora.targets));
+        ridge_json_set_text(o, "lora_targets", ridge_lora_text(cx, l->lora.targets));
     }
     for (int i = 0; i < RIDGE_OVERLAP_COUNT; i++) {
         ridge_overlap_kind kind = (ridge_overlap_kind)i;

@@ -8,20 +8,49 @@
 
 #include "ridge/cost.h"
 
-static bool is_adapted(const train_case *tc, const ridge_weight *w)
+#include <string.h>
+
+/* By the names that ridge_layer_weights gives; cross attention has adapters as
+ * attention has. */
+static const struct {
+    const char *weight;
+    ridge_lora_targets products;
+} known[] = {
+    {"wq", RIDGE_LORA_Q},
+    {"q_a", RIDGE_LORA_Q},
+    {"q_b", RIDGE_LORA_Q},
+    {"cross_q", RIDGE_LORA_Q},
+    {"wk", RIDGE_LORA_K},
+    {"cross_k", RIDGE_LORA_K},
+    {"wv", RIDGE_LORA_V},
+    {"cross_v", RIDGE_LORA_V},
+    {"kv_a", RIDGE_LORA_K | RIDGE_LORA_V},
+    {"kv_b", RIDGE_LORA_K | RIDGE_LORA_V},
+    {"wkv", RIDGE_LORA_K | RIDGE_LORA_V},
+    {"w_gate", RIDGE_LORA_GATE},
+    {"shared_gate", RIDGE_LORA_GATE},
+    {"w_up", RIDGE_LORA_UP},
+    {"shared_up", RIDGE_LORA_UP},
+    {"w_down", RIDGE_LORA_DOWN},
+    {"shared_down", RIDGE_LORA_DOWN},
+};
+
+/* What a weight counts as: of other mixers what leads into them as queries, keys and
+ * values, and of feed-forwards any product. 0: it has no adapter. */
+static ridge_lora_targets products_of(const ridge_weight *w)
 {
-    const bool is_mixer = w->part == RIDGE_PART_ATTENTION;
     if (w->in < 2 || w->out < 2)
-        return false;
-    switch (tc->lora.targets) {
-    case RIDGE_LORA_ALL:
-        return is_mixer || w->part == RIDGE_PART_MLP;
-    case RIDGE_LORA_ATTENTION:
-        return is_mixer;
-    case RIDGE_LORA_QKV:
-        break;
+        return 0;
+    for (size_t i = 0; i < RIDGE_COUNT_OF(known); i++) {
+        if (strcmp(w->name, known[i].weight) == 0)
+            return known[i].products;
     }
-    return is_mixer && w->split != RIDGE_SPLIT_IN;
+    if (w->part == RIDGE_PART_MLP)
+        return RIDGE_LORA_MLP;
+    if (w->part != RIDGE_PART_ATTENTION)
+        return 0;
+    return w->split == RIDGE_SPLIT_IN ? RIDGE_LORA_O
+                                      : RIDGE_LORA_ATTENTION & ~RIDGE_LORA_O;
 }
 
 /* What stands beside one product, or beside several that are run as one. */
@@ -34,19 +63,24 @@ typedef struct adapter {
  * have a joint adapter. @param out  room for RIDGE_WEIGHT_MAX @return how many */
 static int list_adapters(const train_case *tc, int kind, adapter *out)
 {
-    const bool is_joint = tc->lora.targets == RIDGE_LORA_QKV;
+    const ridge_lora_targets chosen = ridge_lora_products(tc->lora.targets);
+    const bool is_joint = (chosen & RIDGE_LORA_JOINT) != 0;
+    bool is_last_joint = false;
     int n = 0;
     if (!tc->policy->is_frozen)
         return 0;
     for (int i = 0; kind < tc->n_kinds && i < tc->n_weights[kind]; i++) {
         const ridge_weight *w = &tc->weights[kind][i];
+        const ridge_lora_targets products = products_of(w);
         const double in = (double)w->in;
-        if (!is_adapted(tc, w))
+        if ((chosen & products) == 0)
             continue;
-        if (is_joint && n > 0 && out[n - 1].in == in) {
+        const bool is_part = is_joint && (products & RIDGE_LORA_QKV) != 0;
+        if (is_part && is_last_joint && out[n - 1].in == in) {
             out[n - 1].out += (double)w->out;
             continue;
         }
+        is_last_joint = is_part;
         out[n++] =
             (adapter){in, (double)w->out, (double)w->copies, w->part == RIDGE_PART_MLP};
     }
@@ -123,6 +157,12 @@ void adapter_add_time(const train_case *tc, int kind, const layer_shape *s,
     const int n = list_adapters(tc, kind, beside);
     for (int i = 0; i < n; i++)
         add_one(tc, &beside[i], rows, t);
+}
+
+int adapter_count(const train_case *tc, int kind)
+{
+    adapter beside[RIDGE_WEIGHT_MAX];
+    return list_adapters(tc, kind, beside);
 }
 
 double adapter_params(const train_case *tc, int kind)

@@ -18,6 +18,8 @@
 void adapter_add_time(const train_case *tc, int kind, const layer_shape *shape,
                       layer_time *times);
 
+/** Adapters of a layer of a kind, a joint one counted once. */
+int adapter_count(const train_case *tc, int kind);
 /** Numbers of A and B in a layer of a kind, before any cut; 0: weights are trained. */
 double adapter_params(const train_case *tc, int kind);
 /** FLOPs of a training token in all of the model's adapters. */

@@ -270,14 +270,6 @@ double stack_selective_s(const ridge_stack *stack, const layer_time *t)
     return stack->selective_matmuls * t->matmul_fwd_s + t->vector_fwd_s;
 }
 
-double stack_host_wait_most_s(const train_case *tc, int kind, const layer_time *t)
-{
-    if (tc->stack == NULL || tc->kinds[kind].ffn.kind != RIDGE_FFN_MOE)
-        return 0;
-    return fmax(0,
-                tc->stack->experts_host_s - layer_time_fwd_s(t) - layer_time_bwd_s(t));
-}
-
 bool stack_has_ordered_remat(const ridge_stack *stack, ridge_remat remat)
 {
     return stack == NULL || remat != RIDGE_REMAT_SELECTIVE ||

@@ -20,10 +20,6 @@ ridge_operation_time stack_operation_time(const train_case *tc,
  */
 double stack_selective_s(const ridge_stack *stack, const layer_time *t);
 
-/** Seconds that a layer of a kind waits for its host for one microbatch, at most: with
- *  nothing computed again and nothing exchanged. */
-double stack_host_wait_most_s(const train_case *tc, int kind, const layer_time *t);
-
 /** Whether a policy does no more work again than the one that keeps less: a search may
  *  then stop at the first that fits. Others are taken only where they are asked for. */
 bool stack_has_ordered_remat(const ridge_stack *stack, ridge_remat remat);

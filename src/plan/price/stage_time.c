@@ -4,6 +4,7 @@
  * matmuls (wang2023), where all but the first of tp chunks can hide. What moves between
  * chip and host goes on behind the compute of its layer.
  */
+#include "host_time.h"
 #include "larger.h"
 #include "paced_step.h"
 #include "train_price.h"
@@ -354,23 +355,22 @@ static void add_compute(const layer_run *run, const waiting *wait, stage_time *s
     s->weight_s += n * weight_share(run->tc) * t->matmul_bwd_s;
 }
 
-/* Where a layer's kernels are done before the host has launched those of the next one:
- * hundreds of calls of 13.5 us each. Two thirds are of the backward pass. Beside the
- * dispatch of the forward pass the host launches nothing: it waits to be told how many
- * rows each expert got; unless that goes on behind another microbatch. @source te-2053
+/* Where a layer's kernels are done before the host has launched those of the next one.
+ * Beside the dispatch of the forward pass the host launches nothing: it waits to be
+ * told how many rows each expert got; unless that goes on behind another microbatch.
+ * @source te-2053
  * @param beside  of either pass, in which the host launches */
 static void add_host(const layer_run *run, const layer_idle *beside, stage_time *s)
 {
-    const train_case *tc = run->tc;
-    const bool has_experts =
-        run->kind < tc->n_kinds && tc->kinds[run->kind].ffn.kind == RIDGE_FFN_MOE;
-    if (tc->stack == NULL || !has_experts)
+    const host_time host = host_layer_time(run->tc, run->kind, repeated_passes(run));
+    const double host_s = host.fwd_s + host.bwd_s;
+    if (host_s <= 0)
         return;
-    const double host_s = tc->stack->experts_host_s;
-    const double fwd_short_s = positive(host_s / 3 - beside->fwd_s);
-    const double bwd_short_s = positive(2 * host_s / 3 - beside->bwd_s);
+    const double fwd_short_s = positive(host.fwd_s - beside->fwd_s);
+    const double bwd_short_s = positive(host.bwd_s - beside->bwd_s);
     const double short_s = fwd_short_s + bwd_short_s;
-    const double forward = short_s > 0 ? fwd_short_s / short_s : 1.0 / 3;
+    const double forward =
+        (short_s > 0 ? fwd_short_s : host.fwd_s) / (short_s > 0 ? short_s : host_s);
     const double waits_s = run->n * positive(host_s - beside->fwd_s - beside->bwd_s);
     s->parts.host_s += waits_s;
     s->fwd_s += forward * waits_s;

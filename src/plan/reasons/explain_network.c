@@ -252,9 +252,9 @@ static void tell_policy(story *s, int depth)
               p->text, "%g B weight", p->weight_bytes);
     story_add(s, depth, "adapters", "rank x (in + out) of each product, trained",
               own->text, "rank %lld beside %s; %g B weight, %g gradient, %g others",
-              (long long)ridge_lora_rank(&l->lora), ridge_lora_text(l->lora.targets),
-              own->weight_bytes, own->gradient_bytes,
-              own->master_bytes + own->moment_bytes);
+              (long long)ridge_lora_rank(&l->lora),
+              ridge_lora_text(s->cx, l->lora.targets), own->weight_bytes,
+              own->gradient_bytes, own->master_bytes + own->moment_bytes);
 }
 
 static void tell_state(story *s, int depth)

@@ -140,9 +140,19 @@ void explain_slowdown(story *s, int depth)
                                                   : "0: copy engines move the data");
 }
 
+/* A stack has one of these, or none. */
 void explain_host(story *s, int depth)
 {
     const ridge_stack *stack = s->tc->stack;
+    if (stack != NULL && stack->call_s > 0) {
+        story_add(s, depth, "host",
+                  "of a layer and microbatch: max(0, calls of the host - forward and "
+                  "backward pass)",
+                  SECONDS(s->price->parts.host_s),
+                  "%s a call of an eager framework (%s)", SECONDS(stack->call_s),
+                  stack->name);
+        return;
+    }
     const double host_s = stack == NULL ? 0 : stack->experts_host_s;
     story_add(s, depth, "host",
               "of a layer with experts and a microbatch: max(0, host - forward and "

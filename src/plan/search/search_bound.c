@@ -1,5 +1,6 @@
 #include "search_bound.h"
 
+#include "host_time.h"
 #include "least_price.h"
 #include "stack_time.h"
 
@@ -57,8 +58,8 @@ static double least_again_s(const search_desk *d, const candidate *c, int kind,
                             int remat)
 {
     const layer_time *t = &c->times->layers[kind];
-    return fmax(0, layer_time_recompute_s(t, remat) -
-                       stack_host_wait_most_s(&d->tc, kind, t));
+    return fmax(0,
+                layer_time_recompute_s(t, remat) - host_wait_most_s(&d->tc, kind, t));
 }
 
 double search_least_s(const search_desk *d, const candidate *c, const ridge_layout *l)

@@ -143,6 +143,7 @@ static ridge_status read_training(ridge_ctx *cx, const measured_row *row,
 {
     const char *tuning = measured_text(&row->plan, "tuning");
     const char *targets = measured_text(&row->plan, "lora_targets");
+    int optimizer;
     ridge_length fixed = {.kind = RIDGE_LENGTH_FIXED};
     if (tuning != NULL && strstr(tuning, "LoRA") != NULL) {
         r->knobs.optimizer = RIDGE_OPTIMIZER_LORA;
@@ -150,6 +151,9 @@ static ridge_status read_training(ridge_ctx *cx, const measured_row *row,
             r->knobs.lora.rank = 0;
         if (targets != NULL)
             RIDGE_TRY(ridge_lora_parse(cx, targets, &r->knobs.lora.targets));
+    } else if (measured_optimizer_word(measured_text(&row->plan, "optimizer"),
+                                       &optimizer)) {
+        r->knobs.optimizer = (ridge_optimizer)optimizer;
     }
     if (!measured_number(&row->plan, "documents", &fixed.mean))
         return RIDGE_OK;

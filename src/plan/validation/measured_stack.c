@@ -1,5 +1,6 @@
 /* Software of a measured row. */
 #include "measured_row.h"
+#include "measured_words.h"
 
 #include <string.h>
 
@@ -44,7 +45,8 @@ static const char *or_empty(const char *text)
 
 /* The title of a source, and where in it the row stands ("container 26.06"); else its
  * address ("pytorch/torchtitan"); else what is noted of the row. And what the row
- * itself says of its software: "eager". NULL where nothing tells. */
+ * itself says of its software, "eager", or the model for which that software has its
+ * own. NULL where nothing tells. */
 static ridge_status find_by_source(ridge_ctx *cx, const ridge_catalog *catalog,
                                    const measured_row *row, const ridge_chip *chip,
                                    const ridge_stack **out)
@@ -55,7 +57,8 @@ static ridge_status find_by_source(ridge_ctx *cx, const ridge_catalog *catalog,
     const char *texts[] = {
         ridge_sprintf(ridge_ctx_arena(cx), "%s; %s", row->source, where),
         or_empty(measured_text(&source, "url_or_repo")), note};
-    const char *own = ridge_sprintf(ridge_ctx_arena(cx), "%s; %s", where, note);
+    const char *own = ridge_sprintf(ridge_ctx_arena(cx), "%s; %s; %s", where, note,
+                                    or_empty(row->model_name));
     const ridge_stack *found = NULL;
     if (texts[0] == NULL || own == NULL)
         return ridge_fail_nomem(cx);
@@ -75,21 +78,35 @@ static void assume_usual(const ridge_catalog *catalog, measured_gaps *gaps,
     measured_assume(gaps, "software");
 }
 
-/* A row that says "flash" had kernels that its software of those years had not. */
+/* Kernels that its software of those years had not, or had and were not used. */
 static ridge_status follow_attention(ridge_ctx *cx, const measured_row *row,
                                      ridge_train_request *r)
 {
-    const char *said = measured_text(&row->model, "attention");
-    if (r->stack->attention == RIDGE_ATTENTION_FLASH || said == NULL ||
-        strstr(said, "flash") == NULL)
+    int said;
+    if (!measured_attention_word(measured_text(&row->model, "attention"), &said) ||
+        (ridge_attention_kernel)said == r->stack->attention)
         return RIDGE_OK;
     ridge_stack *own = ridge_new(ridge_ctx_arena(cx), ridge_stack, 1);
     if (own == NULL)
         return ridge_fail_nomem(cx);
     *own = *r->stack;
-    own->attention = RIDGE_ATTENTION_FLASH;
+    own->attention = (ridge_attention_kernel)said;
     r->stack = own;
     return RIDGE_OK;
+}
+
+/* Formats of gradients, weights and moments, which rows seldom state. */
+static void follow_formats(const ridge_stack *stack, ridge_knobs *k)
+{
+    if (k->precision != RIDGE_PRECISION_BF16)
+        return;
+    if (stack->has_half_gradients)
+        k->precision = RIDGE_PRECISION_BF16_REDUCE;
+    if (!stack->has_half_state)
+        return;
+    k->precision = RIDGE_PRECISION_BF16_PURE;
+    if (k->optimizer == RIDGE_OPTIMIZER_ADAMW)
+        k->optimizer = RIDGE_OPTIMIZER_ADAMW_BF16;
 }
 
 ridge_status measured_stack(ridge_ctx *cx, const ridge_catalog *catalog,
@@ -109,8 +126,7 @@ ridge_status measured_stack(ridge_ctx *cx, const ridge_catalog *catalog,
     RIDGE_TRY(follow_precision(cx, row, &r->stack->practice, r));
     follow_practice(&r->stack->practice, r);
     RIDGE_TRY(follow_attention(cx, row, r));
-    if (r->stack->has_half_gradients && r->knobs.precision == RIDGE_PRECISION_BF16)
-        r->knobs.precision = RIDGE_PRECISION_BF16_REDUCE;
+    follow_formats(r->stack, &r->knobs);
     return RIDGE_OK;
 }
 

@@ -1,6 +1,7 @@
 #include "measured_words.h"
 
 #include "ridge/base.h"
+#include "ridge/hardware_stack.h"
 #include "ridge/plan_layout.h"
 
 #include <ctype.h>
@@ -46,6 +47,23 @@ static const word_value zeros[] = {
     {"stage3", 3},  {"stage2", 2},    {"stage1", 1},      {"distributedoptim", 1},
     {"distopt", 1}, {"ddp", 0},       {"none", 0},        {"hsdp", 3},
     {"fsdp", 3},
+};
+
+/* "8bit" before "bf16": what is kept in 8 bits is so beside weights of 16. */
+static const word_value optimizers[] = {
+    {"muon", RIDGE_OPTIMIZER_MUON},       {"adafactor", RIDGE_OPTIMIZER_ADAFACTOR},
+    {"8bit", RIDGE_OPTIMIZER_ADAMW_8BIT}, {"bf16", RIDGE_OPTIMIZER_ADAMW_BF16},
+    {"adam", RIDGE_OPTIMIZER_ADAMW},      {"momentum", RIDGE_OPTIMIZER_MOMENTUM},
+    {"sgd", RIDGE_OPTIMIZER_SGD},
+};
+
+static const word_value kernels[] = {
+    {"noflash", RIDGE_ATTENTION_UNFUSED},
+    {"withoutflash", RIDGE_ATTENTION_UNFUSED},
+    {"unfused", RIDGE_ATTENTION_UNFUSED},
+    {"flash", RIDGE_ATTENTION_FLASH},
+    {"memoryefficient", RIDGE_ATTENTION_FLASH},
+    {"xformers", RIDGE_ATTENTION_FLASH},
 };
 
 static const word_value switches[] = {
@@ -98,6 +116,16 @@ bool measured_remat_word(const char *text, int *out)
 bool measured_zero_word(const char *text, int *out)
 {
     return find_word(text, zeros, RIDGE_COUNT_OF(zeros), out);
+}
+
+bool measured_optimizer_word(const char *text, int *out)
+{
+    return find_word(text, optimizers, RIDGE_COUNT_OF(optimizers), out);
+}
+
+bool measured_attention_word(const char *text, int *out)
+{
+    return find_word(text, kernels, RIDGE_COUNT_OF(kernels), out);
 }
 
 bool measured_is_hybrid(const char *text)

@@ -14,6 +14,10 @@
 bool measured_precision_word(const char *text, int *out);
 /** "full", "Selective (core attention)", "off", ...: a ridge_remat. */
 bool measured_remat_word(const char *text, int *out);
+/** "decoupled AdamW", "Muon", "8-bit AdamW", "AdamW in bf16": a ridge_optimizer. */
+bool measured_optimizer_word(const char *text, int *out);
+/** "flash-attention 2", "no flash": a ridge_attention_kernel. */
+bool measured_attention_word(const char *text, int *out);
 /** The ZeRO stage, 0 to 3. */
 bool measured_zero_word(const char *text, int *out);
 /** "HSDP", "hybrid shard": shards within a node, replicas across. */

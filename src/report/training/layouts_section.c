@@ -183,7 +183,7 @@ static const char *choices_note(ridge_ctx *cx, const ridge_train_price *p)
     if (l->optimizer == RIDGE_OPTIMIZER_LORA)
         ridge_buf_printf(&out, " of rank %lld beside %s products",
                          (long long)ridge_lora_rank(&l->lora),
-                         ridge_lora_text(l->lora.targets));
+                         ridge_lora_text(cx, l->lora.targets));
     const char *text = ridge_buf_text(&out);
     return out.n == 0
                ? ""
