@@ -6,6 +6,8 @@ ridge_test(unit hlo_groups LAYER profile)
 ridge_test(unit hlo_mlir LAYER profile)
 ridge_test(unit hlo_study LAYER profile
            SOURCES ${CMAKE_SOURCE_DIR}/tests/support/network_build.c)
+ridge_test(unit hlo_products LAYER profile
+           SOURCES ${CMAKE_SOURCE_DIR}/tests/support/network_build.c)
 ridge_fuzz(hlo_text LAYER profile)
 ridge_fuzz(hlo_mlir LAYER profile AS hlo_text)
 ridge_fuzz(hlo_proto LAYER profile)

@@ -34,11 +34,39 @@ static double config_number(ridge_str text, const char *key, double fallback)
     return hlo_typed_int(text, key, &n) ? (double)n : fallback;
 }
 
-/* Transformer Engine: sizes are in the configuration. mask_type 2 to 5 are causal. */
-static bool find_te(const ridge_hlo_instruction *i, hlo_attention_call *out)
+/* A shape as [.., rows, columns] of an operand: its dims from the back. */
+static double dim_of(const ridge_hlo_shape *s, int back)
+{
+    const bool has_it = !ridge_hlo_shape_is_tuple(s) && s->n >= back;
+    return has_it ? (double)s->dims[s->n - back] : 1;
+}
+
+/* q, k, v as [B, T, N, H] each. */
+static bool find_apart(const ridge_hlo_instruction *i,
+                       const ridge_hlo_shape *const *operands, ridge_attention *a)
+{
+    if (i->n_operands < 3 || operands[0]->n != 4 || operands[1]->n != 4 ||
+        operands[2]->n != 4)
+        return false;
+    a->batch = dim_of(operands[0], 4);
+    a->query_tokens = dim_of(operands[0], 3);
+    a->heads = dim_of(operands[0], 2);
+    a->head_dim = dim_of(operands[0], 1);
+    a->context_tokens = dim_of(operands[1], 3);
+    a->kv_heads = dim_of(operands[1], 2);
+    a->v_head_dim = dim_of(operands[2], 1);
+    return true;
+}
+
+/* Transformer Engine: sizes are in the configuration, or in the operands where a dump
+ * left it out. mask_type 2 to 5 are causal. */
+static bool find_te(const ridge_hlo_instruction *i,
+                    const ridge_hlo_shape *const *operands, hlo_attention_call *out)
 {
     const ridge_str text = ridge_hlo_attribute_of(i, "backend_config");
     ridge_attention *a = &out->attention;
+    if (text.n == 0)
+        return find_apart(i, operands, a);
     a->batch = config_number(text, "input_batch", 0);
     a->query_tokens = config_number(text, "q_max_seqlen", 0);
     a->context_tokens = config_number(text, "kv_max_seqlen", a->query_tokens);
@@ -55,28 +83,15 @@ static bool find_te(const ridge_hlo_instruction *i, hlo_attention_call *out)
     return a->batch >= 1 && a->heads >= 1 && a->head_dim >= 1 && a->query_tokens >= 1;
 }
 
-/* A shape as [.., rows, columns] of an operand: its dims from the back. */
-static double dim_of(const ridge_hlo_shape *s, int back)
-{
-    const bool has_it = !ridge_hlo_shape_is_tuple(s) && s->n >= back;
-    return has_it ? (double)s->dims[s->n - back] : 1;
-}
-
-/* cuDNN: q, k, v as [B, T, N, H]; the mask is named in the configuration. */
+/* cuDNN: the mask is named in the configuration. */
 static bool find_cudnn(ridge_ctx *cx, const ridge_hlo_instruction *i,
                        const ridge_hlo_shape *const *operands, hlo_attention_call *out)
 {
     ridge_attention *a = &out->attention;
     ridge_node mask;
     const char *text = "";
-    if (i->n_operands < 3 || operands[0]->n != 4 || operands[1]->n != 4)
+    if (!find_apart(i, operands, a))
         return false;
-    a->batch = dim_of(operands[0], 4);
-    a->query_tokens = dim_of(operands[0], 3);
-    a->heads = dim_of(operands[0], 2);
-    a->head_dim = a->v_head_dim = dim_of(operands[0], 1);
-    a->context_tokens = dim_of(operands[1], 3);
-    a->kv_heads = dim_of(operands[1], 2);
     const ridge_node node = hlo_config_of(cx, i);
     out->is_mask_told =
         hlo_config_find(&node, "mask_type", 0, &mask) == RIDGE_JSON_STRING &&
@@ -135,11 +150,11 @@ bool hlo_attention_call_find(ridge_ctx *cx, const ridge_hlo_instruction *i,
     *out = (hlo_attention_call){.passes = is_backward(i) ? BACKWARD_PASSES : 1};
     if (i->code != RIDGE_HLO_OP_CUSTOM_CALL || i->n_operands < 1)
         return false;
-    const bool is_found = hlo_text_has(target, "te_fused_attn") ? find_te(i, out)
-                          : hlo_text_has(target, "cudnn$fmha")
-                              ? find_cudnn(cx, i, operands, out)
-                          : is_pallas_attention(i) ? find_pallas(i, operands, out)
-                                                   : false;
+    const bool is_found =
+        hlo_text_has(target, "te_fused_attn") ? find_te(i, operands, out)
+        : hlo_text_has(target, "cudnn$fmha")  ? find_cudnn(cx, i, operands, out)
+        : is_pallas_attention(i)              ? find_pallas(i, operands, out)
+                                              : false;
     if (!is_found)
         return false;
     const ridge_dtype dtype = ridge_hlo_type_dtype(operands[0]->type);

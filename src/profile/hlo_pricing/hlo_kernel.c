@@ -169,15 +169,51 @@ static hlo_role estimated_role(const finder *f, int node)
                                                        : HLO_ROLE_RESULT;
 }
 
+/* The result of the kernel that a product runs within; what would go on into another
+ * product ends there, and is written. -1: it would run in several kernels */
+static int root_of_product(const finder *f, int product)
+{
+    for (int node = product;;) {
+        readers r = {0, false, false, -1, 0};
+        find_readers(f, node, 0, &r);
+        if (r.n != 1 || r.has_output)
+            return -1;
+        if (is_anchor(&f->g->nodes[r.first])) {
+            f->roles[node] = HLO_ROLE_RESULT;
+            return node;
+        }
+        node = r.first;
+        if (f->roles[node] != HLO_ROLE_INSIDE)
+            return node;
+    }
+}
+
+/* A kernel computes one product, and no product is computed twice. */
+static ridge_status part_products(ridge_ctx *cx, const finder *f)
+{
+    bool *has_product = ridge_new(ridge_ctx_scratch(cx), bool, (size_t)f->g->n);
+    if (has_product == NULL)
+        return ridge_fail_nomem(cx);
+    for (int node = 0; node < f->g->n; node++) {
+        if (!is_product(&f->g->nodes[node]) || f->roles[node] != HLO_ROLE_INSIDE)
+            continue;
+        const int root = root_of_product(f, node);
+        if (root < 0 || has_product[root])
+            f->roles[node] = HLO_ROLE_RESULT;
+        else
+            has_product[root] = true;
+    }
+    return RIDGE_OK;
+}
+
 static hlo_role compiled_role(const finder *f, int node)
 {
     const hlo_node *n = &f->g->nodes[node];
     if (is_source(n))
         return HLO_ROLE_SOURCE;
-    if (f->g->is_fused && !n->is_output)
-        return hlo_node_is_free(n) ? HLO_ROLE_NAME : HLO_ROLE_INSIDE;
-    if (n->fusion > 0) {
-        if (n->is_fusion_output && n->i->code != RIDGE_HLO_OP_TUPLE)
+    if (f->g->is_fused || n->fusion > 0) {
+        const bool leaves = f->g->is_fused ? n->is_output : n->is_fusion_output;
+        if (leaves && n->i->code != RIDGE_HLO_OP_TUPLE)
             return HLO_ROLE_RESULT;
         return hlo_node_is_free(n) ? HLO_ROLE_NAME : HLO_ROLE_INSIDE;
     }
@@ -250,13 +286,13 @@ static int number_kernels(finder *f, int *by_fusion)
         f->kernel_of[node] = -1;
         if (f->roles[node] != HLO_ROLE_RESULT)
             continue;
-        if (f->how->is_compiled && x->fusion > 0) {
+        if (f->g->is_fused) {
+            f->kernel_of[node] = 0;
+            n = 1;
+        } else if (f->how->is_compiled && x->fusion > 0) {
             if (by_fusion[x->fusion] == 0)
                 by_fusion[x->fusion] = ++n;
             f->kernel_of[node] = by_fusion[x->fusion] - 1;
-        } else if (f->g->is_fused) {
-            f->kernel_of[node] = 0;
-            n = 1;
         } else {
             const int joined = f->how->is_compiled ? -1 : joined_kernel(f, node);
             f->kernel_of[node] = joined >= 0 ? joined : n++;
@@ -344,10 +380,12 @@ ridge_status hlo_kernels_find(ridge_ctx *cx, const hlo_graph *graph,
     if (f.roles == NULL || f.kernel_of == NULL || f.first_of == NULL ||
         by_fusion == NULL)
         return ridge_fail_nomem(cx);
-    for (int node = 0; node < graph->n; node++) {
-        f.roles[node] = how->is_compiled || graph->is_fused ? compiled_role(&f, node)
-                                                            : estimated_role(&f, node);
-    }
+    const bool is_compiled = how->is_compiled || graph->is_fused;
+    for (int node = 0; node < graph->n; node++)
+        f.roles[node] =
+            is_compiled ? compiled_role(&f, node) : estimated_role(&f, node);
+    if (!is_compiled)
+        RIDGE_TRY(part_products(cx, &f));
     return place(cx, &f, number_kernels(&f, by_fusion), out);
 }
 

@@ -248,3 +248,29 @@ ridge_status hlo_collective_find(ridge_ctx *cx, const ridge_hlo_instruction *i,
     out->bytes = input_bytes * (kinds[row].is_per_rank ? (double)out->ranks : 1);
     return RIDGE_OK;
 }
+
+/* ", dim 2": the one that is gathered or scattered; "" for others. */
+static const char *dim_text(ridge_ctx *cx, const ridge_hlo_instruction *i)
+{
+    const int64_t dim = hlo_attribute_int(i, "dimensions", -1);
+    const bool has_dim =
+        i->code == RIDGE_HLO_OP_ALL_GATHER || i->code == RIDGE_HLO_OP_REDUCE_SCATTER;
+    const char *z = has_dim && dim >= 0 ? ridge_sprintf(ridge_ctx_arena(cx),
+                                                        ", dim %lld", (long long)dim)
+                                        : "";
+    return z ? z : "";
+}
+
+const char *hlo_collective_text(ridge_ctx *cx, const ridge_hlo_instruction *i,
+                                const ridge_hlo_collective *c)
+{
+    const char *z =
+        c->kind == RIDGE_COLLECTIVE_SEND_RECV
+            ? ridge_sprintf(ridge_ctx_arena(cx), "%lld pairs, stride %lld",
+                            (long long)c->n_groups, (long long)c->stride)
+            : ridge_sprintf(ridge_ctx_arena(cx), "%lld x %lld ranks, stride %lld%s%s",
+                            (long long)c->n_groups, (long long)c->ranks,
+                            (long long)c->stride, dim_text(cx, i),
+                            c->is_estimated ? ", no box of the slice" : "");
+    return z ? z : "";
+}

@@ -18,5 +18,8 @@ RIDGE_NODISCARD ridge_status hlo_collective_find(ridge_ctx *cx,
                                                  double input_bytes, int64_t devices,
                                                  const ridge_slice *slice,
                                                  ridge_hlo_collective *out);
+/** "1 x 4 ranks, stride 1, dim 2": its groups. @owner cx; "" without memory */
+const char *hlo_collective_text(ridge_ctx *cx, const ridge_hlo_instruction *i,
+                                const ridge_hlo_collective *c);
 
 #endif

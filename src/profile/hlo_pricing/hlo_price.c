@@ -180,30 +180,31 @@ static ridge_memory memory_of(const pricing_place *y, const ridge_matmul *mm)
     return hbm < 0.9 * own && has_fast ? RIDGE_MEMORY_FAST : RIDGE_MEMORY_HBM;
 }
 
-static void price_matmul(const pricing_place *y, const hlo_product *product,
-                         ridge_hlo_op *op)
+/* Time of a product in a kernel. */
+static ridge_op_cost matmul_cost(const pricing_place *y, int node,
+                                 const hlo_product *product)
 {
     const hlo_kernels *k = &y->p->kernels[y->graph];
-    const ridge_hlo_type output = y->node->i->shape.type;
+    const ridge_hlo_type written = y->node->i->shape.type;
+    const bool is_written =
+        node == y->traffic.product && written != RIDGE_HLO_TUPLE; /* by the kernel */
     double passes;
     ridge_matmul mm = {
         .batch = product->batch,
         .m = fmax(1, product->m),
         .k = fmax(1, product->k),
         .n = fmax(1, product->n),
-        .activation =
-            ridge_hlo_type_dtype(hlo_traffic_stored(k, y->traffic.product, 0)),
-        .weight = ridge_hlo_type_dtype(hlo_traffic_stored(k, y->traffic.product, 1)),
-        .output =
-            ridge_hlo_type_dtype(output == RIDGE_HLO_TUPLE ? product->output : output),
+        .activation = ridge_hlo_type_dtype(hlo_traffic_stored(k, node, 0)),
+        .weight = ridge_hlo_type_dtype(hlo_traffic_stored(k, node, 1)),
+        .output = ridge_hlo_type_dtype(is_written ? written : product->output),
     };
     mm.compute = hlo_compute_dtype(y->p->chip, product->lhs, product->rhs,
                                    product->precision, &passes);
-    const ridge_op_cost cost = ridge_matmul_cost(y->p->chip, &mm, memory_of(y, &mm));
-    take(op, &cost);
-    op->bound_s = fmax(op->bound_s, cost.compute_s * passes);
-    op->expected_s += (passes - 1) * cost.compute_s;
-    op->tile_efficiency = cost.tile_efficiency;
+    ridge_op_cost cost = ridge_matmul_cost(y->p->chip, &mm, memory_of(y, &mm));
+    cost.expected_s += (passes - 1) * cost.compute_s;
+    cost.compute_s *= passes;
+    cost.bound_s = fmax(cost.bound_s, cost.compute_s);
+    return cost;
 }
 
 /* What a product's partial sums are added up over: its contraction is cut as many ways.
@@ -237,19 +238,48 @@ static const char *product_text(const pricing_place *y, const hlo_product *produ
     return z ? z : "";
 }
 
-static ridge_status price_product(const pricing_place *y, ridge_hlo_op *op)
+static bool find_product(const pricing_place *y, int node, hlo_product *out)
 {
-    ridge_ctx *cx = y->p->cx;
+    const hlo_node *n = &y->p->graphs.graphs[y->graph].nodes[node];
+    return hlo_product_find(y->p->cx, n->i, hlo_traffic_operands(y->meter, node), true,
+                            out);
+}
+
+/* The other products of a kernel: one runs after another, what lies between them stays
+ * in the chip. */
+static void add_products(const pricing_place *y, ridge_hlo_op *op, ridge_op_cost *sum)
+{
     hlo_product product;
+    for (int k = 0; k < y->traffic.n_products; k++) {
+        const int node = y->traffic.products[k];
+        if (node == y->traffic.product)
+            continue;
+        if (!find_product(y, node, &product)) {
+            op->is_unknown = true;
+            continue;
+        }
+        op->matmul_flops += product.flops;
+        if (y->p->chip == NULL)
+            continue;
+        const ridge_op_cost cost = matmul_cost(y, node, &product);
+        sum->compute_s += cost.compute_s;
+        sum->expected_s += cost.expected_s;
+        sum->bound_s = fmax(sum->bound_s, sum->compute_s);
+    }
+}
+
+static void price_product(const pricing_place *y, ridge_hlo_op *op)
+{
+    hlo_product product;
+    ridge_op_cost cost = {.bound_s = 0};
     const hlo_node *n = &y->p->graphs.graphs[y->graph].nodes[y->traffic.product];
     op->category = n->i->code == RIDGE_HLO_OP_CONVOLUTION
                        ? RIDGE_HLO_CATEGORY_CONVOLUTION
                        : RIDGE_HLO_CATEGORY_MATMUL;
-    if (!hlo_product_find(cx, n->i, hlo_traffic_operands(y->meter, y->traffic.product),
-                          true, &product)) {
+    price_streams(y, op);
+    if (!find_product(y, y->traffic.product, &product)) {
         op->is_unknown = true;
-        price_streams(y, op);
-        return RIDGE_OK;
+        return;
     }
     /* on TPUs products are written as convolutions: those over single positions are
      * products all the same */
@@ -260,10 +290,13 @@ static ridge_status price_product(const pricing_place *y, ridge_hlo_op *op)
     op->is_wide = ridge_dtype_bytes(ridge_hlo_type_dtype(product.lhs)) >= 4 &&
                   ridge_dtype_bytes(ridge_hlo_type_dtype(product.rhs)) >= 4 &&
                   ridge_hlo_type_is_float(product.lhs);
-    price_streams(y, op);
+    if (y->p->chip) {
+        cost = matmul_cost(y, y->traffic.product, &product);
+        op->tile_efficiency = cost.tile_efficiency;
+    }
+    add_products(y, op, &cost);
     if (y->p->chip)
-        price_matmul(y, &product, op);
-    return RIDGE_OK;
+        take(op, &cost);
 }
 
 static void price_attention(const pricing_place *y, const hlo_attention_call *call,
@@ -316,32 +349,6 @@ static ridge_status price_library(const pricing_place *y, ridge_hlo_op *op)
     return RIDGE_OK;
 }
 
-/* ", dim 2": the one that is gathered or scattered; "" for others. */
-static const char *dim_text(ridge_ctx *cx, const ridge_hlo_instruction *i)
-{
-    const int64_t dim = hlo_attribute_int(i, "dimensions", -1);
-    const bool has_dim =
-        i->code == RIDGE_HLO_OP_ALL_GATHER || i->code == RIDGE_HLO_OP_REDUCE_SCATTER;
-    const char *z = has_dim && dim >= 0 ? ridge_sprintf(ridge_ctx_arena(cx),
-                                                        ", dim %lld", (long long)dim)
-                                        : "";
-    return z ? z : "";
-}
-
-static const char *groups_text(ridge_ctx *cx, const ridge_hlo_instruction *i,
-                               const ridge_hlo_collective *c)
-{
-    const char *z =
-        c->kind == RIDGE_COLLECTIVE_SEND_RECV
-            ? ridge_sprintf(ridge_ctx_arena(cx), "%lld pairs, stride %lld",
-                            (long long)c->n_groups, (long long)c->stride)
-            : ridge_sprintf(ridge_ctx_arena(cx), "%lld x %lld ranks, stride %lld%s%s",
-                            (long long)c->n_groups, (long long)c->ranks,
-                            (long long)c->stride, dim_text(cx, i),
-                            c->is_estimated ? ", no box of the slice" : "");
-    return z ? z : "";
-}
-
 /* An all-reduce of which each device keeps its part: compilers make a reduce-scatter of
  * it. */
 static bool is_scattered(const pricing_place *y, const ridge_hlo_collective *c,
@@ -383,7 +390,7 @@ static ridge_status price_collective(const pricing_place *y, hlo_priced *out)
     }
     op->category = RIDGE_HLO_CATEGORY_COLLECTIVE;
     op->collective = c;
-    op->detail = groups_text(p->cx, y->node->i, c);
+    op->detail = hlo_collective_text(p->cx, y->node->i, c);
     if (p->slice == NULL || c->ranks < 2)
         return RIDGE_OK;
     const ridge_collective_cost cost =
@@ -425,7 +432,7 @@ static ridge_status price_kernel(pricing_place *y, bool is_attention, hlo_priced
         return price_collective(y, out);
     out->op.category = plain_category(y);
     if (y->traffic.product >= 0)
-        RIDGE_TRY(price_product(y, &out->op));
+        price_product(y, &out->op);
     else if (ridge_hlo_opcode_kind(y->node->i->code) == RIDGE_HLO_KIND_LIBRARY)
         RIDGE_TRY(price_library(y, &out->op));
     else

@@ -15,6 +15,7 @@ struct hlo_traffic_meter {
     double *demand; /* [n] elements of it that this kernel needs */
     int *met;       /* [n] nodes of this kernel */
     int n_met;
+    int *products;                  /* [n] of this kernel */
     const ridge_hlo_shape **shapes; /* room for the operands of one node */
 };
 
@@ -40,9 +41,10 @@ ridge_status hlo_traffic_open(ridge_ctx *cx, const ridge_hlo_module *module,
                              .stamp = ridge_new(scratch, int, n),
                              .demand = ridge_new(scratch, double, n),
                              .met = ridge_new(scratch, int, n),
+                             .products = ridge_new(scratch, int, n),
                              .shapes =
                                  ridge_new(scratch, const ridge_hlo_shape *, widest)};
-    if (!m->stamp || !m->demand || !m->met || !m->shapes)
+    if (!m->stamp || !m->demand || !m->met || !m->products || !m->shapes)
         return ridge_fail_nomem(cx);
     *out = m;
     return RIDGE_OK;
@@ -248,10 +250,12 @@ static void run_node(hlo_traffic_meter *m, int node, hlo_traffic *out)
     out->work.flops += share * w.flops;
     out->work.transcendentals += share * w.transcendentals;
     out->n_operations += m->k->roles[node] != HLO_ROLE_NAME;
-    if (hlo_product_is(n->i) &&
-        (out->product < 0 ||
-         output_size(n->i) > output_size(m->g->nodes[out->product].i)))
-        out->product = node;
+    if (hlo_product_is(n->i)) {
+        m->products[out->n_products++] = node;
+        if (out->product < 0 ||
+            output_size(n->i) > output_size(m->g->nodes[out->product].i))
+            out->product = node;
+    }
     for (int k = 0; k < n->n_inputs; k++) {
         const int input = n->inputs[k];
         const double need = m->demand[input] + input_need(m, node, k, m->demand[node]);
@@ -261,7 +265,7 @@ static void run_node(hlo_traffic_meter *m, int node, hlo_traffic *out)
 
 hlo_traffic hlo_traffic_of(hlo_traffic_meter *m, int kernel)
 {
-    hlo_traffic out = {.product = -1};
+    hlo_traffic out = {.product = -1, .products = m->products};
     const hlo_kernel *k = &m->k->kernels[kernel];
     collect(m, kernel);
     for (int r = 0; r < k->n_roots; r++) {

@@ -12,6 +12,8 @@ typedef struct hlo_traffic {
     hlo_work work;                    /* without products */
     int n_operations;                 /* that it runs */
     int product;                      /* the largest product in it, a node; -1: none */
+    int n_products;
+    const int *products; /* nodes, in the meter's room until the next kernel */
 } hlo_traffic;
 
 typedef struct hlo_traffic_meter hlo_traffic_meter;
