@@ -435,7 +435,8 @@ typedef struct ridge_collective_level {
     double unit_chips;       /* the group's chips in one unit */
     double unit_bytes_per_s; /* out of one unit, by those; both 0: torus */
     double unit_sent_bytes;  /* that have to leave a unit for the level's others; a
-                                reduction in two passes. NaN: torus, or no such kind */
+                                reduction in two passes, in one where the switch adds.
+                                NaN: torus, or no such kind */
     double bound_s;          /* their time at the nominal rate; NaN alike */
 } ridge_collective_level;
 

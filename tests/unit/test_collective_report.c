@@ -175,6 +175,13 @@ static void each_level_tells_what_its_units_send(void **state)
     assert_non_null(strstr(text_of(&s), "a unit"));
     set_kind(&s, RIDGE_COLLECTIVE_ALL_REDUCE);
     assert_near(level[2].bound_s, 64.0 / 8, 1e-12);
+    /* Fault: a level whose switch adds was told two passes, more than the whole takes.
+     */
+    assert_near(level[0].bound_s, 64.0 / 1, 1e-12);
+    assert_true(s.study.cost.bound_s >= level[0].bound_s * (1 - 1e-12));
+    s.slice.axes[0].can_reduce = false;
+    set_kind(&s, RIDGE_COLLECTIVE_ALL_REDUCE);
+    assert_near(level[0].bound_s, 2 * 64.0 * 7 / 8 / 1, 1e-12);
     set_kind(&s, RIDGE_COLLECTIVE_ALL_TO_ALL);
     assert_near(level[0].bound_s, 64.0 / 64 * 63 / 64 / 1, 1e-12);
     assert_near(level[1].bound_s, 64.0 / 8 * 7 / 8 / 4, 1e-12);

@@ -69,7 +69,8 @@ static double bound_bus_rate(const ridge_collective_cost *cost)
     return cost->bus_bytes_per_s * cost->expected_s / cost->bound_s;
 }
 
-/* @source scaling-book-2025, chapter 12, cross-node collectives: V (D - 1) / (D W) */
+/* @source scaling-book-2025, chapter 12, cross-node collectives: V (D - 1) / (D W); to
+ * a switch that adds, the array goes once */
 static double sent_by_unit(const ridge_collective_study *study,
                            const ridge__level *level)
 {
@@ -80,7 +81,7 @@ static double sent_by_unit(const ridge_collective_study *study,
     case RIDGE_COLLECTIVE_REDUCE_SCATTER:
         return study->bytes * others;
     case RIDGE_COLLECTIVE_ALL_REDUCE:
-        return 2.0 * study->bytes * others;
+        return level->facts->can_reduce ? study->bytes : 2.0 * study->bytes * others;
     case RIDGE_COLLECTIVE_ALL_TO_ALL:
         return study->bytes * unit * (1.0 - unit);
     case RIDGE_COLLECTIVE_BROADCAST:

@@ -174,7 +174,8 @@ static void add_levels(ridge_ctx *cx, const ridge_collective_study *study,
         ridge__section_note(out, "A unit of a level is what lies below it: a chip, a "
                                  "node, the nodes of a leaf. Its chips of the group "
                                  "send together; bound: what has to leave it, at that "
-                                 "rate (a reduction in two passes).");
+                                 "rate (a reduction in two passes, in one where the "
+                                 "switch adds).");
 }
 
 static void add_sweep(ridge_ctx *cx, const ridge_collective_study *study,
