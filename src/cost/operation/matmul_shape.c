@@ -78,6 +78,7 @@ typedef struct tile_grid {
     double sms;
     double sm_flops_per_s;
     double start_s;       /* first load and last store of a tile */
+    double ideal_s;       /* of the product's arithmetic on all SMs */
     double element_bytes; /* of the arithmetic's format */
     double full_supply;   /* FLOPs an operand byte of the chip's own tile */
     double reduce_bytes_per_s;
@@ -97,44 +98,71 @@ static double tile_supply(const tile_grid *g, double tile_m, double tile_n)
     return intensity < g->full_supply ? sqrt(intensity / g->full_supply) : 1;
 }
 
-/* One part of one tile: arithmetic, or weights that arrive from HBM where no second
- * tile reads them again. */
-static double part_s(const tile_grid *g, const ridge_matmul_shape *s, double supply)
+/* A way to lay a product over the SMs. */
+typedef struct tiling {
+    double tile_m, tile_n, supply;
+    double parts; /* tiles, before K is split */
+    int split_k;
+} tiling;
+
+static tiling tiling_of(const tile_grid *g, double tile_m, double tile_n)
 {
-    const double depth = s->padded_k / s->split_k;
-    const double compute_s =
-        2 * s->tile_m * s->tile_n * depth / (g->sm_flops_per_s * supply);
-    double weight_s = 0;
-    if (g->weight_sm_bytes_per_s > 0 && g->op->m <= s->tile_m) {
-        weight_s = depth * fmin(s->tile_n, g->op->n) *
-                   ridge_dtype_bytes(g->op->weight) / g->weight_sm_bytes_per_s;
-    }
-    return fmax(compute_s, weight_s) + g->start_s;
+    return (tiling){.tile_m = tile_m,
+                    .tile_n = tile_n,
+                    .supply = tile_supply(g, tile_m, tile_n),
+                    .parts = g->op->batch * ceil(g->op->m / tile_m) *
+                             ceil(g->op->n / tile_n),
+                    .split_k = 1};
 }
 
-/* Fill s with the layout of one tile and split. @return its time */
-static double tile_time_s(const tile_grid *g, double tile_m, double tile_n,
-                          double split_k, ridge_matmul_shape *s)
+/* Steps of K that each part of a tile takes, and their depth together. */
+static double depth_of(const tile_grid *g, const tiling *t)
+{
+    const double step = K_STEP_BYTES / g->element_bytes;
+    return ceil(g->op->k / (t->split_k * step)) * step;
+}
+
+/* One part of one tile: arithmetic, or weights that arrive from HBM where no second
+ * tile reads them again. */
+static double part_s(const tile_grid *g, const tiling *t)
+{
+    const double depth = depth_of(g, t);
+    const double compute_s =
+        2 * t->tile_m * t->tile_n * depth / (g->sm_flops_per_s * t->supply);
+    double weight_s = 0;
+    if (g->weight_sm_bytes_per_s > 0 && g->op->m <= t->tile_m) {
+        weight_s = depth * fmin(t->tile_n, g->op->n) *
+                   ridge_dtype_bytes(g->op->weight) / g->weight_sm_bytes_per_s;
+    }
+    return (compute_s > weight_s ? compute_s : weight_s) + g->start_s;
+}
+
+static double tiling_time_s(const tile_grid *g, const tiling *t)
 {
     const ridge_matmul *op = g->op;
-    *s = (ridge_matmul_shape){
-        .padded_m = pad_to(op->m, tile_m),
-        .padded_k = pad_to(op->k, split_k * K_STEP_BYTES / g->element_bytes),
-        .padded_n = pad_to(op->n, tile_n),
-        .tile_m = tile_m,
-        .tile_n = tile_n,
-        .split_k = split_k,
-    };
-    const double supply = tile_supply(g, tile_m, tile_n);
-    s->tiles = op->batch * (s->padded_m / tile_m) * (s->padded_n / tile_n) * split_k;
-    s->waves = ceil(s->tiles / g->sms);
-    s->tile_efficiency =
-        supply * (op->m / s->padded_m) * (op->k / s->padded_k) * (op->n / s->padded_n);
     /* partial sums in fp32, written and read once more */
-    const double reduce_s = split_k > 1 ? 2 * 4 * split_k * op->batch * op->m * op->n /
-                                              g->reduce_bytes_per_s
-                                        : 0;
-    return s->waves * part_s(g, s, supply) + reduce_s;
+    const double reduce_s = t->split_k > 1 ? 2 * 4 * t->split_k * op->batch * op->m *
+                                                 op->n / g->reduce_bytes_per_s
+                                           : 0;
+    return ceil(t->parts * t->split_k / g->sms) * part_s(g, t) + reduce_s;
+}
+
+static ridge_matmul_shape shape_of(const tile_grid *g, const tiling *t)
+{
+    const ridge_matmul *op = g->op;
+    ridge_matmul_shape s = {
+        .padded_m = pad_to(op->m, t->tile_m),
+        .padded_k = depth_of(g, t) * t->split_k,
+        .padded_n = pad_to(op->n, t->tile_n),
+        .tile_m = t->tile_m,
+        .tile_n = t->tile_n,
+        .split_k = t->split_k,
+        .tiles = t->parts * t->split_k,
+    };
+    s.waves = ceil(s.tiles / g->sms);
+    s.tile_efficiency =
+        t->supply * (op->m / s.padded_m) * (op->k / s.padded_k) * (op->n / s.padded_n);
+    return s;
 }
 
 /* Operand bytes a second that arithmetic in a format asks for, relative to 16 bits: the
@@ -169,31 +197,40 @@ static tile_grid tile_grid_make(const ridge_chip *chip, const ridge_matmul *op)
     g.full_supply *= relative_demand(chip, peak, g.element_bytes);
     g.sm_flops_per_s = peak * share / g.sms;
     g.start_s = MATMUL_STARTS * ridge__block_start_s(chip);
+    g.ideal_s = 2 * op->batch * op->m * op->k * op->n / (g.sm_flops_per_s * g.sms);
     return g;
 }
 
-/* Try a tile with every sensible split of K. */
-static void tile_try(const tile_grid *g, double tile_m, double tile_n, double *best_s,
-                     ridge_matmul_shape *best)
+/* The best so far. */
+typedef struct tiling_choice {
+    double time_s;
+    tiling of;
+} tiling_choice;
+
+/* Bounds of tilings are kept by more than their rounding. */
+static const double BOUND_NEAR = 1e-9;
+
+/* Try a tile with every sensible split of K, unless arithmetic alone takes longer. */
+static void tile_try(const tile_grid *g, double tile_m, double tile_n,
+                     tiling_choice *best)
 {
+    tiling t = tiling_of(g, tile_m, tile_n);
+    if (g->ideal_s > best->time_s * t.supply * (1 + BOUND_NEAR))
+        return;
     for (size_t i = 0; i < RIDGE_COUNT_OF(splits); i++) {
-        const int split = splits[i];
-        if (split > 1 &&
-            (g->has_block_scales || g->op->k / split < SPLIT_K_LEAST_DEPTH))
+        t.split_k = splits[i];
+        if (t.split_k > 1 &&
+            (g->has_block_scales || g->op->k / t.split_k < SPLIT_K_LEAST_DEPTH))
             return;
-        ridge_matmul_shape s;
-        const double time_s = tile_time_s(g, tile_m, tile_n, split, &s);
-        if (time_s < *best_s) {
-            *best_s = time_s;
-            *best = s;
-        }
-        if (s.tiles >= SPLIT_TILES_A_SM * g->sms * split)
+        const double time_s = tiling_time_s(g, &t);
+        if (time_s < best->time_s)
+            *best = (tiling_choice){time_s, t};
+        if (t.parts >= SPLIT_TILES_A_SM * g->sms)
             return;
     }
 }
 
-static void tiles_try(const tile_grid *g, const ridge_chip *chip, double *best_s,
-                      ridge_matmul_shape *best)
+static void tiles_try(const tile_grid *g, const ridge_chip *chip, tiling_choice *best)
 {
     const bool is_fp4 = g->element_bytes < 1;
     for (size_t i = 0; i < RIDGE_COUNT_OF(shares_m); i++) {
@@ -203,9 +240,9 @@ static void tiles_try(const tile_grid *g, const ridge_chip *chip, double *best_s
                 continue;
             const double m = fmax(TILE_LEAST, chip->tile_m * shares_m[i]);
             const double n = fmax(TILE_LEAST, chip->tile_n * shares_n[j]);
-            tile_try(g, m, n, best_s, best);
+            tile_try(g, m, n, best);
             if (m != n)
-                tile_try(g, n, m, best_s, best);
+                tile_try(g, n, m, best);
         }
     }
 }
@@ -223,12 +260,12 @@ static void tiles_try(const tile_grid *g, const ridge_chip *chip, double *best_s
 static ridge_matmul_shape tiled_shape(const ridge_chip *chip, const ridge_matmul *op)
 {
     const tile_grid g = tile_grid_make(chip, op);
-    double best_s = HUGE_VAL;
-    ridge_matmul_shape best = {.tile_efficiency = 1};
-    tiles_try(&g, chip, &best_s, &best);
-    const double ideal_s =
-        2 * op->batch * op->m * op->k * op->n / (g.sm_flops_per_s * g.sms);
-    return *shape_rate(&best, ideal_s / best_s / best.tile_efficiency);
+    tiling_choice best = {.time_s = HUGE_VAL};
+    tiles_try(&g, chip, &best);
+    ridge_matmul_shape s = {.tile_efficiency = 1};
+    if (best.time_s < HUGE_VAL)
+        s = shape_of(&g, &best.of);
+    return *shape_rate(&s, g.ideal_s / best.time_s / s.tile_efficiency);
 }
 
 /* ---- choice ---------------------------------------------------------------------- */
