@@ -3,16 +3,13 @@
 
 #include "speed_table.h"
 
+/* The last of the first n - 1 knots that is not above. Whichever half it lies in, the
+ * same is done: no processor guesses which. */
 int ridge__knot_below(const double *x, int n, double at)
 {
-    int low = 0, high = n - 1; /* the cell is low to low + 1 */
-    while (high - low > 1) {
-        const int mid = (low + high) / 2;
-        if (x[mid] <= at)
-            low = mid;
-        else
-            high = mid;
-    }
+    int low = 0;
+    for (int left = n - 1; left > 1; left -= left / 2)
+        low = x[low + left / 2] <= at ? low + left / 2 : low;
     return low;
 }
 
