@@ -1,6 +1,6 @@
 /* Threads: every item once, the same answer from any number, a cancel that is heard. */
 #include "near.h"
-#include "ridge/base.h"
+#include "ridge/base_parallel.h"
 
 #include <string.h>
 
@@ -36,15 +36,24 @@ static void visit(void *payload, int64_t item, int worker)
         ridge_ctx_cancel(t->cx);
 }
 
-static tally run(int workers, int64_t items)
+typedef ridge_status parallel(ridge_ctx *cx, int workers, int64_t items,
+                              void (*fn)(void *payload, int64_t item, int worker),
+                              void *payload);
+
+static tally run_by(parallel *by, int workers, int64_t items)
 {
     ridge_ctx *cx = ridge_ctx_open();
     tally t = {.cx = cx, .cancel_at = -1};
     for (int w = 0; w < WORKERS; w++)
         t.best[w] = -1;
-    assert_int_equal(ridge_parallel(cx, workers, items, visit, &t), RIDGE_OK);
+    assert_int_equal(by(cx, workers, items, visit, &t), RIDGE_OK);
     ridge_ctx_close(cx);
     return t;
+}
+
+static tally run(int workers, int64_t items)
+{
+    return run_by(ridge_parallel, workers, items);
 }
 
 static int64_t merged_best(const tally *t)
@@ -83,6 +92,21 @@ static void the_answer_does_not_depend_on_the_threads(void **state)
     for (size_t i = 0; i < RIDGE_COUNT_OF(workers); i++) {
         tally t = run(workers[i], ITEMS);
         assert_int_equal(merged_best(&t), want);
+    }
+}
+
+static void runs_of_neighbours_leave_nothing_out(void **state)
+{
+    static const int workers[] = {-1, 0, 1, 2, 7, 64, 1000};
+    static const int64_t items[] = {-3, 0, 1, 2, 5, 63, 65, ITEMS};
+    (void)state;
+    for (size_t i = 0; i < RIDGE_COUNT_OF(workers); i++) {
+        for (size_t n = 0; n < RIDGE_COUNT_OF(items); n++) {
+            const tally t = run_by(ridge_parallel_runs, workers[i], items[n]);
+            assert_false(t.is_out_of_range);
+            for (int k = 0; k < ITEMS; k++)
+                assert_int_equal(t.visits[k], k < items[n] ? 1 : 0);
+        }
     }
 }
 
@@ -165,6 +189,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_item_is_visited_once),
         cmocka_unit_test(the_answer_does_not_depend_on_the_threads),
+        cmocka_unit_test(runs_of_neighbours_leave_nothing_out),
         cmocka_unit_test(one_worker_runs_in_the_caller_in_order),
         cmocka_unit_test(no_items_are_no_work),
         cmocka_unit_test(a_cancel_stops_the_rest),
