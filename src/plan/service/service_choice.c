@@ -328,6 +328,8 @@ bool service_variety_wants(const service_variety *v, ridge_service_mode mode,
         return false;
     if (v->n == v->top && !bound_beats(v->aim, bound, &v->prices[v->worst]))
         return false;
+    if (last == NULL)
+        return true;
     const int at = place_in(v, mode, last);
     return at == v->n || bound_beats(v->aim, bound, &v->prices[at]);
 }

@@ -55,6 +55,10 @@ typedef struct service_points {
 bool service_options_add(ridge_arena *arena, service_options *set,
                          const service_option *option);
 
+/** The same options in no more room than they take. @return false: no memory */
+bool service_options_copy(ridge_arena *arena, const service_options *from,
+                          service_options *out);
+
 /** Options by the chips of their servers and their format. */
 typedef struct service_shelves {
     int n, cap;
@@ -83,6 +87,10 @@ bool service_points_have(const service_points *set, double tpot_s, double e2e_s,
  * millionth, the one whose other latency is shorter. @return false: no memory */
 bool service_points_add(ridge_arena *arena, service_points *set,
                         const service_point *point, bool is_cost);
+
+/** The same points in no more room than they take. @return false: no memory */
+bool service_points_copy(ridge_arena *arena, const service_points *from,
+                         service_points *out);
 
 /** The most tokens/s a chip first, @p most of them evenly spread over the front. */
 void service_points_thin(service_points *set, int most);
@@ -141,7 +149,7 @@ typedef struct service_bound {
 /** Whether such a one could take a place in a ranking. */
 bool service_ranking_wants(const service_ranking *ranking, const service_bound *bound);
 
-/** Whether one whose last pool is @p last could take a place. */
+/** Whether one whose last pool is @p last could take a place. @param last  NULL: any */
 bool service_variety_wants(const service_variety *variety, ridge_service_mode mode,
                            const ridge_serving_layout *last,
                            const service_bound *bound);

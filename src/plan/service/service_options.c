@@ -58,6 +58,20 @@ bool service_options_add(ridge_arena *arena, service_options *set,
     return true;
 }
 
+bool service_options_copy(ridge_arena *arena, const service_options *from,
+                          service_options *out)
+{
+    service_options copy = {.n = from->n, .cap = from->n};
+    if (from->n > 0) {
+        copy.of = ridge_new(arena, service_option, (size_t)from->n);
+        if (copy.of == NULL)
+            return false;
+        memcpy(copy.of, from->of, (size_t)from->n * sizeof *copy.of);
+    }
+    *out = copy;
+    return true;
+}
+
 /* The set of an option's chips and format. @return NULL: no memory */
 static service_options *set_of(ridge_arena *arena, service_shelves *shelves,
                                const service_option *option)

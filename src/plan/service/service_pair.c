@@ -1,4 +1,4 @@
-#include "service_pair.h"
+#include "service_bound.h"
 
 #include <math.h>
 
@@ -86,17 +86,6 @@ static double lighter(const pair *t, double use)
     return tpot_s / d->tpot_s;
 }
 
-/* What a first token takes in the decoding server: the rest of the iteration under way,
- * and one of its own where that server makes it. */
-static double joining_s(const ridge_service_request *r, const service_option *d,
-                        double tpot_s)
-{
-    const ridge_draft *draft = &d->layout->draft;
-    const bool is_drafted = draft->kind != RIDGE_DRAFT_NONE && draft->depth > 0;
-    const double yield = is_drafted ? steady_yield(draft->accept, draft->depth) : 1;
-    return (r->engine->decodes_first ? 1.5 : 0.5) * tpot_s * yield;
-}
-
 static void set_latencies(const pair *t, double use, ridge_service_price *out)
 {
     const ridge_service_request *r = t->r;
@@ -108,7 +97,7 @@ static void set_latencies(const pair *t, double use, ridge_service_price *out)
     out->wait = (ridge_service_wait){
         .request_s = r->engine->request_s,
         .queue_s = steady_queue_s(t->is_open, use, service_s, t->n_p, 0),
-        .iteration_s = joining_s(r, t->d, t->d->tpot_s * light),
+        .iteration_s = service_joining_s(r, t->d, t->d->tpot_s * light),
         .transfer_s = t->transfer_s};
     const double rest_s =
         r->engine->request_s + t->p->latency_s + t->transfer_s + out->wait.iteration_s;
@@ -152,12 +141,6 @@ static double use_most(const pair *t, double most, ridge_service_price *out)
             high = middle;
     }
     return low;
-}
-
-static double transfer_s(const service_option *p, const service_option *d)
-{
-    const double rate = fmin(p->transfer_bytes_per_s, d->transfer_bytes_per_s);
-    return fmax(p->transfer_s, d->transfer_s) + p->transfer_bytes / rate;
 }
 
 /* Requests that the network between the pools takes. */
@@ -210,7 +193,7 @@ void service_pair_score(const ridge_service_request *r, const service_option *p,
                     .d = d,
                     .n_p = (double)n_prefill,
                     .n_d = (double)n_decode,
-                    .transfer_s = transfer_s(p, d),
+                    .transfer_s = service_transfer_s(p, d),
                     .is_open = service_score_is_open(r)};
     *out = (ridge_service_price){
         .choice = {.mode = RIDGE_SERVICE_MODE_DISAGGREGATED, .n_pools = 2}};
@@ -293,68 +276,6 @@ static bool is_settled(const ridge_service_request *r, const ridge_service_price
     return r->requests_per_s > 0 || best->decode_use > 1 - 1e-9;
 }
 
-/* What a pair could at best be: as many servers of each as keep the other busy, parts
- * of servers among them, no waiting, and the decode pool's lightest batch. */
-static service_bound best_case(const ridge_service_request *r, const service_option *p,
-                               const service_option *d)
-{
-    const double chips_a_rate =
-        (double)p->chips / p->requests_per_s + (double)d->chips / d->requests_per_s;
-    const bool is_lighter = d->before_per_s > 0 && d->before_tpot_s < d->tpot_s;
-    const double decode_s = is_lighter ? d->before_latency_s : d->latency_s;
-    double requests_per_s = (double)r->slice->chips / chips_a_rate;
-    service_bound best = {.paid_chips = (double)r->slice->chips};
-    if (r->requests_per_s > 0) {
-        requests_per_s = r->requests_per_s;
-        best.paid_chips =
-            fmax((double)(p->chips + d->chips), r->requests_per_s * chips_a_rate);
-    }
-    best.tpot_s = is_lighter ? d->before_tpot_s : d->tpot_s;
-    best.e2e_s = r->engine->request_s + p->latency_s + transfer_s(p, d) + decode_s;
-    const double tokens_per_s = requests_per_s * r->work.output_tokens;
-    best.tokens_per_s_per_chip = tokens_per_s / best.paid_chips;
-    best.usd_per_million_tokens =
-        r->usd_per_chip_hour * best.paid_chips / (RIDGE_HOUR_S * tokens_per_s) * 1e6;
-    return best;
-}
-
-static bool is_beaten_on_fronts(const service_pair_search *s, const service_option *p,
-                                const service_option *d)
-{
-    if (s->request->is_plain)
-        return true;
-    const service_bound best = best_case(s->whole, p, d);
-    const double rate = best.tokens_per_s_per_chip;
-    return service_points_have(s->speed_front, best.tpot_s, best.e2e_s, rate, false) &&
-           service_points_have(s->cost_front, best.tpot_s, best.e2e_s, rate, true);
-}
-
-/* No number of servers keeps the goals: not even the best case does. */
-static bool misses_goals(const ridge_service_request *r, const service_option *p,
-                         const service_option *d, const service_bound *best)
-{
-    const double *most_s = r->goals.most_s;
-    const double high = r->goals.quantile > 0 ? d->tpot_quantile_s / d->tpot_s : 1;
-    const double first_s = r->engine->request_s + p->latency_s + transfer_s(p, d) +
-                           joining_s(r, d, best->tpot_s);
-    return first_s > most_s[RIDGE_SERVICE_TTFT] ||
-           best->tpot_s * high > most_s[RIDGE_SERVICE_TPOT] ||
-           best->e2e_s > most_s[RIDGE_SERVICE_E2E];
-}
-
-/* Neither the ranking nor the fronts could change: the bound decides. */
-static bool is_hopeless(const service_pair_search *s, const service_option *p,
-                        const service_option *d)
-{
-    const service_bound best = best_case(s->request, p, d);
-    if (s->request->ignores_misses && misses_goals(s->request, p, d, &best))
-        return true;
-    return !service_ranking_wants(s->ranking, &best) &&
-           !service_variety_wants(s->variety, RIDGE_SERVICE_MODE_DISAGGREGATED,
-                                  d->layout, &best) &&
-           is_beaten_on_fronts(s, p, d);
-}
-
 static bool run_pair(service_pair_search *s, const service_option *p,
                      const service_option *d)
 {
@@ -363,10 +284,6 @@ static bool run_pair(service_pair_search *s, const service_option *p,
     const int64_t asked = r->knobs.pools[RIDGE_SERVICE_ROLE_PREFILL].servers;
     ridge_service_price best = {.fit = RIDGE_SERVICE_FIT_RATE};
     int64_t n_p = asked > 0 ? asked : 1;
-    if (is_hopeless(s, p, d)) {
-        s->covered += chips / p->chips;
-        return true;
-    }
     for (; n_p * p->chips + d->chips <= chips; n_p++) {
         const int64_t n_d = decode_servers(s, d, chips - n_p * p->chips);
         if (n_d > 0 && !try_pair(s, p, d, n_p, n_d, &best))
@@ -381,18 +298,33 @@ static bool run_pair(service_pair_search *s, const service_option *p,
     return true;
 }
 
+/* All partners of a prefill server, but for those whose bound decides. */
+static bool run_prefill(service_pair_search *s, const service_option *p,
+                        service_partners *partners)
+{
+    const int64_t numbers = s->request->slice->chips / p->chips;
+    service_partners_mark(s, p, partners);
+    for (int k = 0; k < partners->n; k++) {
+        if (!partners->is_wanted[k] || service_bound_excludes(s, p, partners, k))
+            s->covered += numbers;
+        else if (!run_pair(s, p, &partners->of[k]))
+            return false;
+    }
+    return true;
+}
+
 static ridge_status run_format(service_pair_search *s, int format)
 {
     ridge_arena *arena = ridge_ctx_arena(s->cx);
     service_options prefill, decode;
+    service_partners partners;
     if (!service_shelves_of(arena, s->prefill, format, &prefill) ||
         !service_shelves_of(arena, s->decode, format, &decode))
         return ridge_fail_nomem(s->cx);
+    RIDGE_TRY(service_partners_open(s, &decode, &partners));
     for (int i = 0; i < prefill.n; i++) {
-        for (int k = 0; k < decode.n; k++) {
-            if (!run_pair(s, &prefill.of[i], &decode.of[k]))
-                return ridge_fail_nomem(s->cx);
-        }
+        if (!run_prefill(s, &prefill.of[i], &partners))
+            return ridge_fail_nomem(s->cx);
         s->show(s->payload,
                 (format + (double)i / prefill.n) / s->request->knobs.n_formats);
         if (ridge_ctx_is_cancelled(s->cx))

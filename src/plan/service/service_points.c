@@ -143,6 +143,20 @@ bool service_points_add(ridge_arena *arena, service_points *set,
     return true;
 }
 
+bool service_points_copy(ridge_arena *arena, const service_points *from,
+                         service_points *out)
+{
+    service_points copy = {.n = from->n, .cap = from->n};
+    if (from->n > 0) {
+        copy.of = ridge_new(arena, service_point, (size_t)from->n);
+        if (copy.of == NULL)
+            return false;
+        memcpy(copy.of, from->of, (size_t)from->n * sizeof *copy.of);
+    }
+    *out = copy;
+    return true;
+}
+
 /* On a front more tokens a chip are slower: one order for both. */
 static int by_rate(const void *left, const void *right)
 {

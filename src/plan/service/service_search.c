@@ -8,9 +8,12 @@
 #include "service_conflicts.h"
 #include "service_energy.h"
 #include "service_finish.h"
+#include "service_order.h"
 #include "service_task.h"
 
-#include <stdlib.h>
+#include "ridge/base_parallel.h"
+
+#include <math.h>
 
 /* More than asked are priced again: tables may order near ties otherwise. By energy
  * tables cannot rank, as they know no watts: all that could be best are priced. */
@@ -25,9 +28,7 @@ typedef struct search {
     service_source_open *open;
     service_space space;
     service_found *found; /* [space.n] */
-    int n_tasks;
-    int *order;     /* [space.n], layouts as tasks take them */
-    int *task_ends; /* [n_tasks], behind the last of each in order */
+    service_order order;
     int workers;
     ridge_ctx **contexts; /* [workers] */
     service_desk *desks;  /* [workers], open once their ctx is not NULL */
@@ -74,69 +75,15 @@ static void run_layout(search *s, int layout, int worker)
 static void run_task(void *payload, int64_t item, int worker)
 {
     search *s = payload;
-    const int end = s->task_ends[item];
-    for (int i = item > 0 ? s->task_ends[item - 1] : 0; i < end; i++) {
+    const service_order *o = &s->order;
+    for (int i = item > 0 ? o->ends[item - 1] : 0; i < o->ends[item]; i++) {
         if (ridge_ctx_is_cancelled(s->cx))
             return;
         if (worker == 0)
-            show(s, i, s->space.n, "searching layouts");
-        run_layout(s, s->order[i], worker);
+            show(s, fmin(1, (double)i * s->workers / s->space.n), 1,
+                 "searching layouts");
+        run_layout(s, o->layouts[i], worker);
     }
-}
-
-/* Many tasks a worker, so that none has to wait long for another's last one. */
-enum { TASKS_A_WORKER = 12 };
-
-/* A layout by what prices are shared over. */
-typedef struct kin {
-    int format, layout;
-    int64_t tp;
-} kin;
-
-static int by_kin(const void *left, const void *right)
-{
-    const kin *a = left;
-    const kin *b = right;
-    if (a->format != b->format)
-        return a->format - b->format;
-    if (a->tp != b->tp)
-        return a->tp < b->tp ? -1 : 1;
-    return a->layout - b->layout;
-}
-
-/* Cut layouts into tasks, each of one format and tp. */
-static void cut_tasks(search *s, const kin *kins)
-{
-    const int n = s->space.n;
-    const int most = n / (s->workers * TASKS_A_WORKER) + 1;
-    int start = 0;
-    for (int i = 0; i < n; i++) {
-        s->order[i] = kins[i].layout;
-        const bool is_last = i + 1 == n || kins[i + 1].format != kins[i].format ||
-                             kins[i + 1].tp != kins[i].tp;
-        if (is_last || i + 1 - start == most) {
-            start = i + 1;
-            s->task_ends[s->n_tasks++] = start;
-        }
-    }
-}
-
-static ridge_status list_tasks(search *s)
-{
-    ridge_arena *arena = ridge_ctx_arena(s->cx);
-    const size_t n = (size_t)s->space.n;
-    kin *kins = ridge_new(arena, kin, n + 1);
-    s->order = ridge_new(arena, int, n + 1);
-    s->task_ends = ridge_new(arena, int, n + 1);
-    if (kins == NULL || s->order == NULL || s->task_ends == NULL)
-        return ridge_fail_nomem(s->cx);
-    for (int i = 0; i < s->space.n; i++) {
-        const service_layout *l = &s->space.layouts[i];
-        kins[i] = (kin){l->format, i, l->layout.tp};
-    }
-    qsort(kins, n, sizeof *kins, by_kin);
-    cut_tasks(s, kins);
-    return RIDGE_OK;
 }
 
 static ridge_status open_workers(search *s)
@@ -171,7 +118,7 @@ static void close_workers(search *s)
 
 static ridge_status run_tasks(search *s)
 {
-    RIDGE_TRY(ridge_parallel(s->cx, s->workers, s->n_tasks, run_task, s));
+    RIDGE_TRY(ridge_parallel_runs(s->cx, s->workers, s->order.n_tasks, run_task, s));
     if (ridge_ctx_is_cancelled(s->cx))
         return ridge_fail(s->cx, RIDGE_E_CANCELLED, "cancelled during the search");
     for (int i = 0; i < s->space.n; i++) {
@@ -228,11 +175,12 @@ static ridge_status merge(search *s)
         s->result->covered += f->covered;
         s->result->priced += f->priced;
         s->result->tables += f->tables;
-        if (f->has_best) {
-            service_ranking_insert(&s->ranking, &f->best);
-            service_variety_insert(&s->variety, &f->best);
+        if (f->kept != NULL && f->kept->has_best) {
+            service_ranking_insert(&s->ranking, &f->kept->best);
+            service_variety_insert(&s->variety, &f->kept->best);
         }
-        service_nearest_merge(s->request, &s->nearest, &f->nearest);
+        if (f->kept != NULL)
+            service_nearest_merge(s->request, &s->nearest, &f->kept->nearest);
         if (!merge_fronts(s, f) ||
             !service_shelves_add(arena, &s->prefill, &f->prefill) ||
             !service_shelves_add(arena, &s->decode, &f->decode) || !merge_refusal(s, i))
@@ -464,7 +412,7 @@ static ridge_status search_all(search *s)
     RIDGE_TRY(service_space_build(s->cx, s->request, &s->space));
     RIDGE_TRY(service_conflicts_room(s->cx, s->request, &s->space));
     RIDGE_TRY(open_workers(s));
-    RIDGE_TRY(list_tasks(s));
+    RIDGE_TRY(service_order_find(s->cx, &s->space, s->workers, &s->order));
     RIDGE_TRY(run_tasks(s));
     RIDGE_TRY(merge(s));
     RIDGE_TRY(run_pairs(s));

@@ -38,8 +38,8 @@ static bool add_point(task *t, const ridge_service_price *p)
         .e2e_s = p->latency_s[RIDGE_SERVICE_E2E],
         .tokens_per_s_per_chip = p->tokens_per_s_per_chip};
     ridge_arena *arena = ridge_ctx_arena(t->desk->cx);
-    if (!service_points_add(arena, &t->found->speed_front, &point, false) ||
-        !service_points_add(arena, &t->found->cost_front, &point, true))
+    if (!service_points_add(arena, &t->desk->speed_front, &point, false) ||
+        !service_points_add(arena, &t->desk->cost_front, &point, true))
         return fail(t, RIDGE_E_NOMEM);
     return true;
 }
@@ -56,15 +56,16 @@ static void take(task *t, const ridge_service_price *p)
     const ridge_service_aim aim = t->desk->request->aim;
     t->found->priced++;
     if (service_score_is_real(p))
-        service_nearest_add(t->desk->request, &t->found->nearest, p);
+        service_nearest_add(t->desk->request, &t->found->kept->nearest, p);
     if (p->fit != RIDGE_SERVICE_FIT_OK) {
         refuse(t, p->fit);
         return;
     }
     t->is_any = true;
-    if (!t->found->has_best || ridge_service_is_better(aim, p, &t->found->best))
-        t->found->best = *p;
-    t->found->has_best = true;
+    service_kept *kept = t->found->kept;
+    if (!kept->has_best || ridge_service_is_better(aim, p, &kept->best))
+        kept->best = *p;
+    kept->has_best = true;
 }
 
 /* A batch of all servers; without a rate it is what is taken. */
@@ -79,7 +80,7 @@ static bool try_batch(task *t, double batch, int64_t servers, ridge_service_fit 
     if (t->desk->request->requests_per_s <= 0)
         take(t, &p);
     else if (service_score_is_real(&p)) /* what the whole slice could take */
-        service_nearest_add(t->desk->request, &t->found->nearest, &p);
+        service_nearest_add(t->desk->request, &t->found->kept->nearest, &p);
     return t->desk->request->is_plain || !service_score_is_real(&p) || add_point(t, &p);
 }
 
@@ -178,7 +179,7 @@ static bool run_aggregated(task *t)
 static bool run_pool(task *t, ridge_service_role role, double budget_before)
 {
     const bool is_decode = role == RIDGE_SERVICE_ROLE_DECODE;
-    service_options *set = is_decode ? &t->found->decode : &t->found->prefill;
+    service_options *set = is_decode ? &t->desk->decode : &t->desk->prefill;
     const double asked = is_decode ? t->desk->request->knobs.batch : 0;
     service_option before = {.requests_per_s = 0};
     t->server.steady.role = role;
@@ -274,6 +275,27 @@ static void refuse_memory(task *t)
         t->found->over_bytes = m->cache * (1 / m->longest_sequences - 1);
 }
 
+static bool open_kept(task *t)
+{
+    service_desk *desk = t->desk;
+    desk->speed_front.n = desk->cost_front.n = 0;
+    desk->prefill.n = desk->decode.n = 0;
+    t->found->kept = ridge_new(ridge_ctx_arena(desk->cx), service_kept, 1);
+    return t->found->kept != NULL || fail(t, RIDGE_E_NOMEM);
+}
+
+static bool keep(task *t)
+{
+    const service_desk *desk = t->desk;
+    service_found *found = t->found;
+    ridge_arena *arena = ridge_ctx_arena(desk->cx);
+    return (service_points_copy(arena, &desk->speed_front, &found->speed_front) &&
+            service_points_copy(arena, &desk->cost_front, &found->cost_front) &&
+            service_options_copy(arena, &desk->prefill, &found->prefill) &&
+            service_options_copy(arena, &desk->decode, &found->decode)) ||
+           fail(t, RIDGE_E_NOMEM);
+}
+
 static bool run_budgets(task *t)
 {
     double budgets[SERVICE_BUDGET_MAX];
@@ -288,7 +310,7 @@ static bool run_budgets(task *t)
         return true;
     }
     l.sequences = sequences_most(t, &l);
-    if (!find_speed(t, &l, budgets[n - 1]))
+    if (!find_speed(t, &l, budgets[n - 1]) || !open_kept(t))
         return false;
     for (int i = 0; i < n; i++) {
         l.budget_tokens = (int64_t)budgets[i];
@@ -300,7 +322,7 @@ static bool run_budgets(task *t)
         if (!run_budget(t, i == 0 ? 0 : budgets[i - 1]))
             return false;
     }
-    return true;
+    return keep(t);
 }
 
 void service_task_run(service_desk *desk, const service_layout *layout,

@@ -66,6 +66,7 @@ ridge_status serving_bench_open(ridge_serving_desk *desk,
                           "degrees that divide its axes, or another placement",
                           (long long)layout->tp, (long long)layout->attention_dp,
                           (long long)layout->pp, desk->about.slice->text);
+    RIDGE_TRY(serving_groups_number(&b));
     b.groups.shared = serving_has_latents(desk->model) ? b.groups.tp : b.groups.copies;
     const double ways = (double)serving_shared_ways(desk->model, layout);
     if (layout->kv_cut == RIDGE_KV_CUT_BATCH)

@@ -27,6 +27,8 @@ typedef struct serving_bench {
     int64_t formats_key; /* what rows depend on, of formats */
     int64_t scores_key;  /* what scores depend on */
     serving_groups groups;
+    int64_t tp_key;      /* the same for the same groups within tp */
+    int64_t ranks_key;   /* the same for the same attention ranks */
     double verified;     /* rows of a decoding sequence */
     double ranks;        /* attention_dp */
     double expert_width; /* ways in which each expert is cut */
@@ -51,6 +53,10 @@ bool serving_slice_cut(const ridge_slice *slice, int64_t chips, ridge_slice *out
 /** Lay a layout's groups on the slice. @return false: they do not factor over it */
 bool serving_groups_place(const ridge_slice *slice, const ridge_serving_layout *layout,
                           int64_t kv_ways, serving_groups *out);
+
+/** Number groups, so that prices are shared by layouts that have them alike: stages
+ * around them do not change an exchange. @errors E_NOMEM */
+RIDGE_NODISCARD ridge_status serving_groups_number(serving_bench *b);
 
 /** Whether some layer caches latents (MLA). */
 bool serving_has_latents(const ridge_model *model);

@@ -110,6 +110,14 @@ typedef struct serving_places {
     struct serving_places *next;
 } serving_places;
 
+enum { SERVING_GROUPS_ALIKE = 5 };
+
+/** Groups of chips that layouts of several degrees have alike. */
+typedef struct serving_group_set {
+    int n;
+    ridge_group of[SERVING_GROUPS_ALIKE];
+} serving_group_set;
+
 struct ridge_serving_desk {
     ridge_ctx *cx;
     ridge_serving_case about;
@@ -123,11 +131,14 @@ struct ridge_serving_desk {
     ridge_weight (*weights)[RIDGE_WEIGHT_MAX]; /* [n_layers] */
     int *n_weights;
     serving_memo memo;
+    serving_memo maps; /* of latents: asked for at each knot of a plane */
     int n_planes, cap_planes;
     serving_planes *planes;
     int n_curves, cap_curves;
     ridge_curve_table *curves; /* the memo knows of which layouts */
     serving_places *places;
+    int n_group_sets, cap_group_sets;
+    serving_group_set *group_sets;
     ridge_serving_desk *draft; /* of a drafting model; NULL until it is wanted */
 };
 

@@ -162,9 +162,10 @@ static double exchanges_s(const serving_bench *b, double rows)
 {
     const ridge_serving_layout *l = b->layout;
     serving_memo *memo = &b->desk->memo;
-    const serving_key key = {.of = {SERVING_KEY_EXPERTS + 1, l->tp << 32 | l->pp,
-                                    l->ep << 32 | l->attention_dp, l->placement,
-                                    b->formats_key},
+    const int64_t compute = (int64_t)b->formats.of[RIDGE_QUANT_EXPERTS].compute;
+    const serving_key key = {.of = {SERVING_KEY_EXPERTS + 1, b->ranks_key, l->ep,
+                                    (int64_t)b->expert_width,
+                                    (int64_t)l->formats.activation << 8 | compute},
                              .at = {rows}};
     if (b->ranks <= 1)
         return 0;

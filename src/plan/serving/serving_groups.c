@@ -99,6 +99,47 @@ bool serving_groups_place(const ridge_slice *slice, const ridge_serving_layout *
     return true;
 }
 
+static bool is_same_set(const serving_group_set *a, const serving_group_set *b)
+{
+    bool is_same = a->n == b->n;
+    for (int i = 0; is_same && i < a->n; i++)
+        is_same = ridge_group_is_same(&a->of[i], &b->of[i]);
+    return is_same;
+}
+
+static ridge_status number_set(ridge_serving_desk *desk, const serving_group_set *set,
+                               int64_t *out)
+{
+    int i = 0;
+    while (i < desk->n_group_sets && !is_same_set(&desk->group_sets[i], set))
+        i++;
+    *out = i;
+    if (i < desk->n_group_sets)
+        return RIDGE_OK;
+    if (desk->n_group_sets == desk->cap_group_sets) {
+        const int cap = desk->cap_group_sets == 0 ? 32 : 2 * desk->cap_group_sets;
+        serving_group_set *more =
+            ridge_new(ridge_ctx_arena(desk->cx), serving_group_set, (size_t)cap);
+        if (more == NULL)
+            return ridge_fail_nomem(desk->cx);
+        for (int k = 0; k < desk->n_group_sets; k++)
+            more[k] = desk->group_sets[k];
+        desk->group_sets = more;
+        desk->cap_group_sets = cap;
+    }
+    desk->group_sets[desk->n_group_sets++] = *set;
+    return RIDGE_OK;
+}
+
+ridge_status serving_groups_number(serving_bench *b)
+{
+    const serving_groups *g = &b->groups;
+    const serving_group_set tp = {5, {g->tp, g->kv, g->copies, g->d, g->f}};
+    const serving_group_set ranks = {2, {g->attention_dp, g->all}};
+    RIDGE_TRY(number_set(b->desk, &tp, &b->tp_key));
+    return number_set(b->desk, &ranks, &b->ranks_key);
+}
+
 double serving_exchange_s(const serving_bench *b, ridge_collective kind, double bytes,
                           const ridge_group *group)
 {

@@ -15,7 +15,8 @@ enum {
     SERVING_KEY_CURVES = 500
 };
 
-/** What a price is of: a kind, and numbers. */
+/** What a price is of: a kind, and numbers; and where. Prices of the same words lie
+ * together. */
 typedef struct serving_key {
     int64_t of[SERVING_KEY_WORDS];
     double at[2];
@@ -25,10 +26,12 @@ typedef struct serving_price {
     double of[SERVING_VALUES];
 } serving_price;
 
+typedef struct serving_shelf serving_shelf;
+
 /** Open addressing; grows in the arena. */
 typedef struct serving_memo {
     size_t n, cap;
-    struct serving_entry *entries;
+    serving_shelf *shelves;
 } serving_memo;
 
 /** @return the price, or NULL */

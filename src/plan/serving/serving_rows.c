@@ -188,12 +188,9 @@ static double price_exchanges(const serving_bench *b, double rows)
 static serving_key network_key(const serving_bench *b, int kind, double rows)
 {
     const ridge_serving_layout *l = b->layout;
-    return (serving_key){.of = {kind, l->tp << 32 | l->pp,
-                                l->ep << 32 | l->attention_dp,
-                                l->tp_d << 8 | l->placement,
-                                (int64_t)l->formats.activation << 8 |
-                                    (int64_t)l->formats.expert_compute},
-                         .at = {rows}};
+    return (serving_key){
+        .of = {kind, b->tp_key, l->tp, l->tp_d, (int64_t)l->formats.activation},
+        .at = {rows}};
 }
 
 static double exchanges_of(const serving_bench *b, double rows)
@@ -328,6 +325,7 @@ double serving_head_price(const serving_bench *b, double sampled)
     serving_memo *memo = &b->desk->memo;
     serving_key key = network_key(b, KEY_HEAD, sampled);
     key.of[5] = b->formats_key * 2 + (b->layout->is_weight_gathered ? 1 : 0);
+    key.at[1] = b->ranks;
     const serving_price *known = serving_memo_find(memo, &key);
     if (sampled <= 0)
         return 0;

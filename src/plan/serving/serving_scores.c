@@ -132,7 +132,7 @@ static double price_maps(const serving_bench *b, const ridge_matmul *maps, int n
 static double known_maps(const serving_bench *b, const ridge_matmul *maps, int n,
                          double rows)
 {
-    serving_memo *memo = &b->desk->memo;
+    serving_memo *memo = &b->desk->maps;
     const serving_key key = {.of = {SERVING_KEY_SCORES, b->formats_key,
                                     (int64_t)maps[0].k << 32 | (int64_t)maps[0].n,
                                     (int64_t)maps[0].batch << 8 | n},

@@ -1,96 +1,22 @@
 /* Prices as tables, made once for all layouts that share them. */
+#include "serving_curve.h"
 #include "serving_knots.h"
 #include "serving_weights.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Halvings between two powers of two: of rows, whose tiles step, and of contexts. */
-enum { ROW_DEPTH = 7, CONTEXT_DEPTH = 4 };
+/* Halvings between two powers of two of contexts. */
+enum { CONTEXT_DEPTH = 4 };
 
-/* Where the key of planes has the sequences. */
-enum { KEY_SEQUENCES = 5 };
+/* What the key of planes has where: degrees are tp, then verified rows. */
+enum { KEY_SCORES, KEY_DEGREES, KEY_CACHE, KEY_WINDOW, KEY_PLACE, KEY_SEQUENCES };
+
+/* Of the key's word on the cache. */
+enum { KEY_STATE = 1, KEY_GATHERED = 2 };
 
 /* Where planes are looked at beside their far ends. */
 enum { FEW_ROWS = 64 };
-
-/* ---- curves ---------------------------------------------------------------------- */
-
-/* What a curve is of. */
-typedef enum curve_kind { CURVE_ROWS, CURVE_HEAD, CURVE_RANK_ROWS } curve_kind;
-
-static double rows_s(const void *bench, double rows)
-{
-    return serving_rows_total_s(bench, rows);
-}
-
-static double head_s(const void *bench, double sampled)
-{
-    return serving_head_price(bench, sampled);
-}
-
-static double rank_rows_s(const void *bench, double rows)
-{
-    return serving_rank_rows_s(bench, rows);
-}
-
-static const double *copy_of(const serving_bench *b, const double *x, int n)
-{
-    double *copy = ridge_new(ridge_ctx_arena(b->desk->cx), double, (size_t)n);
-    if (copy != NULL)
-        memcpy(copy, x, (size_t)n * sizeof *copy);
-    return copy;
-}
-
-static bool curve_build(const serving_bench *b, serving_knot_fn *f, double most,
-                        ridge_curve_table *out)
-{
-    serving_knots k = {.payload = b, .f = f, .depth = ROW_DEPTH};
-    serving_knots_find(&k, 1, most);
-    *out = (ridge_curve_table){k.n, copy_of(b, k.x, k.n), copy_of(b, k.y, k.n)};
-    return out->x != NULL && out->y != NULL;
-}
-
-static bool curve_keep(ridge_serving_desk *desk, const serving_key *key,
-                       const ridge_curve_table *curve)
-{
-    ridge_arena *arena = ridge_ctx_arena(desk->cx);
-    if (desk->n_curves == desk->cap_curves) {
-        const int cap = desk->cap_curves == 0 ? 64 : 2 * desk->cap_curves;
-        ridge_curve_table *more = ridge_new(arena, ridge_curve_table, (size_t)cap);
-        if (more == NULL)
-            return false;
-        if (desk->n_curves > 0)
-            memcpy(more, desk->curves, (size_t)desk->n_curves * sizeof *more);
-        desk->curves = more;
-        desk->cap_curves = cap;
-    }
-    desk->curves[desk->n_curves] = *curve;
-    const serving_price place = {{(double)desk->n_curves++}};
-    serving_memo_put(arena, &desk->memo, key, &place);
-    return true;
-}
-
-/* Layouts that differ in their caches alone share a curve. */
-static bool curve_find(const serving_bench *b, curve_kind kind, double most,
-                       ridge_curve_table *out)
-{
-    static serving_knot_fn *const prices[] = {rows_s, head_s, rank_rows_s};
-    const ridge_serving_layout *l = b->layout;
-    const serving_key key = {.of = {SERVING_KEY_CURVES + (int)kind, b->formats_key,
-                                    l->tp << 32 | l->pp, l->ep << 32 | l->attention_dp,
-                                    l->tp_d << 32 | (int64_t)l->placement << 2 |
-                                        (l->is_weight_gathered ? 2 : 0) |
-                                        (l->has_two_batches ? 1 : 0),
-                                    l->redundant_experts},
-                             .at = {most}};
-    const serving_price *known = serving_memo_find(&b->desk->memo, &key);
-    if (known != NULL) {
-        *out = b->desk->curves[(int)known->of[0]];
-        return true;
-    }
-    return curve_build(b, prices[kind], most, out) && curve_keep(b->desk, &key, out);
-}
 
 /* ---- planes ---------------------------------------------------------------------- */
 
@@ -172,14 +98,15 @@ static bool plane_build(const plane_work *w, plane_fn *f, double x_most, double 
     const plane_slice along_x = slice_of(w, f, false, y_middle, y_most, x_middle);
     const plane_slice along_y =
         slice_of(w, f, true, fmin(x_most, FEW_ROWS), x_most, y_middle);
-    serving_knots kx = {.payload = &along_x, .f = slice_share, .depth = ROW_DEPTH};
+    serving_knots kx = {
+        .payload = &along_x, .f = slice_share, .depth = SERVING_ROW_DEPTH};
     serving_knots ky = {.payload = &along_y, .f = slice_share, .depth = CONTEXT_DEPTH};
     serving_knots_find(&kx, 1, x_most);
     serving_knots_find(&ky, y_least, y_most);
     const size_t n = (size_t)kx.n * (size_t)ky.n;
     double *z = ridge_new(ridge_ctx_arena(w->b->desk->cx), double, n);
-    *out = (ridge_plane_table){kx.n, ky.n, copy_of(w->b, kx.x, kx.n),
-                               copy_of(w->b, ky.x, ky.n), z};
+    *out = (ridge_plane_table){kx.n, ky.n, serving_curve_copy(w->b->desk, kx.x, kx.n),
+                               serving_curve_copy(w->b->desk, ky.x, ky.n), z};
     if (out->x == NULL || out->y == NULL || z == NULL)
         return false;
     for (int i = 0; i < kx.n; i++) {
@@ -198,14 +125,24 @@ static double rounded_up(double x)
     return p;
 }
 
-/* Tables whose keys differ in their sequences alone: those of prompts are the same. */
+/* Prompts are cut over neither sequences nor tokens, and know of no drafts. */
+static serving_key prompts_key(const serving_key *of)
+{
+    serving_key key = *of;
+    key.of[KEY_DEGREES] = of->of[KEY_DEGREES] >> 32;
+    key.of[KEY_CACHE] = of->of[KEY_CACHE] & (KEY_GATHERED | KEY_STATE);
+    key.of[KEY_PLACE] = key.of[KEY_SEQUENCES] = 0;
+    return key;
+}
+
+/* Tables of the same prompts. */
 static const serving_planes *same_prompts(const ridge_serving_desk *desk,
                                           const serving_key *key)
 {
+    const serving_key wanted = prompts_key(key);
     for (int i = 0; i < desk->n_planes; i++) {
-        serving_key other = desk->planes[i].key;
-        other.of[KEY_SEQUENCES] = key->of[KEY_SEQUENCES];
-        if (memcmp(&other, key, sizeof other) == 0)
+        const serving_key other = prompts_key(&desk->planes[i].key);
+        if (memcmp(&other, &wanted, sizeof other) == 0)
             return &desk->planes[i];
     }
     return NULL;
@@ -231,12 +168,15 @@ static serving_key planes_key(const plane_work *w, double sequences, double chun
     const ridge_serving_layout *l = w->b->layout;
     const bool is_cut = l->kv_cut != RIDGE_KV_CUT_HEADS;
     return (serving_key){
-        .of = {w->b->scores_key, l->tp << 32 | (int64_t)w->b->verified,
-               (int64_t)l->kv_cut << 2 | (l->is_weight_gathered ? 2 : 0) |
-                   (w->is_state ? 1 : 0),
-               (int64_t)w->window,
-               is_cut ? l->pp << 32 | l->attention_dp << 8 | l->placement : 0,
-               (int64_t)sequences},
+        .of = {[KEY_SCORES] = w->b->scores_key,
+               [KEY_DEGREES] = l->tp << 32 | (int64_t)w->b->verified,
+               [KEY_CACHE] = (int64_t)l->kv_cut << 2 |
+                             (l->is_weight_gathered ? KEY_GATHERED : 0) |
+                             (w->is_state ? KEY_STATE : 0),
+               [KEY_WINDOW] = (int64_t)w->window,
+               [KEY_PLACE] =
+                   is_cut ? l->pp << 32 | l->attention_dp << 8 | l->placement : 0,
+               [KEY_SEQUENCES] = (int64_t)sequences},
         .at = {chunk}};
 }
 
@@ -436,8 +376,8 @@ static ridge_status speed_build(const serving_bench *b, ridge_serving_speed *out
                                  .chips = chips,
                                  .chunk_call_s = serving_chunk_call_s(b),
                                  .eager_s = serving_eager_s(b)};
-    if (!curve_find(b, CURVE_ROWS, rows_most(b), &speed.rows) ||
-        !curve_find(b, CURVE_HEAD, sequences_most(b), &speed.head) ||
+    if (!serving_curve_find(b, SERVING_CURVE_ROWS, rows_most(b), &speed.rows) ||
+        !serving_curve_find(b, SERVING_CURVE_HEAD, sequences_most(b), &speed.head) ||
         !caches_build(b, &speed))
         return ridge_fail_nomem(desk->cx);
     RIDGE_TRY(draft_build(b, &speed));
@@ -466,8 +406,9 @@ ridge_status ridge_serving_speed_build(ridge_serving_desk *desk,
     ridge_serving_speed speed;
     RIDGE_TRY(serving_bench_open(desk, layout, &b));
     RIDGE_TRY(speed_build(&b, &speed));
-    if (b.ranks > 1 && !curve_find(&b, CURVE_RANK_ROWS,
-                                   fmax(2, rows_most(&b) / b.ranks), &speed.rank_rows))
+    if (b.ranks > 1 &&
+        !serving_curve_find(&b, SERVING_CURVE_RANK_ROWS,
+                            fmax(2, rows_most(&b) / b.ranks), &speed.rank_rows))
         return ridge_fail_nomem(desk->cx);
     *out = speed;
     return RIDGE_OK;
