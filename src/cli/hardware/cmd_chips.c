@@ -34,9 +34,10 @@ static bool is_slice(cli_run *run, const ridge_catalog *catalog, const char *tex
 /* Names of chips, and slices "v5p:16x20x28" with all their pools. */
 static ridge_status read_names(cli_run *run, ridge_chips_view *out)
 {
-    enum { MOST = 32 };
+    enum { MOST = 64 };
     ridge_arena *arena = ridge_ctx_arena(run->cx);
-    const ridge_chip **chips = ridge_new(arena, const ridge_chip *, MOST);
+    const ridge_chip **chips =
+        ridge_new(arena, const ridge_chip *, MOST + (size_t)run->n_args);
     const ridge_slice **slices = ridge_new(arena, const ridge_slice *, MOST);
     if (!chips || !slices)
         return ridge_fail_nomem(run->cx);
@@ -49,7 +50,11 @@ static ridge_status read_names(cli_run *run, ridge_chips_view *out)
             continue;
         }
         RIDGE_TRY(ridge_slice_parse(run->cx, out->catalog, run->args[i], &slice));
-        for (; slice && out->n_slices < MOST; slice = slice->next) {
+        for (; slice; slice = slice->next) {
+            if (out->n_slices == MOST) {
+                return ridge_fail(run->cx, RIDGE_E_ARG,
+                                  "more than %d slices and pools: name fewer", MOST);
+            }
             add_chip(chips, &out->n, slice->chip);
             slices[out->n_slices++] = slice;
         }
@@ -189,6 +194,6 @@ const cli_verb cli_verb_chips = {
     .example = "ridge chips h100 v5p",
     .options = options,
     .min_args = 0,
-    .max_args = 6,
+    .max_args = CLI_ARG_MAX,
     .run = run_chips,
 };
