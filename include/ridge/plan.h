@@ -251,7 +251,8 @@ typedef struct ridge_thresholds {
     double fsdp_optimal;          /* the best FSDP degree of a mix */
     double tp_optimal;            /* chips / fsdp_optimal */
     double pod_tokens;            /* batch a pod, for DP over DCN */
-    double max_chips_fsdp;        /* at this batch */
+    double pod_experts_tokens;    /* the same of experts' weights; 0: none */
+    double max_chips_fsdp;        /* at this batch, in all slices together */
     double max_chips_mixed;
     double expert_factor; /* E / k: by which the thresholds of experts are larger */
     double dp_experts_tokens_per_chip; /* of experts' weights, on the level that binds;

@@ -119,6 +119,26 @@ static void a_torus_counts_its_axes(void **state)
     assert_true(t.dp_outer_tokens_per_chip == 0 && t.pod_tokens == 0);
 }
 
+/* Faults: of several slices the chips of one were told to be the most in all; experts'
+ * weights bound between slices as if all tokens met them. */
+static void slices_count_together(void **state)
+{
+    ridge_ctx *cx = *state;
+    const ridge_model *model = train_dense_model(cx);
+    const ridge_thresholds one = thresholds(cx, model, "v5p:8x8x8", 512 * 1000.0);
+    const ridge_thresholds t = thresholds(cx, model, "3*v5p:8x8x8", 3 * 512 * 1000.0);
+    assert_near(t.dp_tokens_per_chip, one.dp_tokens_per_chip, 1e-12);
+    assert_near(t.max_chips_fsdp, 3 * one.max_chips_fsdp, 1e-12);
+    assert_near(t.max_chips_mixed, 3 * one.max_chips_mixed, 1e-12);
+    assert_near(t.fsdp_optimal, one.fsdp_optimal, 1e-12);
+    /* 4 chips a host of 25 GB/s */
+    assert_near(t.pod_tokens, 459e12 * 4 / 25e9, 1e-12);
+    assert_near(t.pod_experts_tokens, 0, 0);
+    const ridge_thresholds experts =
+        thresholds(cx, train_moe_model(cx), "3*v5p:8x8x8", 1e6);
+    assert_near(experts.pod_experts_tokens, 4 * experts.pod_tokens, 1e-12);
+}
+
 static void a_line_has_half_the_bandwidth_of_a_ring(void **state)
 {
     ridge_ctx *cx = *state;
@@ -205,6 +225,7 @@ int main(void)
         cmocka_unit_test(dp_reduces_twice_and_only_backward),
         cmocka_unit_test(one_chip_has_no_network_to_bind_on),
         cmocka_unit_test(a_torus_counts_its_axes),
+        cmocka_unit_test(slices_count_together),
         cmocka_unit_test(a_line_has_half_the_bandwidth_of_a_ring),
         cmocka_unit_test(gpus_bind_inside_and_outside_their_node),
         cmocka_unit_test(pods_need_a_batch_of_their_own),

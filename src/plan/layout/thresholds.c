@@ -133,7 +133,8 @@ static void fill_torus(const ridge_slice *slice, double peak, double d_ff,
     t->tp_ways_all_axes =
         ridge_threshold_tp(t->alpha, 1 + axes.second / axes.best, d_ff);
     const double batch = t->tokens_per_chip * chips; /* of one slice */
-    t->max_chips_fsdp = batch / t->dp_tokens_per_chip;
+    const double all = t->tokens_per_chip * (double)slice->chips;
+    t->max_chips_fsdp = all / t->dp_tokens_per_chip;
     if (axes.n < 2)
         return;
     const double m_y = axes.mixed / axes.best;
@@ -141,7 +142,7 @@ static void fill_torus(const ridge_slice *slice, double peak, double d_ff,
     t->mixed_tokens_per_chip = ridge_threshold_mixed(t->alpha, m_x, m_y, d_ff);
     t->fsdp_optimal = ridge_fsdp_optimal(batch, d_ff, m_x, m_y, chips);
     t->tp_optimal = chips / t->fsdp_optimal;
-    t->max_chips_mixed = batch / t->mixed_tokens_per_chip;
+    t->max_chips_mixed = all / t->mixed_tokens_per_chip;
 }
 
 /* On a switched network the chip's egress counts inside a node, its share of the NICs
@@ -193,6 +194,7 @@ static void fill_experts(const ridge_ffn *ffn, ridge_thresholds *t)
         fmax(t->dp_tokens_per_chip, t->dp_outer_tokens_per_chip), experts, active);
     t->mixed_experts_tokens_per_chip =
         ridge_threshold_dp_experts(t->mixed_tokens_per_chip, experts, active);
+    t->pod_experts_tokens = ridge_threshold_dp_experts(t->pod_tokens, experts, active);
     t->max_chips_fsdp_experts = t->max_chips_fsdp / t->expert_factor;
     t->max_chips_mixed_experts = t->max_chips_mixed / t->expert_factor;
 }
@@ -217,11 +219,11 @@ ridge_thresholds ridge_train_thresholds(const ridge_train_request *request)
     } else if (slice->axes[0].kind != RIDGE_AXIS_DCN) {
         fill_switched(slice, peak, ffn, &t);
     }
-    fill_experts(ffn, &t);
     /* Across slices each chip reduces its part over its own share of DCN: tokens a
      * slice must bring. @source scaling-book-2025, chapter 5, across pods */
     const ridge_axis *last = &slice->axes[slice->n_axes - 1];
     if (last->kind == RIDGE_AXIS_DCN)
         t.pod_tokens = peak / last->bytes_per_s;
+    fill_experts(ffn, &t);
     return t;
 }

@@ -33,6 +33,7 @@ static void set_thresholds(ridge_ctx *cx, const ridge_thresholds *h, ridge_json 
                           h->mixed_experts_tokens_per_chip);
     ridge_json_set_double(t, "max_chips_fsdp_experts", h->max_chips_fsdp_experts);
     ridge_json_set_double(t, "max_chips_mixed_experts", h->max_chips_mixed_experts);
+    ridge_json_set_double(t, "pod_experts_tokens", h->pod_experts_tokens);
     ridge_json_set_double(t, "dp_parameters_most", h->dp_parameters_most);
 }
 

@@ -73,6 +73,11 @@ static void add_threshold(ridge_table *t, const char *name, double value,
     ridge_table_cell(t, meaning);
 }
 
+static bool is_torus_slice(const ridge_slice *slice)
+{
+    return slice->axes[0].kind == RIDGE_AXIS_TORUS;
+}
+
 /* Tokens a chip from which on replicas and shards are no longer waited for. */
 static void add_data_thresholds(ridge_ctx *cx, const ridge_thresholds *h, bool is_torus,
                                 ridge_table *t)
@@ -101,8 +106,12 @@ static void add_data_thresholds(ridge_ctx *cx, const ridge_thresholds *h, bool i
 }
 
 /* Ways up to which layers are worth cutting, and mixes of that with shards. */
-static void add_cut_thresholds(const ridge_thresholds *h, bool is_torus, ridge_table *t)
+static void add_cut_thresholds(const ridge_thresholds *h, const ridge_slice *slice,
+                               ridge_table *t)
 {
+    const bool is_torus = is_torus_slice(slice);
+    const char *ways = slice->slices > 1 ? "ways in a slice, before rounding"
+                                         : "ways, before rounding";
     if (is_torus) {
         add_threshold(t, "TP", h->tp_ways, "ways: compute bound below, on one axis");
         add_threshold(t, "TP, two axes", h->tp_ways_all_axes, "ways");
@@ -115,11 +124,13 @@ static void add_cut_thresholds(const ridge_thresholds *h, bool is_torus, ridge_t
     add_threshold(t, "EP", h->ep_ways,
                   "ways: experts' exchange takes less than their products below");
     add_threshold(t, "FSDP with TP", h->mixed_tokens_per_chip,
-                  "tokens a chip: the mix is compute bound above");
+                  h->mixed_tokens_per_chip < h->dp_tokens_per_chip
+                      ? "tokens a chip: the mix is compute bound above"
+                      : "tokens a chip: more than FSDP alone, mixing does not help");
     add_threshold(t, "FSDP with TP of experts", h->mixed_experts_tokens_per_chip,
                   "tokens a chip");
-    add_threshold(t, "best FSDP of a mix", h->fsdp_optimal, "ways, before rounding");
-    add_threshold(t, "with TP", h->tp_optimal, "ways, before rounding");
+    add_threshold(t, "best FSDP of a mix", h->fsdp_optimal, ways);
+    add_threshold(t, "with TP", h->tp_optimal, ways);
 }
 
 /* How large pods, slices and models may be. */
@@ -127,6 +138,8 @@ static void add_size_thresholds(const ridge_thresholds *h, ridge_table *t)
 {
     add_threshold(t, "batch a pod", h->pod_tokens,
                   "tokens: DP over DCN is compute bound above");
+    add_threshold(t, "batch a pod, of experts", h->pod_experts_tokens,
+                  "tokens: the same of experts' weights");
     add_threshold(t, "chips, FSDP", h->max_chips_fsdp, "most at this batch");
     add_threshold(t, "chips, FSDP with TP", h->max_chips_mixed, "most at this batch");
     add_threshold(t, "chips, FSDP of experts", h->max_chips_fsdp_experts,
@@ -144,9 +157,8 @@ static void add_thresholds(ridge_ctx *cx, const ridge_train_view *v, ridge_secti
         return;
     ridge_table *t = ridge__section_add(cx, s, "Where communication begins to bind",
                                         "threshold|>value|meaning");
-    const bool is_torus = v->request->slice->axes[0].kind == RIDGE_AXIS_TORUS;
-    add_data_thresholds(cx, h, is_torus, t);
-    add_cut_thresholds(h, is_torus, t);
+    add_data_thresholds(cx, h, is_torus_slice(v->request->slice), t);
+    add_cut_thresholds(h, v->request->slice, t);
     add_size_thresholds(h, t);
     ridge__section_note(s, "Plain rooflines of two matmuls a layer (scaling-book-2025, "
                            "chapters 5 and 12); the times above go beyond them.");
