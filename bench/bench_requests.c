@@ -47,7 +47,8 @@ static ridge_status open_load(ridge_ctx *cx, load *l)
     RIDGE_TRY(ridge_model_load(cx, library, "llama-3-8b", &r.model));
     RIDGE_TRY(ridge_slice_parse(cx, catalog, "h100:1x1", &r.slice));
     RIDGE_TRY(ridge_engine_find(cx, catalog, "vllm-v1", &r.engine));
-    RIDGE_TRY(ridge_service_knobs_close(cx, r.model, r.slice->chip, &r.knobs));
+    RIDGE_TRY(
+        ridge_service_knobs_close(cx, r.model, r.slice->chip, r.engine, &r.knobs));
     RIDGE_TRY(ridge_service_choice_of_knobs(cx, &r, &choice));
     return ridge_service_deploy(cx, &r, &choice, LONGEST, &l->deployment);
 }

@@ -114,6 +114,9 @@ typedef struct ridge_engine {
                              in 32 (GeForce) twice as fast */
     bool hosts_embedding; /* the embedding stays in the host's memory: llama.cpp */
     bool overlaps_shared; /* shared experts run beside the routed ones */
+    /* Unless told, caches are in the format that a checkpoint states: ModelOpt's, or
+     * the kv_cache_scheme of compressed-tensors; else in that of activations. */
+    bool reads_modelopt_cache, reads_cache_scheme;
     /* Prompts of attention ranks enter together: they wait until each rank has one, or
      * for so many iterations of decoding, counted since the last that were let in.
      * 0: they do not wait. Then so many more, for those that come meanwhile. */

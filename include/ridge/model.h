@@ -165,6 +165,7 @@ typedef struct ridge_model {
     ridge_dtype weight_dtype; /* of a checkpoint: torch_dtype, or quantised */
     double weight_bits;       /* of a quantised linear weight, with its scales */
     ridge_dtype rest_dtype;   /* of what is not quantised (embeddings, norms) */
+    ridge_dtype cache_dtype;  /* that the checkpoint has scales for; else rest_dtype */
     int64_t quant_block;      /* block or group that must not be split; 0: none */
     const char *quant_method; /* "fp8", "gptq", "awq", "modelopt nvfp4", … or NULL */
     bool is_quant_attention, is_quant_ffn, is_quant_shared, is_quant_head;
@@ -483,9 +484,8 @@ typedef enum ridge_tp_verdict {
     RIDGE_TP_BLOCK          /* a quantised block would be cut */
 } ridge_tp_verdict;
 
-/** Whether the text model can be split tp ways, and if not, why. Heads first, then
- * widths, then blocks of a quantised format. Routed experts may be dealt out whole when
- * their width cannot be cut: see ridge_model_expert_tp() for cutting them. */
+/** Whether the text model can be split tp ways, and if not, why: heads, then widths,
+ * then blocks. Routed experts may be dealt whole: ridge_model_expert_tp() cuts them. */
 ridge_tp_verdict ridge_model_tp(const ridge_model *model, int64_t tp);
 /** Whether each routed expert can be cut tp ways; OK for a dense model. */
 ridge_tp_verdict ridge_model_expert_tp(const ridge_model *model, int64_t tp);

@@ -161,13 +161,14 @@ RIDGE_NODISCARD ridge_status ridge_service_knobs_set(ridge_ctx *cx,
 
 /** Formats that the knobs leave open, of a model on a chip: fills formats.
  * Unasked weights are as in the checkpoint, arithmetic in the widest of what the chip
- * computes no slower than the weights' format, or bf16 where it has none; the cache in
- * bf16. "any" of weights or cache: all formats that the chip computes, and int8 and
- * int4 in memory alone.
+ * computes no slower than the weights' format, or bf16 where it has none; the cache as
+ * ridge_serving_cache_of() has it. "any" of weights or cache: all formats that the chip
+ * computes, and int8 and int4 in memory alone.
  * @errors E_ARG: a name that is no format, too many combinations */
 RIDGE_NODISCARD ridge_status ridge_service_knobs_close(ridge_ctx *cx,
                                                        const ridge_model *model,
                                                        const ridge_chip *chip,
+                                                       const ridge_engine *engine,
                                                        ridge_service_knobs *knobs);
 
 enum {

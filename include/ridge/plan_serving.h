@@ -32,6 +32,11 @@ typedef struct ridge_serving_formats {
     int64_t group;          /* weights to a scale; 0: one a tensor or channel */
 } ridge_serving_formats;
 
+/** What caches of a checkpoint are held in where nothing is told: what the engine reads
+ *  of the checkpoint, else bf16. @param engine  NULL: none */
+ridge_dtype ridge_serving_cache_of(const ridge_model *model,
+                                   const ridge_engine *engine);
+
 /** What a checkpoint runs in on a chip: its own formats, multiplied in 16 bits where
  *  weights alone are narrow or the chip lacks the format; the cache in bf16. */
 ridge_serving_formats ridge_serving_formats_of(const ridge_model *model,

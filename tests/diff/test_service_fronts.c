@@ -83,7 +83,8 @@ static ridge_service_price best_of(ridge_ctx *cx, const char *model, const char 
     ridge_service_request r = service_request(cx, fixture_named(cx, model), "h100:1x4");
     r.knobs.weight_text = weight;
     r.knobs.cache_text = cache;
-    assert_ok(cx, ridge_service_knobs_close(cx, r.model, r.slice->chip, &r.knobs));
+    assert_ok(
+        cx, ridge_service_knobs_close(cx, r.model, r.slice->chip, r.engine, &r.knobs));
     return service_best(cx, &r);
 }
 

@@ -31,8 +31,9 @@ static void open_request(ridge_ctx *cx, ridge_service_request *r)
     assert_int_equal(ridge_slice_parse(cx, catalog, "rtx-4090:1x1", &r->slice),
                      RIDGE_OK);
     assert_int_equal(ridge_engine_find(cx, catalog, "vllm-v1", &r->engine), RIDGE_OK);
-    assert_int_equal(ridge_service_knobs_close(cx, r->model, r->slice->chip, &r->knobs),
-                     RIDGE_OK);
+    assert_int_equal(
+        ridge_service_knobs_close(cx, r->model, r->slice->chip, r->engine, &r->knobs),
+        RIDGE_OK);
 }
 
 static void an_overloaded_vllm_is_met(void **state)

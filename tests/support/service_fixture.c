@@ -14,7 +14,8 @@ ridge_service_request service_request(ridge_ctx *cx, const ridge_model *model,
                                .top = 3};
     assert_ok(cx, ridge_catalog_open(cx, NULL, &catalog));
     assert_ok(cx, ridge_engine_find(cx, catalog, "vllm-v1", &r.engine));
-    assert_ok(cx, ridge_service_knobs_close(cx, model, r.slice->chip, &r.knobs));
+    assert_ok(cx,
+              ridge_service_knobs_close(cx, model, r.slice->chip, r.engine, &r.knobs));
     return r;
 }
 

@@ -53,6 +53,39 @@ static void bytes_follow_the_bits_of_each_part(void **state)
     assert_near(ridge_model_weight_bytes(m), linear * bits / 8 + rest * 2, 1e-12);
 }
 
+static void caches_have_the_format_that_is_stated(void **state)
+{
+    static const struct {
+        const char *section;
+        ridge_dtype cache;
+    } cases[] = {
+        {"{'quant_method': 'compressed-tensors', 'format': 'float-quantized', "
+         "'kv_cache_scheme': {'num_bits': 8, 'type': 'float', 'strategy': 'tensor', "
+         "'dynamic': false}, 'config_groups': {'group_0': {'targets': ['Linear'], "
+         "'weights': {'num_bits': 8, 'type': 'float'}}}}",
+         RIDGE_DTYPE_FP8},
+        {"{'quant_method': 'modelopt', 'quant_algo': 'NVFP4', "
+         "'kv_cache_scheme': {'dynamic': false, 'num_bits': 8, 'type': 'float'}}",
+         RIDGE_DTYPE_FP8},
+        {"{'quant_method': 'modelopt', 'quant_algo': 'FP8', "
+         "'kv_cache_quant_algo': 'FP8'}",
+         RIDGE_DTYPE_FP8},
+        {"{'quant_method': 'modelopt', 'quant_algo': 'NVFP4', "
+         "'kv_cache_quant_algo': 'NVFP4'}",
+         RIDGE_DTYPE_FP4},
+        {"{'quant_method': 'modelopt', 'quant_algo': 'FP8', "
+         "'kv_cache_quant_algo': null}",
+         RIDGE_DTYPE_BF16},
+        {"{'quant_method': 'gptq', 'bits': 4, 'kv_cache_scheme': null}",
+         RIDGE_DTYPE_BF16},
+        {"{'quant_method': 'gptq', 'bits': 4, 'kv_cache_scheme': 'static'}",
+         RIDGE_DTYPE_BF16}};
+    for (size_t i = 0; i < RIDGE_COUNT_OF(cases); i++)
+        assert_int_equal(dense(state, cases[i].section)->cache_dtype, cases[i].cache);
+    assert_int_equal(fixture_model(*state, "{" DENSE "}")->cache_dtype,
+                     RIDGE_DTYPE_BF16);
+}
+
 static void block_scales_count(void **state)
 {
     const ridge_model *m = sparse(state, "{'quant_method': 'fp8', 'fmt': 'e4m3', "
@@ -176,6 +209,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(packing_changes_no_count),
         TEST(bytes_follow_the_bits_of_each_part),
+        TEST(caches_have_the_format_that_is_stated),
         TEST(block_scales_count),
         TEST(mxfp4_packs_experts_alone),
         TEST(nf4_has_a_scale_for_64_weights),

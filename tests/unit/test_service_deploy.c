@@ -41,7 +41,8 @@ static void set_knob(asked *a, const char *key, const char *value)
 static ridge_status choose(asked *a, ridge_service_choice *out)
 {
     ridge_service_request *r = &a->request;
-    RIDGE_TRY(ridge_service_knobs_close(a->cx, r->model, r->slice->chip, &r->knobs));
+    RIDGE_TRY(ridge_service_knobs_close(a->cx, r->model, r->slice->chip, r->engine,
+                                        &r->knobs));
     return ridge_service_choice_of_knobs(a->cx, r, out);
 }
 

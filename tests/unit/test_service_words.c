@@ -81,21 +81,21 @@ static void formats_multiply(void **state)
     const ridge_slice *slice = train_slice(cx, "h100:1x8");
     const ridge_model *model = train_dense_model(cx);
     ridge_service_knobs k = ridge_service_knobs_free();
-    assert_ok(cx, ridge_service_knobs_close(cx, model, slice->chip, &k));
+    assert_ok(cx, ridge_service_knobs_close(cx, model, slice->chip, NULL, &k));
     assert_int_equal(k.n_formats, 1);
     assert_int_equal(k.formats[0].weight, model->weight_dtype);
     assert_ok(cx, ridge_service_knobs_set(cx, &k, "weights", "int4"));
     assert_ok(cx, ridge_service_knobs_set(cx, &k, "cache", "any"));
-    assert_ok(cx, ridge_service_knobs_close(cx, model, slice->chip, &k));
+    assert_ok(cx, ridge_service_knobs_close(cx, model, slice->chip, NULL, &k));
     assert_int_equal(k.n_formats, 2); /* bf16, fp8; int8 is as wide, and no quicker */
     assert_int_equal(k.formats[1].compute, RIDGE_DTYPE_BF16);
     assert_int_equal(k.formats[1].cache, RIDGE_DTYPE_FP8);
     const ridge_chip *older = train_slice(cx, "a100:1x8")->chip;
-    assert_ok(cx, ridge_service_knobs_close(cx, model, older, &k));
+    assert_ok(cx, ridge_service_knobs_close(cx, model, older, NULL, &k));
     assert_int_equal(k.n_formats, 2); /* bf16, int8: it has no fp8 */
     assert_int_equal(k.formats[1].cache, RIDGE_DTYPE_INT8);
     assert_ok(cx, ridge_service_knobs_set(cx, &k, "compute", "any"));
-    assert_int_equal(ridge_service_knobs_close(cx, model, slice->chip, &k),
+    assert_int_equal(ridge_service_knobs_close(cx, model, slice->chip, NULL, &k),
                      RIDGE_E_ARG);
     ridge_ctx_close(cx);
 }

@@ -127,6 +127,33 @@ static void checkpoints_run_in_their_own_formats(void **state)
     assert_true(f.expert == RIDGE_DTYPE_INT4 && f.expert_compute == RIDGE_DTYPE_BF16);
 }
 
+/* vLLM takes what compressed-tensors and ModelOpt state, SGLang what ModelOpt does,
+ * TensorRT-LLM both. @source vllm-source-2025; sglang-source-2025; tensorrt-llm-2026 */
+static void engines_take_the_cache_of_a_checkpoint(void **state)
+{
+    static const struct {
+        const char *engine, *method;
+        ridge_dtype cache;
+    } cases[] = {{"vllm-v1", "compressed-tensors fp8", RIDGE_DTYPE_FP8},
+                 {"vllm-v1", "modelopt nvfp4", RIDGE_DTYPE_FP8},
+                 {"sglang", "compressed-tensors fp8", RIDGE_DTYPE_BF16},
+                 {"sglang", "modelopt fp8", RIDGE_DTYPE_FP8},
+                 {"trtllm", "modelopt fp8", RIDGE_DTYPE_FP8},
+                 {"vllm-v1", "fp8", RIDGE_DTYPE_BF16},
+                 {"jetstream", "modelopt fp8", RIDGE_DTYPE_BF16}};
+    ridge_ctx *cx = *state;
+    ridge_model m = *fixture_named(cx, "llama-3.1-8b");
+    for (size_t i = 0; i < RIDGE_COUNT_OF(cases); i++) {
+        const ridge_engine *engine = serving_engine(cx, cases[i].engine);
+        m.quant_method = cases[i].method;
+        m.cache_dtype = RIDGE_DTYPE_FP8;
+        assert_int_equal(ridge_serving_cache_of(&m, engine), cases[i].cache);
+        assert_int_equal(ridge_serving_cache_of(&m, NULL), RIDGE_DTYPE_BF16);
+        m.cache_dtype = RIDGE_DTYPE_BF16;
+        assert_int_equal(ridge_serving_cache_of(&m, engine), RIDGE_DTYPE_BF16);
+    }
+}
+
 /* ---- axes ------------------------------------------------------------------------ */
 
 static void shared_caches_exchange_queries(void **state)
@@ -445,6 +472,7 @@ int main(void)
         CASE(sparse_attention_reads_what_it_chooses),
         CASE(narrow_weights_are_read_faster_and_multiply_in_their_format),
         CASE(checkpoints_run_in_their_own_formats),
+        CASE(engines_take_the_cache_of_a_checkpoint),
         CASE(shared_caches_exchange_queries),
         CASE(attention_ranks_dispatch_to_experts),
         CASE(stages_send_and_add_up),

@@ -213,7 +213,8 @@ static ridge_status read_knobs(cli_run *run, ridge_service_request *r)
         RIDGE_TRY(ridge_service_knobs_set(run->cx, &r->knobs, run->knobs[i].key,
                                           run->knobs[i].value));
     RIDGE_TRY(read_draft(run, &r->knobs));
-    return ridge_service_knobs_close(run->cx, r->model, r->slice->chip, &r->knobs);
+    return ridge_service_knobs_close(run->cx, r->model, r->slice->chip, r->engine,
+                                     &r->knobs);
 }
 
 /* The model and the engine: of --from, or of the arguments. */

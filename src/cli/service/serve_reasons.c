@@ -33,8 +33,8 @@ static ridge_status find_sizes(cli_run *run, const ridge_service_request *r,
     RIDGE_TRY(cli_catalog(run, &catalog));
     if (r->knobs.weight_text == NULL && r->knobs.cache_text == NULL) {
         RIDGE_TRY(ridge_service_knobs_set(run->cx, &all.knobs, "weights", "any"));
-        RIDGE_TRY(
-            ridge_service_knobs_close(run->cx, r->model, r->slice->chip, &all.knobs));
+        RIDGE_TRY(ridge_service_knobs_close(run->cx, r->model, r->slice->chip,
+                                            r->engine, &all.knobs));
     }
     return ridge_service_sizes(run->cx, catalog, &all, out->sizes, &out->n_sizes);
 }

@@ -388,7 +388,8 @@ static ridge_status open_knobs(cli_run *run, requests_play *p)
     for (int i = 0; i < run->n_knobs; i++)
         RIDGE_TRY(ridge_service_knobs_set(run->cx, &r->knobs, run->knobs[i].key,
                                           run->knobs[i].value));
-    RIDGE_TRY(ridge_service_knobs_close(run->cx, r->model, r->slice->chip, &r->knobs));
+    RIDGE_TRY(ridge_service_knobs_close(run->cx, r->model, r->slice->chip, r->engine,
+                                        &r->knobs));
     if (r->slice->chip->n_prices > 0)
         r->usd_per_chip_hour = r->slice->chip->prices[0].usd_per_chip_hour;
     RIDGE_TRY(ridge_service_choice_of_knobs(run->cx, r, &p->choice));

@@ -36,7 +36,7 @@ static const char *const members[] = {
     "deals_over_all", "layer_s", "peer_layer_s", "experts_share", "experts_share_fp8",
     "experts_share_fp4", "experts_fp8_s", "handoff_s", "matmul_share", "cycle_bytes",
     "stream_bytes", "score_bytes", "splits_layers", "unpack_cycle_weights",
-    "overlaps_shared", "splits_batches", "replicates_experts", "shared_rows",
+    "overlaps_shared", "reads_modelopt_cache", "reads_cache_scheme", "splits_batches", "replicates_experts", "shared_rows",
     "split_rows", "ttft_low", "ttft_high", "tpot_low",
     "tpot_high", "range_rows", "vendors", "range_vendors", "balance_iterations",
     "gather_iterations", "stage_host_s", "stage_sequence_s", "ignores_windows",
@@ -138,6 +138,8 @@ static const struct {
     {"hosts_embedding", offsetof(ridge_engine, hosts_embedding)},
     {"sums_in_fp16", offsetof(ridge_engine, sums_in_fp16)},
     {"overlaps_shared", offsetof(ridge_engine, overlaps_shared)},
+    {"reads_modelopt_cache", offsetof(ridge_engine, reads_modelopt_cache)},
+    {"reads_cache_scheme", offsetof(ridge_engine, reads_cache_scheme)},
 };
 
 static const char *const batching_texts[] = {"mixed", "prefill", "static"};

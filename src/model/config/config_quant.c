@@ -366,6 +366,26 @@ static const char *method_text(const quant *q, const format *f)
     return ridge_buf_text(&b);
 }
 
+/* Compressed-tensors' and ModelOpt's section on caches: bits of a float, or a name.
+ * Integers have no kernels: engines take compressed-tensors' for fp8 all the same.
+ * @source vllm-source-2025; sglang-source-2025 */
+static void read_cache(const quant *q)
+{
+    const ridge_node scheme = ridge_json_get(&q->node, "kv_cache_scheme");
+    const char *name = text_of(q->node, "kv_cache_quant_algo", "");
+    const char *type = text_of(scheme, "type", "float");
+    int64_t bits = 0;
+    if (strcmp(name, "") == 0)
+        ridge_json_text(scheme, &name);
+    if (ridge_json_kind_of(scheme) == RIDGE_JSON_OBJECT && strcmp(type, "float") == 0)
+        ridge_json_i64(ridge_json_get(&scheme, "num_bits"), &bits);
+    if (bits == 8 || ridge_str_is(ridge_str_of(name), "FP8") ||
+        ridge_str_is(ridge_str_of(name), "fp8"))
+        q->c->model->cache_dtype = RIDGE_DTYPE_FP8;
+    else if (bits == 4 || ridge_str_is(ridge_str_of(name), "NVFP4"))
+        q->c->model->cache_dtype = RIDGE_DTYPE_FP4;
+}
+
 static void store_parts(quant *q)
 {
     ridge_model *m = q->c->model;
@@ -442,14 +462,16 @@ static ridge_node find_section(const ridge__config *c)
 ridge_status ridge__config_quant(ridge__config *c)
 {
     const bool is_fp8 = read_dtype(c);
-    c->model->weight_dtype = c->model->rest_dtype;
+    c->model->weight_dtype = c->model->cache_dtype = c->model->rest_dtype;
     c->model->weight_bits = 8 * ridge_dtype_bytes(c->model->rest_dtype);
     quant q = {.c = c, .node = find_section(c)};
     if (ridge_json_is_absent(q.node) && !is_fp8)
         return RIDGE_OK;
     q.method = ridge_json_is_absent(q.node) ? "fp8" : method_of(q.node);
     RIDGE_TRY(read_method(&q));
-    if (q.method != NULL)
-        store_parts(&q);
+    if (q.method == NULL)
+        return RIDGE_OK;
+    store_parts(&q);
+    read_cache(&q);
     return RIDGE_OK;
 }

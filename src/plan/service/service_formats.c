@@ -145,11 +145,13 @@ static void close_mode(ridge_service_knobs *knobs)
 
 ridge_status ridge_service_knobs_close(ridge_ctx *cx, const ridge_model *model,
                                        const ridge_chip *chip,
+                                       const ridge_engine *engine,
                                        ridge_service_knobs *knobs)
 {
     const char *const single[] = {knobs->expert_text, knobs->compute_text,
                                   knobs->activation_text};
-    const ridge_serving_formats own = ridge_serving_formats_of(model, chip);
+    ridge_serving_formats own = ridge_serving_formats_of(model, chip);
+    own.cache = ridge_serving_cache_of(model, engine);
     choices weights;
     choices caches;
     close_mode(knobs);

@@ -191,7 +191,7 @@ static void add_formats(relaxer *r)
         if (ridge_service_knobs_set(r->cx, &k, tries[i].key,
                                     ridge_dtype_text(tries[i].to)) != RIDGE_OK ||
             ridge_service_knobs_close(r->cx, r->request->model, r->request->slice->chip,
-                                      &k) != RIDGE_OK) {
+                                      r->request->engine, &k) != RIDGE_OK) {
             ridge_ctx_clear(r->cx);
             continue;
         }

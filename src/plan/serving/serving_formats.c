@@ -140,3 +140,14 @@ ridge_serving_formats ridge_serving_formats_of(const ridge_model *model,
     f.expert_compute = compute_of(model, chip, f.expert);
     return f;
 }
+
+ridge_dtype ridge_serving_cache_of(const ridge_model *model, const ridge_engine *engine)
+{
+    const char *m = model->quant_method != NULL ? model->quant_method : "";
+    if (engine == NULL || ridge_dtype_bytes(model->cache_dtype) >= 2)
+        return RIDGE_DTYPE_BF16;
+    const bool is_read =
+        (engine->reads_modelopt_cache && strstr(m, "modelopt") != NULL) ||
+        (engine->reads_cache_scheme && strstr(m, "compressed-tensors") != NULL);
+    return is_read ? model->cache_dtype : RIDGE_DTYPE_BF16;
+}

@@ -178,7 +178,8 @@ ridge_status server_draft_formats(server_draft *d)
                                    ridge_dtype_text(own.activation));
     }
     RIDGE_TRY(draft_weights(d));
-    const char *word = server_cache_word(d->dialect, f->cache, own.cache);
+    const ridge_dtype unasked = ridge_serving_cache_of(d->model, d->deployment->engine);
+    const char *word = server_cache_word(d->dialect, f->cache, unasked);
     if (word == NULL) {
         return launch_draft_refuse(&d->sheet,
                                    "has no cache in %s: plan with another kv format",

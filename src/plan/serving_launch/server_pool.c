@@ -66,6 +66,7 @@ static ridge_status load_model(server_reader *r, const char *name)
 static ridge_serving_formats formats_of(const server_reader *r)
 {
     ridge_serving_formats f = server_formats_of(r->model, r->query->slice);
+    f.cache = ridge_serving_cache_of(r->model, r->engine);
     ridge_str base;
     const char *mark;
     if (r->quantised_name != NULL)
