@@ -44,7 +44,8 @@ const char *ridge_roofline_topic_title(ridge_roofline_topic topic);
 /* clang-format off */
 #define RIDGE_SERVICE_ROOFLINE_LIST(X)                                                     \
     X(GENERATION, CACHE, "cache_load_s", "B kv / (n W)", "reading all caches")              \
-    X(GENERATION, LOAD, "weight_load_s", "P w / (n W)", "reading all weights")              \
+    X(GENERATION, LOAD, "weight_load_s", "P w / (n W)",                                     \
+      "reading all weights; of routed experts those that some sequence takes")              \
     X(GENERATION, FLOPS, "flops_s", "2 B P / (n C)", "the step's products")                 \
     X(GENERATION, STEP, "step_s", "caches + max(weights, FLOPs)",                           \
       "a token of every sequence")                                                          \
@@ -67,7 +68,7 @@ const char *ridge_roofline_topic_title(ridge_roofline_topic topic);
     X(PROMPT, OVER, "tokens_over_critical", "T / critical batch",                           \
       "above 1 a prompt alone is bound by FLOPs: batching prompts gains nothing")           \
     X(PROMPT, LONG, "attention_compute_tokens", "C / W a (N + K) / 2N",                     \
-      "tokens from which its attention is bound by FLOPs")                                  \
+      "tokens from which its attention is bound by FLOPs, over the full square; causal, 2 x")\
     X(PROMPT, SHARE, "prefix_left_share", "(T - cached) / T",                               \
       "of its products that a cached prefix leaves")                                        \
     X(PROMPT, SAVED, "prefix_saved_flops", "2 P cached",                             \

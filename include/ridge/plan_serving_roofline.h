@@ -20,6 +20,8 @@ typedef struct ridge_roofline_service {
     double hbm_bytes_per_s, hbm_bytes; /* of a chip */
     double active_params;              /* that multiply, for one token */
     double weight_bytes;               /* of all parameters */
+    double expert_bytes;               /* of routed experts among them */
+    double expert_share;               /* of those that a token takes: k / E */
     double kv_bytes_per_token;         /* while no window is full */
     double kv_bytes;                   /* of one sequence at the context in question */
 } ridge_roofline_service;
@@ -38,7 +40,8 @@ ridge_roofline_service ridge_roofline_service_of(const ridge_model *model,
 /** One step of generation: B sequences, one token each. */
 typedef struct ridge_decode_roofline {
     double kv_load_s;     /* B kv / (n W) */
-    double weight_load_s; /* P w / (n W) */
+    double weight_load_s; /* P w / (n W); of routed experts those that some sequence
+                             takes: 1 - (1 - k / E)^B of them */
     double flops_s;       /* 2 B P / (n C) */
     double step_s; /* kv + max(flops, weights): attention never gets a FLOPs term */
     double tokens_per_s, tokens_per_s_per_chip;

@@ -199,6 +199,26 @@ static void switches_and_mixtures(void **state)
 
 /* Experts weigh what their own format does, and run in their own arithmetic; an
  * iteration's other matrices do not. */
+/* Fault: a step of one sequence was told to read all experts, and to take longer than
+ * what was expected of it. */
+static void experts_that_no_sequence_takes_are_not_read(void **state)
+{
+    (void)state;
+    fixture f;
+    const double batches[] = {1, 3, 32};
+    for (size_t i = 0; i < RIDGE_COUNT_OF(batches); i++) {
+        open("mixtral-8x7b", "h100:1x8", 8, batches[i], &f);
+        const ridge_params p = ridge_model_params(f.request.model);
+        const double read = 1 - pow(0.75, batches[i]); /* 2 of 8 */
+        const double bytes =
+            (double)(p.total - p.experts) + (double)p.experts * read; /* int8 */
+        assert_near(AT(&f, GENERATION_LOAD),
+                    bytes / (8 * f.request.slice->chip->hbm_bytes_per_s), 1e-9);
+        assert_near(f.found.service.weight_bytes, (double)p.total, 1e-12);
+        ridge_ctx_close(f.cx);
+    }
+}
+
 static void experts_have_formats_of_their_own(void **state)
 {
     (void)state;
@@ -240,6 +260,7 @@ int main(void)
         cmocka_unit_test(a_cached_prefix_is_left_out),
         cmocka_unit_test(one_chip_has_no_network),
         cmocka_unit_test(switches_and_mixtures),
+        cmocka_unit_test(experts_that_no_sequence_takes_are_not_read),
         cmocka_unit_test(experts_have_formats_of_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,14 +8,25 @@
 
 /* Narrower weights than the checkpoint's are as narrow as asked; others its own.
  * Experts have a format of their own. */
-static double weight_bytes_of(const ridge_model *model, const ridge_params *params,
-                              const ridge_serving_formats *f)
+static void set_weights(const ridge_model *model, const ridge_params *params,
+                        const ridge_serving_formats *f, ridge_roofline_service *out)
 {
-    const double experts = (double)params->experts;
+    const double n = (double)params->experts;
+    const double experts = n * ridge_dtype_bytes(f->expert);
     const double asked =
-        experts * ridge_dtype_bytes(f->expert) +
-        ((double)params->total - experts) * ridge_dtype_bytes(f->weight);
-    return fmin(ridge_model_weight_bytes(model), asked);
+        experts + ((double)params->total - n) * ridge_dtype_bytes(f->weight);
+    out->weight_bytes = fmin(ridge_model_weight_bytes(model), asked);
+    if (n <= 0)
+        return;
+    out->expert_bytes = out->weight_bytes * experts / asked;
+    out->expert_share = (double)params->experts_active / n;
+}
+
+/* Sequences choose their experts one by one, at random: what none chose is not read. */
+static double bytes_read(const ridge_roofline_service *service, double sequences)
+{
+    return service->weight_bytes -
+           service->expert_bytes * pow(1 - service->expert_share, sequences);
 }
 
 /* The rate at which all products of a token run one after the other, those of experts
@@ -39,16 +50,17 @@ ridge_roofline_service ridge_roofline_service_of(const ridge_model *model,
 {
     const ridge_params params = ridge_model_params(model);
     const ridge_dtype cache = formats->cache;
-    return (ridge_roofline_service){
+    ridge_roofline_service service = {
         .chips = (double)slice->chips,
         .peak_flops_per_s = peak_of(slice->chip, &params, formats),
         .hbm_bytes_per_s = slice->chip->hbm_bytes_per_s,
         .hbm_bytes = slice->chip->hbm_bytes,
         .active_params = (double)params.matmul_active,
-        .weight_bytes = weight_bytes_of(model, &params, formats),
         .kv_bytes_per_token = ridge_model_kv(model, cache).bytes_per_token,
         .kv_bytes = ridge_model_kv_bytes(model, cache, context_tokens, false),
     };
+    set_weights(model, &params, formats, &service);
+    return service;
 }
 
 ridge_decode_roofline ridge_roofline_decode(const ridge_roofline_service *service,
@@ -60,7 +72,7 @@ ridge_decode_roofline ridge_roofline_decode(const ridge_roofline_service *servic
     r.total_bytes = r.kv_bytes + service->weight_bytes;
     r.fits = r.total_bytes <= service->chips * service->hbm_bytes;
     r.kv_load_s = r.kv_bytes / bytes_per_s;
-    r.weight_load_s = service->weight_bytes / bytes_per_s;
+    r.weight_load_s = bytes_read(service, sequences) / bytes_per_s;
     r.flops_s = 2 * sequences * service->active_params / flops_per_s;
     r.step_s = r.kv_load_s + fmax(r.flops_s, r.weight_load_s);
     r.tokens_per_s = sequences / r.step_s;
