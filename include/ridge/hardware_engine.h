@@ -129,6 +129,11 @@ typedef struct ridge_engine {
      * 0: they do not wait. */
     double waiting_share;
     int64_t waiting_steps;
+    /* States of sequences have memory of their own: so many bytes for one of the rest
+     * of the cache; 0: they do not. With a prefix cache a sequence that runs counts for
+     * so many states. */
+    double state_ratio;
+    int64_t state_slots;
     int64_t prompts;       /* most in an iteration; 0: any */
     int64_t block_tokens;  /* of a page of the cache */
     int64_t budget_tokens; /* of an iteration: max_num_batched_tokens */

@@ -100,6 +100,39 @@ static void tables_and_rules_are_those_of_the_layout(void **state)
     ridge_ctx_close(a.cx);
 }
 
+/* SGLang gives states nine tenths of what the other layers' cache has, and a sequence
+ * three of them beside a prefix cache. @source sglang-source-2025 */
+static void states_bound_the_sequences_of_sglang(void **state)
+{
+    asked a = ask("qwen3-next-80b-a3b", "h100:1x4", "sglang");
+    ridge_service_choice c;
+    ridge_service_deployment d;
+    (void)state;
+    set_knob(&a, "tp", "4");
+    assert_int_equal(choose(&a, &c), RIDGE_OK);
+    assert_int_equal(ridge_service_deploy(a.cx, &a.request, &c, 4096, &d), RIDGE_OK);
+    const ridge_serving_memory *m = &d.memory[0];
+    const double n = (double)d.choice.pools[0].layout.sequences;
+    assert_true(3 * (n - 1) * m->state_bytes <= 0.9 / 1.9 * m->cache &&
+                3 * (n + 1) * m->state_bytes > 0.9 / 1.9 * m->cache);
+    assert_near((double)m->pages * m->page_bytes, m->cache / 1.9, 1e-4);
+    ridge_ctx_close(a.cx);
+}
+
+static void states_without_room_are_told(void **state)
+{
+    asked a = ask("qwen3-next-80b-a3b", "h100:1x4", "sglang");
+    ridge_service_choice c;
+    ridge_service_deployment d;
+    (void)state;
+    set_knob(&a, "tp", "4");
+    set_knob(&a, "batch", "2000");
+    assert_int_equal(choose(&a, &c), RIDGE_OK);
+    assert_int_equal(ridge_service_deploy(a.cx, &a.request, &c, 4096, &d), RIDGE_E_ARG);
+    assert_non_null(strstr(ridge_ctx_message(a.cx), "states of 2000 sequences"));
+    ridge_ctx_close(a.cx);
+}
+
 static void what_has_no_room_for_a_cache_is_an_error(void **state)
 {
     asked a = ask("llama-3-70b", "h100:1x1", "vllm-v1");
@@ -196,6 +229,8 @@ int main(void)
         cmocka_unit_test(tp_takes_what_servers_leave),
         cmocka_unit_test(pools_share_the_slice),
         cmocka_unit_test(tables_and_rules_are_those_of_the_layout),
+        cmocka_unit_test(states_bound_the_sequences_of_sglang),
+        cmocka_unit_test(states_without_room_are_told),
         cmocka_unit_test(what_has_no_room_for_a_cache_is_an_error),
         cmocka_unit_test(static_engines_start_a_batch_that_has_room),
         cmocka_unit_test(capacity_is_where_goals_begin_to_be_missed),

@@ -43,7 +43,7 @@ static const char *const members[] = {
     "captures_decoding", "experts_share_narrow", "experts_narrow_s",
     "experts_narrow_launch_s", "sums_in_fp16", "decodes_first",
     "hosts_embedding", "planned_steps", "keeps_chunks", "waiting_share",
-    "waiting_steps"};
+    "waiting_steps", "state_ratio", "state_slots"};
 /* clang-format on */
 
 static const struct {
@@ -87,6 +87,7 @@ static const struct {
     {{"graph_sequences", 0, 1e6}, offsetof(ridge_engine, graph_sequences)},
     {{"launch_s", 0, 1e-3}, offsetof(ridge_engine, launch_s)},
     {{"waiting_share", 0, 100}, offsetof(ridge_engine, waiting_share)},
+    {{"state_ratio", 0, 100}, offsetof(ridge_engine, state_ratio)},
     {{"ttft_low", 0.05, 20}, offsetof(ridge_engine, ttft_low)},
     {{"ttft_high", 0.05, 20}, offsetof(ridge_engine, ttft_high)},
     {{"tpot_low", 0.05, 20}, offsetof(ridge_engine, tpot_low)},
@@ -99,6 +100,7 @@ static const struct {
 } counts[] = {
     {{"planned_steps", 0, 1e4}, offsetof(ridge_engine, planned_steps)},
     {{"waiting_steps", 0, 1e6}, offsetof(ridge_engine, waiting_steps)},
+    {{"state_slots", 1, 100}, offsetof(ridge_engine, state_slots)},
     {{"prompts", 0, 1e6}, offsetof(ridge_engine, prompts)},
     {{"block_tokens", 1, 1e6}, offsetof(ridge_engine, block_tokens)},
     {{"budget_tokens", 1, 1e9}, offsetof(ridge_engine, budget_tokens)},

@@ -100,8 +100,18 @@ ridge_status ridge_service_choice_of_knobs(ridge_ctx *cx,
 static ridge_status check_room(ridge_ctx *cx, const ridge_serving_memory *m,
                                const ridge_service_pool *pool)
 {
+    const double ranks = (double)pool->layout.attention_dp;
+    const double states = m->state_bytes * (double)pool->layout.sequences / ranks;
     if (m->pages > 0 && m->cache > 0)
         return RIDGE_OK;
+    if (states > 0 && states >= m->cache && m->cache > 0)
+        return ridge_fail(
+            cx, RIDGE_E_ARG,
+            "tp %lld, pp %lld: states of %lld sequences take %s of the %s of a chip "
+            "that are left for caches: batch= says fewer",
+            (long long)pool->layout.tp, (long long)pool->layout.pp,
+            (long long)pool->layout.sequences, ridge_format_bytes(states).s,
+            ridge_format_bytes(m->cache).s);
     return ridge_fail(
         cx, RIDGE_E_ARG,
         "tp %lld, pp %lld: weights, activations and reserve take %s of a "
@@ -154,6 +164,24 @@ static ridge_status fit_batch(ridge_serving_desk *desk, const ridge_service_requ
     }
 }
 
+/* Where states have memory of their own, the engine runs no more sequences than those
+ * have room for, unless told. */
+static ridge_status fit_states(ridge_serving_desk *desk, const ridge_service_request *r,
+                               ridge_serving_layout *l, ridge_serving_memory *memory)
+{
+    const ridge_engine *e = r->engine;
+    const double slots = e->has_prefix_cache ? fmax(1, (double)e->state_slots) : 1;
+    if (e->state_ratio <= 0 || memory->state_bytes <= 0 || r->knobs.batch > 0)
+        return RIDGE_OK;
+    const double room = memory->cache * e->state_ratio / (1 + e->state_ratio);
+    const double most = fmax(1, floor(room / (slots * memory->state_bytes)));
+    const double ranks = (double)l->attention_dp;
+    if ((double)l->sequences <= most * ranks)
+        return RIDGE_OK;
+    l->sequences = (int64_t)(most * ranks);
+    return ridge_serving_memory_find(desk, l, memory);
+}
+
 static ridge_status deploy_pool(ridge_ctx *cx, ridge_serving_desk *desk,
                                 const ridge_service_request *r, int i,
                                 ridge_service_deployment *out)
@@ -164,6 +192,7 @@ static ridge_status deploy_pool(ridge_ctx *cx, ridge_serving_desk *desk,
     if (fault != NULL)
         return ridge_fail(cx, RIDGE_E_ARG, "this layout cannot serve: %s", fault);
     RIDGE_TRY(fit_batch(desk, r, out->longest_tokens, &pool->layout, &out->memory[i]));
+    RIDGE_TRY(fit_states(desk, r, &pool->layout, &out->memory[i]));
     RIDGE_TRY(check_room(cx, &out->memory[i], pool));
     RIDGE_TRY(ridge_serving_speed_build(desk, &pool->layout, speed));
     speed->usd_per_hour = r->usd_per_chip_hour * speed->chips;

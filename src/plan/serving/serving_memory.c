@@ -166,13 +166,19 @@ static int64_t whole(double x)
     return x < 9e15 ? (int64_t)floor(fmax(0, x)) : (int64_t)9e15;
 }
 
-/* All layers alike: a page holds block_tokens tokens of each. States are set aside for
- * every sequence that may run. */
+/* Those of every sequence that may run, and no less than the engine's own share. */
+static double states_bytes(const serving_bench *b, const stage_kept *kept, double cache)
+{
+    const double ratio = b->desk->about.engine->state_ratio;
+    const double own = kept->state_bytes > 0 ? cache * ratio / (1 + ratio) : 0;
+    return fmax(own, kept->state_bytes * (double)b->layout->sequences / b->ranks);
+}
+
+/* All layers alike: a page holds block_tokens tokens of each. States are set aside. */
 static void unified_pages(const serving_bench *b, const stage_kept *kept,
                           bool is_bounded, ridge_serving_memory *m)
 {
-    const double states =
-        is_bounded ? 0 : kept->state_bytes * (double)b->layout->sequences / b->ranks;
+    const double states = is_bounded ? 0 : states_bytes(b, kept, m->cache);
     const double block = kept->token_bytes * (double)m->block_tokens;
     m->blocks = block > 0 ? whole((m->cache - states) / block) : 0;
     m->page_bytes = block;
