@@ -38,6 +38,20 @@ static double forward_calls(const train_case *tc, int kind)
     return calls + CALLS_ADAPTER * (double)adapter_count(tc, kind);
 }
 
+ridge_status host_calls_count(train_case *tc)
+{
+    tc->forward_calls = NULL;
+    if (tc->stack == NULL || tc->stack->call_s <= 0)
+        return RIDGE_OK;
+    double *calls = ridge_new(ridge_ctx_arena(tc->cx), double, (size_t)tc->n_kinds);
+    if (calls == NULL)
+        return ridge_fail_nomem(tc->cx);
+    for (int k = 0; k < tc->n_kinds; k++)
+        calls[k] = forward_calls(tc, k);
+    tc->forward_calls = calls;
+    return RIDGE_OK;
+}
+
 host_time host_layer_time(const train_case *tc, int kind, double redo)
 {
     if (tc->stack == NULL || kind >= tc->n_kinds)
@@ -48,9 +62,9 @@ host_time host_layer_time(const train_case *tc, int kind, double redo)
         const double forward = 1 / (1 + PASSES_BACK);
         return (host_time){forward * experts_s, (1 - forward) * experts_s};
     }
-    if (tc->stack->call_s <= 0)
+    if (tc->forward_calls == NULL)
         return (host_time){0, 0};
-    const double pass_s = forward_calls(tc, kind) * tc->stack->call_s;
+    const double pass_s = tc->forward_calls[kind] * tc->stack->call_s;
     return (host_time){pass_s, (PASSES_BACK + redo) * pass_s};
 }
 

@@ -10,6 +10,10 @@ typedef struct host_time {
     double fwd_s, bwd_s;
 } host_time;
 
+/** Count a case's forward_calls, once it has its weights and adapters. @errors E_NOMEM
+ */
+RIDGE_NODISCARD ridge_status host_calls_count(train_case *tc);
+
 /**
  * What the host needs for a layer of a kind and a microbatch: the stack's
  * experts_host_s for layers with experts, else calls of an eager framework, call_s

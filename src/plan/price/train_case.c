@@ -4,6 +4,7 @@
 #include "adapter.h"
 
 #include "group_placement.h"
+#include "host_time.h"
 
 #include "layer_program.h"
 #include "step_program.h"
@@ -214,6 +215,7 @@ ridge_status train_case_open(ridge_ctx *cx, const ridge_train_request *request,
     tc.n_weights = ridge_new(arena, int, (size_t)tc.n_kinds);
     if (tc.weights == NULL || tc.n_weights == NULL || !train_case_forget(&tc))
         return ridge_fail_nomem(cx);
+    read_weights(&tc);
     const ridge_knobs *knobs = &request->knobs;
     RIDGE_TRY(
         train_case_set_policy(&tc, knobs->precision, knobs->optimizer, &knobs->lora));
@@ -227,7 +229,6 @@ ridge_status train_case_open(ridge_ctx *cx, const ridge_train_request *request,
     tc.usd_per_chip_hour = request->usd_per_chip_hour;
     if (tc.usd_per_chip_hour == 0 && chip->n_prices > 0)
         tc.usd_per_chip_hour = chip->prices[0].usd_per_chip_hour;
-    read_weights(&tc);
     *out = tc;
     return request->knobs.remat_ops != 0 ? name_operations(out) : RIDGE_OK;
 }
@@ -241,7 +242,7 @@ ridge_status train_case_set_policy(train_case *tc, ridge_precision precision,
     *made = ridge_policy_with_optimizer(ridge_precision_policy(precision), optimizer);
     tc->policy = made;
     tc->lora = *lora;
-    return RIDGE_OK;
+    return host_calls_count(tc);
 }
 
 void train_case_set_remat(train_case *tc, const ridge_layout *layout)

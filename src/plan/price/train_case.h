@@ -80,11 +80,12 @@ typedef struct train_case {
     double usd_per_chip_hour;   /* 0: not known */
     train_stages *stages_by_pp; /* memo, n_stages_by_pp entries */
     int n_stages_by_pp, cap_stages_by_pp;
-    train_programs *programs;  /* NULL until the first is wanted */
-    struct step_memo *steps;   /* of chips that overlap nothing, see step_program.h */
-    struct ridge_pacer *pacer; /* plays steps */
-    ridge_status status;       /* of the last terms that could not be made */
-    ridge_lora lora;           /* of frozen weights' adapters */
+    train_programs *programs;    /* NULL until the first is wanted */
+    struct step_memo *steps;     /* of chips that overlap nothing, see step_program.h */
+    struct ridge_pacer *pacer;   /* plays steps */
+    ridge_status status;         /* of the last terms that could not be made */
+    ridge_lora lora;             /* of frozen weights' adapters */
+    const double *forward_calls; /* [kinds] of the host; NULL: no eager stack */
     int n_named; /* sets of operations that layouts may do again, one by one */
     ridge_remat_ops named[NAMED_MOST];
 } train_case;
