@@ -173,7 +173,7 @@ bool search_is_pipeline_slow(search_desk *d, candidate *c, const ridge_layout *l
         *layers_s = find_sharded(d, c, l);
     d->is_short = d->is_short || *layers_s == NULL;
     return d->is_short ||
-           search_is_beaten(d, l, sharded_least_s(d, c, *layers_s, l), 0);
+           search_is_beaten(d, l, sharded_least_s(d, c, *layers_s, l), c->least_bytes);
 }
 
 /* @return NULL: memory ran out */

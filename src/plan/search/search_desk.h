@@ -71,6 +71,7 @@ typedef struct candidate {
     mesh_places *places;
     int64_t microbatches;
     int pipeline, n_pipelines;
+    double least_bytes;         /* of a front's layouts; 0: not looked at */
     const double *sharded_s[2]; /* of dualpipe, which hides more, or not: [kinds + 1]
                                    both passes of a layer under the ZeRO stage, wherever
                                    the mesh lies; NULL: not yet found */

@@ -92,24 +92,45 @@ static parameter_bytes parameter_of(const search_desk *d, const ridge_layout *l)
                              one_parameter(d, l, (double)w.expert_shards)};
 }
 
+static double floor_bytes(const search_desk *d, const train_stage *stage,
+                          const stage_floor *f, const parameter_bytes *each,
+                          const ridge_layout *l)
+{
+    const double held = f->dense * each->dense + f->expert * each->expert +
+                        (l->zero_stage == 3 ? f->gathered_bytes : 0);
+    const double under_way =
+        f->kept > 0 ? f->kept * train_in_flight(l, stage, train_microbatches(&d->tc, l))
+                    : 0;
+    const double bytes = held + train_tokens(&d->tc, l) * (under_way + f->working);
+    return (bytes + train_reserve_bytes(&d->tc, bytes)) * (1 - SLACK);
+}
+
 static bool is_over(const search_desk *d, const train_stages *stages,
                     const stage_floor *floors, const parameter_bytes *each,
                     const ridge_layout *l)
 {
-    const double tokens = train_tokens(&d->tc, l);
-    const int64_t m = train_microbatches(&d->tc, l);
     for (int s = 0; s < stages->n; s++) {
-        const stage_floor *f = &floors[s];
-        const double held = f->dense * each->dense + f->expert * each->expert +
-                            (l->zero_stage == 3 ? f->gathered_bytes : 0);
-        const double under_way =
-            f->kept > 0 ? f->kept * train_in_flight(l, &stages->stages[s], m) : 0;
-        const double bytes = held + tokens * (under_way + f->working);
-        if ((bytes + train_reserve_bytes(&d->tc, bytes)) * (1 - SLACK) >
+        if (floor_bytes(d, &stages->stages[s], &floors[s], each, l) >
             d->tc.usable_bytes)
             return true;
     }
     return false;
+}
+
+double search_floor_bytes(search_desk *d, const pipelines *all, int pipeline,
+                          const ridge_layout *l)
+{
+    const stage_floor *floors = floors_of(d, all, pipeline, l);
+    const parameter_bytes each = parameter_of(d, l);
+    double most = 0;
+    if (floors == NULL) {
+        d->is_short = true;
+        return 0;
+    }
+    const train_stages *stages = all->stages[pipeline];
+    for (int s = 0; s < stages->n; s++)
+        most = fmax(most, floor_bytes(d, &stages->stages[s], &floors[s], &each, l));
+    return most;
 }
 
 /* How many of the microbatches fit. @return -1 when memory ran out */

@@ -52,6 +52,11 @@ bool search_open_room(search_desk *desk, const pipelines *all,
 int search_room_of(search_desk *desk, const mesh_room *room, int pipeline,
                    const ridge_layout *of);
 
+/** What a pipeline's fullest stage holds at least, whatever is computed again or lies
+ * on the host. @return 0: memory ran out, which the desk says too */
+double search_floor_bytes(search_desk *desk, const pipelines *all, int pipeline,
+                          const ridge_layout *layout);
+
 /** Whether activations alone are too many for any pipeline, ZeRO stage and remat
  * policy: layer inputs of a mean stage for one microbatch, and half of a layer at work.
  */

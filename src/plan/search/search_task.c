@@ -83,7 +83,7 @@ static void price_layout(search_desk *d, const mesh_work *w, const candidate *c,
     const memory_search how = {d->knobs, d->answer->front.most > 0,
                                d->tc.request->target != NULL, !search_is_any_known(d)};
     if (has_many_choices(d) && c->places->n > 0 &&
-        search_is_placed_slow(d, c, &terms, l, 0)) {
+        search_is_placed_slow(d, c, &terms, l, c->least_bytes)) {
         d->answer->tally.covered += d->memory_choices;
         return;
     }
@@ -150,13 +150,25 @@ static bool has_room(search_desk *d, const mesh_work *w, int pipeline,
     return false;
 }
 
+/* Of a front a layout that is no faster than one that is as small as it can be. */
+static bool is_front_beaten(search_desk *d, const mesh_work *w, candidate *c,
+                            const ridge_layout *l, double least_s)
+{
+    c->least_bytes = 0;
+    if (d->answer->front.most == 0)
+        return false;
+    c->least_bytes = search_floor_bytes(d, w->all, c->pipeline, l);
+    return search_is_beaten(d, l, least_s, c->least_bytes);
+}
+
 /* Of the present microbatch. @return false: it is slow in whatever mesh */
 static bool search_pipeline(search_desk *d, const mesh_work *w, candidate *c,
                             ridge_layout *l)
 {
     const int64_t choices = d->memory_choices;
     pipeline_note *note = search_note_of(&w->notes, w->at, c->pipeline);
-    if (search_is_beaten(d, l, search_noted_least_s(d, c, l, note), 0))
+    const double least_s = search_noted_least_s(d, c, l, note);
+    if (search_is_beaten(d, l, least_s, 0))
         return false;
     const double noted_s =
         search_is_any_known(d) ? noted_room_s(w, note, l->zero_stage) : 0;
@@ -164,6 +176,8 @@ static bool search_pipeline(search_desk *d, const mesh_work *w, candidate *c,
         d->answer->tally.covered += choices;
     } else if (!has_room(d, w, c->pipeline, l)) {
         refuse_for_memory(d, choices);
+    } else if (is_front_beaten(d, w, c, l, fmax(least_s, noted_s))) {
+        d->answer->tally.covered += choices;
     } else if (c->places->n < 0 && !search_find_places(d, l, c->places)) {
         d->is_short = true;
     } else if (search_is_pipeline_slow(d, c, l) || !search_is_any_taken(d, c, l)) {
