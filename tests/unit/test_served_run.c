@@ -261,8 +261,7 @@ static void a_publisher_tells_the_release_that_ran(void **state)
     assert_null(practice.engine);
     assert_int_equal(practice.budget_tokens, 2048);
     assert_true(practice.expert_skew > 0);
-    const served_names of_b200 = {"qwen3-30b-a3b", "b200"};
-    const served_names of_h200 = {"qwen3-30b-a3b", "h200"};
+    const served_names of_b200 = {"qwen3", "b200"}, of_h200 = {"qwen3", "h200"};
     run.source = "TensorRT-LLM performance overview v1.0";
     run.framework = "TensorRT-LLM 1.0 PyTorch";
     assert_ok(cx, served_practice_find(cx, benches, &run, &of_b200, &practice));

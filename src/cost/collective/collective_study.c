@@ -69,8 +69,8 @@ static double bound_bus_rate(const ridge_collective_cost *cost)
     return cost->bus_bytes_per_s * cost->expected_s / cost->bound_s;
 }
 
-/* @source scaling-book-2025, chapter 12, cross-node collectives: V (D - 1) / (D W); to
- * a switch that adds, the array goes once */
+/* To a switch that adds, the array goes once.
+ * @source scaling-book-2025, chapter 12, cross-node collectives: V (D - 1) / (D W) */
 static double sent_by_unit(const ridge_collective_study *study,
                            const ridge__level *level)
 {
