@@ -229,6 +229,32 @@ static void collectives_carry_the_groups_array(void **state)
 }
 
 /* 8 ways over an 8 x 16 mesh, as the groups tell. */
+/* Fault: where no groups and no number of devices were told, a gather was one of a
+ * single device and took no time. */
+static void ends_of_a_gather_tell_the_devices(void **state)
+{
+    world *w = *state;
+    static const char *const texts[] = {
+        "e {\n  a = bf16[1024,512] parameter(0)\n"
+        "  b = bf16[1024,2048] all-gather(a), dimensions={1}\n}",
+        "e {\n  a = bf16[1024,512] parameter(0)\n"
+        "  s = (bf16[1024,512], bf16[1024,2048]) all-gather-start(a), "
+        "replica_groups={}, dimensions={1}\n"
+        "  b = bf16[1024,2048] all-gather-done(s)\n}",
+        "add {\n  p = bf16[] parameter(0)\n  q = bf16[] parameter(1)\n"
+        "  ROOT s = bf16[] add(p, q)\n}\n"
+        "ENTRY e {\n  a = bf16[1024,2048] parameter(0)\n"
+        "  b = bf16[1024,512] reduce-scatter(a), dimensions={1}, to_apply=add\n}",
+    };
+    for (size_t t = 0; t < RIDGE_COUNT_OF(texts); t++) {
+        const ridge_hlo_study s = study_on(w, texts[t], &w->slice);
+        assert_int_equal(s.devices, 4);
+        assert_int_equal(s.ops[0].collective->ranks, 4);
+        assert_near(s.ops[0].collective->bytes, 1024 * 2048 * 2.0, 0);
+        assert_near(s.ops[0].bound_s, 1024 * 2048 * 2.0 / 200e9, 1e-9);
+    }
+}
+
 static void groups_tell_the_mesh(void **state)
 {
     const ridge_hlo_study s = study_on(
@@ -379,6 +405,7 @@ int main(void)
         TEST(loops_that_do_not_tell_are_told),
         TEST(wrappers_are_what_they_run),
         TEST(collectives_carry_the_groups_array),
+        TEST(ends_of_a_gather_tell_the_devices),
         TEST(groups_tell_the_mesh),
         TEST(elementwise_neighbours_are_one_kernel),
         TEST(states_of_loops_are_laid_anew),

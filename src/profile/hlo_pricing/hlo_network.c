@@ -34,6 +34,27 @@ static int64_t sharding_devices(ridge_str text)
     return 0;
 }
 
+/* Ranks of a gather or scatter that names no groups, and so takes all devices: how much
+ * larger one end is than the other. 0: another operation */
+static int64_t ranks_by_shapes(const ridge_hlo_computation *c,
+                               const ridge_hlo_instruction *i)
+{
+    const bool is_gather = i->code == RIDGE_HLO_OP_ALL_GATHER;
+    if ((!is_gather && i->code != RIDGE_HLO_OP_REDUCE_SCATTER) || i->n_operands != 1 ||
+        i->phase == RIDGE_HLO_DONE || i->phase == RIDGE_HLO_UPDATE)
+        return 0;
+    const ridge_hlo_shape *in = &c->instructions[i->operands[0]].shape;
+    const ridge_hlo_shape *out = &i->shape;
+    if (ridge_hlo_shape_is_tuple(out) && i->phase == RIDGE_HLO_START && out->n >= 2)
+        out = &out->parts[1];
+    if (ridge_hlo_shape_is_tuple(in) || ridge_hlo_shape_is_tuple(out))
+        return 0;
+    const double from = ridge_hlo_shape_elements(in),
+                 to = ridge_hlo_shape_elements(out);
+    const double ranks = is_gather ? to / from : from / to;
+    return ranks >= 1 && ranks <= INT32_MAX ? (int64_t)ranks : 0;
+}
+
 ridge_status ridge_hlo_module_devices(ridge_ctx *cx, const ridge_hlo_module *module,
                                       int64_t *out)
 {
@@ -54,7 +75,9 @@ ridge_status ridge_hlo_module_devices(ridge_ctx *cx, const ridge_hlo_module *mod
             const ridge_mark mark = ridge_arena_mark(ridge_ctx_arena(cx));
             if (text.p)
                 RIDGE_TRY(ridge_hlo_groups_parse(cx, text, &groups));
-            const int64_t named = text.p ? highest(&groups) + 1 : 0;
+            const int64_t named = groups.n_groups > 0
+                                      ? highest(&groups) + 1
+                                      : ranks_by_shapes(&module->computations[c], i);
             ridge_arena_rewind(ridge_ctx_arena(cx), mark);
             const int64_t cut = sharding_devices(ridge_hlo_attribute_of(i, "sharding"));
             most = named > most ? named : most;
