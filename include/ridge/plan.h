@@ -244,7 +244,8 @@ typedef struct ridge_thresholds {
     double tp_ways;              /* TP is compute bound below this, one axis */
     double tp_ways_all_axes;     /* on the two fastest axes of a torus */
     double tp_ways_across_nodes; /* all of it over the NICs; 0: one node */
-    double tp_ways_two_nodes;    /* within a node and one other; 0: one node */
+    double tp_ways_two_nodes;    /* within a node and one other; 0: one node, or its own
+                                    links bind before all its chips share a layer */
     double ep_ways; /* experts over that many chips are compute bound; INFINITY: any; 0:
                        no experts, or one node */
     double mixed_tokens_per_chip; /* FSDP with TP: above this */

@@ -181,7 +181,16 @@ static void gpus_bind_inside_and_outside_their_node(void **state)
                 1e-12);
     assert_near(many.max_chips_fsdp, 1e6 / many.dp_outer_tokens_per_chip, 1e-12);
     assert_near(many.tp_ways_across_nodes, 4096 / many.dp_outer_tokens_per_chip, 1e-12);
-    assert_near(many.tp_ways_two_nodes, 8 + many.tp_ways_across_nodes, 1e-12);
+    /* Fault: cuts over two nodes were told where links inside one bind already. */
+    assert_true(many.tp_ways < 8 && many.tp_ways_two_nodes == 0);
+    const ridge_thresholds wide = thresholds(
+        cx,
+        fixture_model(cx, "{'model_type': 'llama', 'hidden_size': 8192,"
+                          " 'num_hidden_layers': 2, 'num_attention_heads': 64,"
+                          " 'intermediate_size': 28672, 'vocab_size': 32000}"),
+        "h100:16x8", 1e6);
+    assert_near(wide.tp_ways_two_nodes, 8 + 28672 / wide.dp_outer_tokens_per_chip,
+                1e-12);
     assert_true(node.tp_ways_across_nodes == 0 && many.ep_ways == 0);
     assert_near(many.dp_parameters_most, 8e9, 1e-12);
     assert_near(node.dp_reduced_tokens_per_chip, node.alpha / 2, 1e-12);

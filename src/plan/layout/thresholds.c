@@ -171,7 +171,8 @@ static void fill_switched(const ridge_slice *slice, double peak, const ridge_ffn
             t->dp_outer_reduced_tokens_per_chip = outer / 2;
         t->dp_nodes_tokens_per_chip = outer * (nodes - 1) / nodes;
         t->tp_ways_across_nodes = ridge_threshold_tp(outer, 1, d_ff);
-        t->tp_ways_two_nodes = ridge_threshold_tp_nodes(outer, chips, d_ff);
+        if (t->tp_ways > chips) /* else the node binds before it is left */
+            t->tp_ways_two_nodes = ridge_threshold_tp_nodes(outer, chips, d_ff);
         if (ffn->kind == RIDGE_FFN_MOE) {
             t->ep_ways = ridge_threshold_ep(outer, chips, (double)ffn->expert_d_ff,
                                             (double)ffn->experts_per_token);
