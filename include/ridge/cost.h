@@ -40,6 +40,8 @@ RIDGE_NODISCARD ridge_status ridge_memory_parse(ridge_ctx *cx, const char *text,
 /** Bandwidth of one chip to that memory; 0 when the catalogue does not know it. Costs
  *  then stream from HBM instead: ask first. */
 double ridge_memory_bytes_per_s(const ridge_chip *chip, ridge_memory memory);
+/** What one chip has of that memory; 0 when it is not known (a host's is its own). */
+double ridge_memory_bytes(const ridge_chip *chip, ridge_memory memory);
 
 /** Scales of operands narrower than 16 bits. */
 typedef enum ridge_scaling {

@@ -177,10 +177,37 @@ static void the_page_draws_the_roof_and_escapes_the_operation(void **state)
     ridge_ctx_close(s.cx);
 }
 
+/* Fault: more than VMEM holds was priced as if it lay there, and nothing said so. */
+static void what_fast_memory_does_not_hold_is_told(void **state)
+{
+    (void)state;
+    scene s;
+    ridge_chip chip = plain_gpu();
+    chip.fast_bytes = 64 * RIDGE_MIB;
+    chip.fast_bytes_per_s = 40e12;
+    chip.hbm_bytes = 80e9;
+    static const struct {
+        const char *text;
+        ridge_memory memory;
+        bool fits;
+    } cases[] = {{"128x4096x4096", RIDGE_MEMORY_FAST, true},
+                 {"128x8192x8192", RIDGE_MEMORY_FAST, false},
+                 {"128x8192x8192", RIDGE_MEMORY_HBM, true}};
+    for (size_t i = 0; i < RIDGE_COUNT_OF(cases); i++) {
+        stage(&s, chip, cases[i].text, NULL, NULL);
+        s.roofline.op.memory = cases[i].memory;
+        const char *text = text_of(&s);
+        assert_int_equal(strstr(text, "More than the fast memory of one") == NULL,
+                         cases[i].fits);
+        ridge_ctx_close(s.cx);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_text_says_what_bounds_it_and_from_where_on),
+        cmocka_unit_test(what_fast_memory_does_not_hold_is_told),
         cmocka_unit_test(what_never_becomes_compute_bound_is_said_so),
         cmocka_unit_test(several_chips_do_not_share_the_operation),
         cmocka_unit_test(json_holds_the_cost_and_its_limits),

@@ -69,6 +69,19 @@ double ridge_memory_bytes_per_s(const ridge_chip *chip, ridge_memory memory)
     return 0;
 }
 
+double ridge_memory_bytes(const ridge_chip *chip, ridge_memory memory)
+{
+    switch (memory) {
+    case RIDGE_MEMORY_HBM:
+        return chip->hbm_bytes;
+    case RIDGE_MEMORY_FAST:
+        return chip->fast_bytes;
+    case RIDGE_MEMORY_HOST:
+        break;
+    }
+    return 0;
+}
+
 double ridge__stream_bytes_per_s(const ridge_chip *chip, ridge_memory memory)
 {
     const double bytes_per_s = ridge_memory_bytes_per_s(chip, memory);

@@ -130,6 +130,9 @@ void ridge_roofline_write_json(ridge_ctx *cx, const ridge_roofline_view *view,
     ridge_json_set_i64(object, "chips_used", 1);
     ridge_json_set_text(object, "memory", ridge_memory_text(r->op.memory));
     ridge_json_set_bool(object, "fits_hbm", r->cost.bytes <= r->chip->hbm_bytes);
+    const double room = ridge_memory_bytes(r->chip, r->op.memory);
+    if (room > 0)
+        ridge_json_set_bool(object, "fits_memory", c->bytes <= room);
     set_formats(cx, r, object);
     ridge_json_set_double(object, "flops", r->flops);
     ridge_json_set_double(object, "flops_exact", r->flops_exact);

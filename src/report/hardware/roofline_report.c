@@ -155,14 +155,17 @@ static void add_caveats(ridge_ctx *cx, const ridge_roofline *r, ridge_sections *
                                                r->chip->name, ridge_dtype_text(wanted),
                                                ridge_dtype_text(r->compute)));
     }
-    if (r->op.memory == RIDGE_MEMORY_HBM && r->op.kind != RIDGE_OP_WORK &&
-        r->cost.bytes > r->chip->hbm_bytes) {
+    const double room = ridge_memory_bytes(r->chip, r->op.memory);
+    const bool is_hbm = r->op.memory == RIDGE_MEMORY_HBM;
+    if (room > 0 && r->op.kind != RIDGE_OP_WORK && r->cost.bytes > room) {
         ridge__section_note(
             out,
             ridge_sprintf(arena,
-                          "More than one %s holds (%s): the times are as if it did, "
-                          "shard it.",
-                          r->chip->name, ridge_format_bytes(r->chip->hbm_bytes).s));
+                          "More than %sone %s holds (%s): the times are as if it did, "
+                          "%s.",
+                          is_hbm ? "" : "the fast memory of ", r->chip->name,
+                          ridge_format_bytes(room).s,
+                          is_hbm ? "shard it" : "a part at a time is less intense"));
     }
 }
 
