@@ -436,10 +436,9 @@ typedef struct ridge_collective_point {
 typedef struct ridge_collective_level {
     double unit_chips;       /* the group's chips in one unit */
     double unit_bytes_per_s; /* out of one unit, by those; both 0: torus */
-    double
-        unit_sent_bytes; /* that have to leave a unit for the level's others: twice of
-                            a reduction but where switches add. NaN: torus, or none */
-    double bound_s;      /* their time at the nominal rate; NaN alike */
+    double unit_sent_bytes;  /* that have to leave a unit for the level's others; twice
+                                for a sum, if no switch adds. NaN: none, or a torus */
+    double bound_s;          /* their time at the nominal rate; NaN alike */
 } ridge_collective_level;
 
 /** A collective looked at from all sides; lives as long as the slice. */
