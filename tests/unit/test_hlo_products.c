@@ -88,6 +88,12 @@ static void estimated_fusion_keeps_the_products(void **state)
         "  t = bf16[128] reduce(b, z), dimensions={1}, to_apply=most\n"
         "  c = bf16[128,512] dot(x, v), " DOT
         "  ROOT o = (bf16[128], bf16[128], bf16[128,512]) tuple(r, t, c)\n}\n",
+        /* two elementwise results, one of the other, each of a product */
+        "e {\n  x = bf16[128,64] parameter(0)\n  w = bf16[64,512] parameter(1)\n"
+        "  v = bf16[64,512] parameter(2)\n"
+        "  a = bf16[128,512] dot(x, w), " DOT "  b = bf16[128,512] negate(a)\n"
+        "  c = bf16[128,512] dot(x, v), " DOT "  d = bf16[128,512] add(b, c)\n"
+        "  ROOT o = (bf16[128,512], bf16[128,512]) tuple(b, d)\n}\n",
     };
     static const ridge_chip_kind kinds[] = {RIDGE_CHIP_CPU, RIDGE_CHIP_GPU,
                                             RIDGE_CHIP_TPU};
@@ -95,6 +101,8 @@ static void estimated_fusion_keeps_the_products(void **state)
         for (size_t k = 0; k < RIDGE_COUNT_OF(kinds); k++) {
             const ridge_hlo_study s = study_on(*state, texts[t], kinds[k]);
             assert_near(s.matmul_flops, 2 * 2.0 * 128 * 64 * 512, 0);
+            for (int o = 0; o < s.n_ops; o++)
+                assert_true(s.ops[o].matmul_flops <= 2.0 * 128 * 64 * 512);
         }
     }
 }

@@ -17,7 +17,8 @@ typedef struct finder {
     const hlo_fusing *how;
     hlo_role *roles;
     int *kernel_of;
-    int *first_of; /* [n] by kernel: the first result of it */
+    int *first_of;     /* [n] by kernel: the first result of it */
+    bool *has_product; /* [n] results of kernels that a product runs within */
 } finder;
 
 static ridge_hlo_kind kind_of(const hlo_node *node)
@@ -189,21 +190,17 @@ static int root_of_product(const finder *f, int product)
 }
 
 /* A kernel computes one product, and no product is computed twice. */
-static ridge_status part_products(ridge_ctx *cx, const finder *f)
+static void part_products(const finder *f)
 {
-    bool *has_product = ridge_new(ridge_ctx_scratch(cx), bool, (size_t)f->g->n);
-    if (has_product == NULL)
-        return ridge_fail_nomem(cx);
     for (int node = 0; node < f->g->n; node++) {
         if (!is_product(&f->g->nodes[node]) || f->roles[node] != HLO_ROLE_INSIDE)
             continue;
         const int root = root_of_product(f, node);
-        if (root < 0 || has_product[root])
+        if (root < 0 || f->has_product[root])
             f->roles[node] = HLO_ROLE_RESULT;
         else
-            has_product[root] = true;
+            f->has_product[root] = true;
     }
-    return RIDGE_OK;
 }
 
 static hlo_role compiled_role(const finder *f, int node)
@@ -258,7 +255,8 @@ static void find_feeders(const finder *f, int node, int depth, feeders *out)
 
 /* The kernel of the last result that a value depends on, when both are elementwise of
  * one size, and whatever else it reads comes before that kernel's first result: then
- * nothing lies between them. -1: none */
+ * nothing lies between them. It gets what product the value has. -1: none, or both have
+ * one */
 static int joined_kernel(const finder *f, int node)
 {
     feeders all = {-1, -1, 0}, others = {-1, -1, 0};
@@ -273,8 +271,12 @@ static int joined_kernel(const finder *f, int node)
                                        ridge_hlo_shape_elements(&n->i->shape))
         return -1;
     others.skipped = f->kernel_of[all.latest];
+    const int first = f->first_of[others.skipped];
     find_feeders(f, node, 0, &others);
-    return others.latest < f->first_of[others.skipped] ? others.skipped : -1;
+    if (others.latest >= first || (f->has_product[node] && f->has_product[first]))
+        return -1;
+    f->has_product[first] |= f->has_product[node];
+    return others.skipped;
 }
 
 /* Number the kernels; @return how many. by_fusion [n_fusions + 1], zeroed. */
@@ -374,18 +376,20 @@ ridge_status hlo_kernels_find(ridge_ctx *cx, const hlo_graph *graph,
                 .how = how,
                 .roles = ridge_new(arena, hlo_role, (size_t)graph->n),
                 .kernel_of = ridge_new(arena, int, (size_t)graph->n),
-                .first_of = ridge_new(arena, int, (size_t)graph->n)};
+                .first_of = ridge_new(arena, int, (size_t)graph->n),
+                .has_product =
+                    ridge_new(ridge_ctx_scratch(cx), bool, (size_t)graph->n)};
     int *by_fusion =
         ridge_new(ridge_ctx_scratch(cx), int, (size_t)graph->n_fusions + 1);
     if (f.roles == NULL || f.kernel_of == NULL || f.first_of == NULL ||
-        by_fusion == NULL)
+        f.has_product == NULL || by_fusion == NULL)
         return ridge_fail_nomem(cx);
     const bool is_compiled = how->is_compiled || graph->is_fused;
     for (int node = 0; node < graph->n; node++)
         f.roles[node] =
             is_compiled ? compiled_role(&f, node) : estimated_role(&f, node);
     if (!is_compiled)
-        RIDGE_TRY(part_products(cx, &f));
+        part_products(&f);
     return place(cx, &f, number_kernels(&f, by_fusion), out);
 }
 
