@@ -106,3 +106,4 @@ ridge_test(property serving_levers LAYER plan SOURCES ${served_fixture} TIMEOUT 
 ridge_fuzz(service LAYER plan)
 ridge_test(diff pipeline_served LAYER plan SOURCES ${served_fixture} TIMEOUT 120)
 ridge_test(diff service_played LAYER plan SOURCES ${served_fixture} TIMEOUT 120)
+ridge_test(diff service_ranks LAYER plan SOURCES ${served_fixture} TIMEOUT 120)

@@ -137,7 +137,7 @@ typedef struct ridge_serving_case {
                               no image, or the longest that an encoder takes */
 } ridge_serving_case;
 
-/** What one iteration holds on one attention rank; every rank has the same. */
+/** What one iteration holds on one attention rank, in the mean of all. */
 typedef struct ridge_serving_load {
     double decode_sequences;
     double decode_context; /* tokens in the cache of each, in the mean */
@@ -145,6 +145,8 @@ typedef struct ridge_serving_load {
     double chunks;         /* prompts that they belong to */
     double chunk_context;  /* tokens in the cache before each chunk */
     double finishing;      /* chunks that end their prompt, and sample */
+    double fullest;        /* chunks of the rank that has most: it is waited for;
+                              0: all have as many */
 } ridge_serving_load;
 
 /* name, key: what the time of an iteration is made of; they sum to it */
@@ -257,12 +259,6 @@ ridge_serving_step_price(ridge_serving_desk *desk, const ridge_serving_layout *l
 RIDGE_NODISCARD ridge_status
 ridge_serving_speed_build(ridge_serving_desk *desk, const ridge_serving_layout *layout,
                           ridge_serving_speed *out);
-
-/** The same without rank_rows: for what takes all attention ranks to be as full.
- * @owner the desk's ctx. @errors as above */
-RIDGE_NODISCARD ridge_status
-ridge_serving_speed_even(ridge_serving_desk *desk, const ridge_serving_layout *layout,
-                         ridge_serving_speed *out);
 
 #ifdef __cplusplus
 }

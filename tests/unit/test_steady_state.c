@@ -41,6 +41,64 @@ static void prompts_come_as_fast_as_sequences_end(void **state)
     assert_near(s.decode.decode_context, 1050.5, 1e-12);
 }
 
+/* Of n that come at random about a mean, each to the rank that has fewest. */
+static double fullest_of(double mean, double ranks)
+{
+    double at = exp(-mean);
+    double sum = 0;
+    for (int n = 1; n < 2000; n++) {
+        at *= mean / n;
+        sum += at * ceil(n / ranks);
+    }
+    return sum;
+}
+
+static void the_fullest_rank_has_what_is_left_over(void **state)
+{
+    static const double means[] = {0.1, 1, 5, 20, 64, 65, 300};
+    static const double ranks[] = {2, 8, 16, 72};
+    (void)state;
+    for (size_t i = 0; i < RIDGE_COUNT_OF(means); i++) {
+        for (size_t k = 0; k < RIDGE_COUNT_OF(ranks); k++)
+            assert_near(steady_fullest(means[i], ranks[k]),
+                        fullest_of(means[i], ranks[k]), 2e-3);
+    }
+}
+
+static void attention_ranks_wait_for_prompts_of_one(void **state)
+{
+    (void)state;
+    const ridge_engine e = engine_of(RIDGE_BATCHING_MIXED);
+    steady_case c = case_of(&e, 2000);
+    steady_shape s;
+    c.attention_ranks = 8;
+    steady_shape_of(&c, 10, &s); /* a tenth of a prompt each, eight tenths in all */
+    const double any = 1 - exp(-0.8);
+    assert_near(s.prefill_weight, any, 1e-12);
+    assert_near(s.prefill_weight * s.prefill.chunk_tokens, 100, 1e-12);
+    assert_near(s.prefill.fullest, 1, 1e-3);
+    assert_near(s.decode_weight, 1 - any, 1e-12);
+    c.budget_tokens = 8000;
+    steady_shape_of(&c, 160, &s); /* 1.6 prompts each: some rank has two, or three */
+    assert_near(s.prefill_weight * s.prefill.chunk_tokens, 1600, 1e-9);
+    assert_near(s.prefill.fullest, fullest_of(12.8, 8), 1e-5);
+    assert_true(s.prefill.fullest > s.prefill.chunks);
+}
+
+static void prompts_that_are_gathered_fill_all_ranks(void **state)
+{
+    (void)state;
+    ridge_engine e = engine_of(RIDGE_BATCHING_MIXED);
+    e.balance_iterations = 50;
+    steady_case c = case_of(&e, 2000);
+    steady_shape s;
+    c.attention_ranks = 8;
+    steady_shape_of(&c, 10, &s);
+    assert_near(s.prefill_weight, 0.1, 1e-12);
+    assert_near(s.prefill.chunk_tokens, 1000, 1e-12);
+    assert_near(s.prefill.fullest, 0, 0);
+}
+
 static void long_prompts_are_cut(void **state)
 {
     (void)state;
@@ -231,6 +289,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prompts_come_as_fast_as_sequences_end),
+        cmocka_unit_test(the_fullest_rank_has_what_is_left_over),
+        cmocka_unit_test(attention_ranks_wait_for_prompts_of_one),
+        cmocka_unit_test(prompts_that_are_gathered_fill_all_ranks),
         cmocka_unit_test(long_prompts_are_cut),
         cmocka_unit_test(short_prompts_share_an_iteration),
         cmocka_unit_test(prefill_first_adds_iterations),

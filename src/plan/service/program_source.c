@@ -23,7 +23,7 @@ static ridge_status desk_step(void *payload, const ridge_serving_layout *layout,
 static ridge_status desk_speed(void *payload, const ridge_serving_layout *layout,
                                ridge_serving_speed *out)
 {
-    return ridge_serving_speed_even(payload, layout, out);
+    return ridge_serving_speed_build(payload, layout, out);
 }
 
 ridge_status service_source_desk(ridge_ctx *cx, const ridge_service_request *request,

@@ -22,11 +22,23 @@ static double attention_s(const ridge_serving_speed *speed,
                                         read_tokens(cache, load->decode_context));
         if (load->chunk_tokens > 0)
             sum +=
-                load->chunks * ridge_plane_table_at(&cache->prefill,
-                                                    load->chunk_tokens / load->chunks,
-                                                    load->chunk_context);
+                fmax(load->chunks, load->fullest) *
+                ridge_plane_table_at(&cache->prefill, load->chunk_tokens / load->chunks,
+                                     load->chunk_context);
     }
     return sum;
+}
+
+/* What the rank with most chunks does longer than in the mean. */
+static double uneven_s(const ridge_serving_speed *speed, const ridge_serving_load *load)
+{
+    const double decoding = load->decode_sequences * (double)speed->draft.verified;
+    if (speed->rank_rows.n == 0 || load->chunks <= 0 || load->fullest <= load->chunks)
+        return 0;
+    const double most = load->chunk_tokens * load->fullest / load->chunks;
+    return fmax(
+        0, ridge_curve_table_at(&speed->rank_rows, decoding + most) -
+               ridge_curve_table_at(&speed->rank_rows, decoding + load->chunk_tokens));
 }
 
 double service_speed_iteration_s(const ridge_serving_speed *speed,
@@ -41,8 +53,8 @@ double service_speed_iteration_s(const ridge_serving_speed *speed,
     const double rows = ranks * (decoding * verified + load->chunk_tokens);
     const double sampled =
         ranks * (load->decode_sequences * verified + load->finishing);
-    double device_s =
-        ridge_curve_table_at(&speed->rows, rows) + attention_s(speed, load);
+    double device_s = ridge_curve_table_at(&speed->rows, rows) +
+                      attention_s(speed, load) + uneven_s(speed, load);
     if (load->chunks > 0)
         device_s += speed->chunk_call_s;
     if (sampled > 0)

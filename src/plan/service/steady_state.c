@@ -47,6 +47,50 @@ static double padded(const steady_case *c, double tokens)
     return bucket;
 }
 
+/* Attention ranks are in step, and their prompts come each by itself: most iterations
+ * carry some of them, and wait for the rank that has most. Engines that let prompts of
+ * all ranks in together aside, and stages, whose batches are not told apart. */
+static bool deals_unevenly(const steady_case *c, double each)
+{
+    return c->attention_ranks > 1 && c->stages <= 1 && each > 0 &&
+           c->engine->balance_iterations <= 0;
+}
+
+/* Chance that more than n come of a Poisson number around a large mean. */
+static double chance_above(double n, double mean)
+{
+    return erfc((n + 0.5 - mean) / sqrt(2 * mean)) / 2;
+}
+
+double steady_fullest(double mean, double ranks)
+{
+    enum { MANY = 64 };
+    double most = 0;
+    if (mean > MANY) {
+        for (double j = 0; j * ranks < mean + 8 * sqrt(mean); j++)
+            most += chance_above(j * ranks, mean);
+        return most;
+    }
+    double at = exp(-mean), above = 1 - at, next = ranks;
+    for (double n = 1; above > 1e-9 && n < 8 * MANY; n++) {
+        most += next >= ranks ? above : 0; /* above: n and more of them */
+        next = next >= ranks ? 1 : next + 1;
+        at *= mean / n;
+        above -= at;
+    }
+    return most;
+}
+
+/* Chunks of a rank in an iteration that carries any, in the mean. @return those of the
+ * fullest */
+static double deal(const steady_case *c, double each, steady_shape *out)
+{
+    const double all = each * c->attention_ranks;
+    const double any = -expm1(-all);
+    out->prompts = fmin(each / any, out->most);
+    return fmin(out->most, fmax(1, steady_fullest(all, c->attention_ranks) / any));
+}
+
 /* Chunks of equal length, at the mean of what lies before them. */
 static void set_chunks(const steady_case *c, double room, double arrivals,
                        steady_shape *out)
@@ -58,9 +102,12 @@ static void set_chunks(const steady_case *c, double room, double arrivals,
     out->most = fmax(1, floor(room / chunk + EDGE));
     if (most > 0)
         out->most = fmin(out->most, most);
-    out->prompts = fmin(fmax(1, arrivals * out->chunks), out->most);
-    out->prefill_weight = arrivals * out->chunks / out->prompts;
+    const double each = arrivals * out->chunks;
+    out->prompts = fmin(fmax(1, each), out->most);
+    const double fullest = deals_unevenly(c, each) ? deal(c, each, out) : 0;
+    out->prefill_weight = each / out->prompts;
     out->prefill = (ridge_serving_load){
+        .fullest = fullest,
         .chunk_tokens = chunk * out->prompts,
         .chunks = out->prompts,
         .chunk_context = c->work->cached_tokens + (prompt - prompt / out->chunks) / 2,
@@ -81,6 +128,7 @@ static void shape_prefill(const steady_case *c, double batch, steady_shape *out)
 {
     set_chunks(c, room_tokens(c, 0), batch, out);
     out->prompts = fmin(fmax(1, batch), out->most);
+    out->prefill.fullest = 0;
     out->prefill.chunk_tokens *= out->prompts / out->prefill.chunks;
     out->prefill.finishing = out->prompts / out->chunks;
     out->prefill.chunks = out->prompts;

@@ -25,7 +25,8 @@ typedef struct steady_shape {
     double iterations; /* in which a sequence decodes; 0: its only token is the first */
     double chunks;     /* iterations of one prompt */
     double most;       /* prompts whose chunks one iteration can carry */
-    double prompts;    /* that one that carries chunks does, in the mean */
+    double prompts;    /* that one that carries chunks does, in the mean: below one
+                          where other ranks carry them */
     /* For each iteration that decodes, in the mean: */
     double decode_weight;  /* iterations that only decode */
     double prefill_weight; /* iterations that carry chunks */
@@ -70,6 +71,10 @@ double steady_queue_s(bool is_open, double use, double service_s, double servers
 /** Tokens an iteration yields where position i of n is accepted with chance accept[i]
  * when those before it are. */
 double steady_yield(const double *accept, int64_t n);
+
+/** Chunks of the fullest rank where they come at random, @p mean of them in all, and
+ * each goes to the rank that has fewest: the mean of n / ranks, rounded up. */
+double steady_fullest(double mean, double ranks);
 
 /** Batch that a sequence meets at a quantile: the mean of a Poisson number over its
  * own life. @return batch itself for closed loops and means */

@@ -60,11 +60,10 @@ static bool curve_keep(ridge_serving_desk *desk, const serving_key *key,
 }
 
 /* Layouts that differ in their caches alone share a curve. */
-static serving_key rows_key(const serving_bench *b, serving_curve_kind kind,
-                            double most)
+static serving_key rows_key(const serving_bench *b, double most)
 {
     const ridge_serving_layout *l = b->layout;
-    return (serving_key){.of = {SERVING_KEY_CURVES + (int)kind, b->formats_key,
+    return (serving_key){.of = {SERVING_KEY_CURVES + SERVING_CURVE_ROWS, b->formats_key,
                                 l->tp << 32 | l->pp, l->ep << 32 | l->attention_dp,
                                 l->tp_d << 32 | (int64_t)l->placement << 2 |
                                     (l->is_weight_gathered ? 2 : 0) |
@@ -73,12 +72,15 @@ static serving_key rows_key(const serving_bench *b, serving_curve_kind kind,
                          .at = {most}};
 }
 
-/* The head knows of no experts and no stages. */
-static serving_key head_key(const serving_bench *b, double most)
+/* The head, and what a rank does by itself, know of no experts and no stages; the
+ * latter of no other ranks. */
+static serving_key rank_key(const serving_bench *b, serving_curve_kind kind,
+                            double most)
 {
     const ridge_serving_layout *l = b->layout;
-    return (serving_key){.of = {SERVING_KEY_CURVES + SERVING_CURVE_HEAD, b->formats_key,
-                                l->tp, b->tp_key, l->attention_dp,
+    return (serving_key){.of = {SERVING_KEY_CURVES + (int)kind, b->formats_key, l->tp,
+                                b->tp_key,
+                                kind == SERVING_CURVE_HEAD ? l->attention_dp : 0,
                                 l->tp_d << 1 | (l->is_weight_gathered ? 1 : 0)},
                          .at = {most}};
 }
@@ -88,7 +90,7 @@ bool serving_curve_find(const serving_bench *b, serving_curve_kind kind, double 
 {
     static serving_knot_fn *const prices[] = {rows_s, head_s, rank_rows_s};
     const serving_key key =
-        kind == SERVING_CURVE_HEAD ? head_key(b, most) : rows_key(b, kind, most);
+        kind == SERVING_CURVE_ROWS ? rows_key(b, most) : rank_key(b, kind, most);
     const serving_price *known = serving_memo_find(&b->desk->memo, &key);
     if (known != NULL) {
         *out = b->desk->curves[(int)known->of[0]];

@@ -380,6 +380,10 @@ static ridge_status speed_build(const serving_bench *b, ridge_serving_speed *out
         !serving_curve_find(b, SERVING_CURVE_HEAD, sequences_most(b), &speed.head) ||
         !caches_build(b, &speed))
         return ridge_fail_nomem(desk->cx);
+    if (b->ranks > 1 &&
+        !serving_curve_find(b, SERVING_CURVE_RANK_ROWS,
+                            fmax(2, rows_most(b) / b->ranks), &speed.rank_rows))
+        return ridge_fail_nomem(desk->cx);
     RIDGE_TRY(draft_build(b, &speed));
     RIDGE_TRY(blocks_find(b, &speed));
     links_find(b, &speed);
@@ -389,27 +393,11 @@ static ridge_status speed_build(const serving_bench *b, ridge_serving_speed *out
     return RIDGE_OK;
 }
 
-ridge_status ridge_serving_speed_even(ridge_serving_desk *desk,
-                                      const ridge_serving_layout *layout,
-                                      ridge_serving_speed *out)
-{
-    serving_bench b;
-    RIDGE_TRY(serving_bench_open(desk, layout, &b));
-    return speed_build(&b, out);
-}
-
 ridge_status ridge_serving_speed_build(ridge_serving_desk *desk,
                                        const ridge_serving_layout *layout,
                                        ridge_serving_speed *out)
 {
     serving_bench b;
-    ridge_serving_speed speed;
     RIDGE_TRY(serving_bench_open(desk, layout, &b));
-    RIDGE_TRY(speed_build(&b, &speed));
-    if (b.ranks > 1 &&
-        !serving_curve_find(&b, SERVING_CURVE_RANK_ROWS,
-                            fmax(2, rows_most(&b) / b.ranks), &speed.rank_rows))
-        return ridge_fail_nomem(desk->cx);
-    *out = speed;
-    return RIDGE_OK;
+    return speed_build(&b, out);
 }

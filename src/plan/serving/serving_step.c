@@ -9,9 +9,9 @@
 
 static ridge_status check_load(ridge_ctx *cx, const ridge_serving_load *load)
 {
-    const double of[] = {load->decode_sequences, load->decode_context,
-                         load->chunk_tokens,     load->chunks,
-                         load->chunk_context,    load->finishing};
+    const double of[] = {
+        load->decode_sequences, load->decode_context, load->chunk_tokens, load->chunks,
+        load->chunk_context,    load->finishing,      load->fullest};
     for (size_t i = 0; i < RIDGE_COUNT_OF(of); i++) {
         if (!(of[i] >= 0 && of[i] <= 1e12))
             return ridge_fail(cx, RIDGE_E_ARG,
@@ -46,6 +46,20 @@ static void add_rows(const serving_bench *b, const ridge_serving_load *load,
     parts[RIDGE_SERVING_PART_LAUNCH] += r.launch_s;
 }
 
+/* Attention ranks wait for the one with most chunks: what it does by itself beyond the
+ * mean. */
+static void add_uneven(const serving_bench *b, const ridge_serving_load *load,
+                       double *parts)
+{
+    const double decoding = load->decode_sequences * b->verified;
+    if (b->ranks <= 1 || load->chunks <= 0 || load->fullest <= load->chunks)
+        return;
+    const double most = load->chunk_tokens * load->fullest / load->chunks;
+    parts[RIDGE_SERVING_PART_DENSE] +=
+        fmax(0, serving_rank_rows_s(b, decoding + most) -
+                    serving_rank_rows_s(b, decoding + load->chunk_tokens));
+}
+
 static void add_scores(const serving_bench *b, const ridge_serving_load *load,
                        double *parts)
 {
@@ -58,7 +72,8 @@ static void add_scores(const serving_bench *b, const ridge_serving_load *load,
         const serving_scores p = serving_chunk_price(b, m, chunk, load->chunk_context);
         parts[RIDGE_SERVING_PART_DECODE_ATTENTION] += d.s;
         parts[RIDGE_SERVING_PART_KV] += d.exchange_s;
-        parts[RIDGE_SERVING_PART_PREFILL_ATTENTION] += load->chunks * p.s;
+        parts[RIDGE_SERVING_PART_PREFILL_ATTENTION] +=
+            fmax(load->chunks, load->fullest) * p.s;
     }
     if (load->chunk_tokens > 0)
         parts[RIDGE_SERVING_PART_PREFILL_ATTENTION] += serving_chunk_call_s(b);
@@ -107,6 +122,7 @@ ridge_status ridge_serving_step_price(ridge_serving_desk *desk,
     ridge_serving_step step = {0};
     double *parts = step.parts_s;
     add_rows(&b, load, parts);
+    add_uneven(&b, load, parts);
     add_scores(&b, load, parts);
     const double sampled = load->decode_sequences * b.verified + load->finishing;
     parts[RIDGE_SERVING_PART_HEAD] = serving_head_price(&b, sampled * b.ranks);
