@@ -134,6 +134,28 @@ static void faster_memory_is_no_worse(void **state)
     ridge_ctx_close(cx);
 }
 
+/* What is asked stays asked: of both answers. */
+static void changes_keep_the_batch_that_is_asked(void **state)
+{
+    (void)state;
+    ridge_ctx *cx = ridge_ctx_open();
+    ridge_service_request r = service_request(cx, train_dense_model(cx), "h100:1x2");
+    r.knobs.batch = 16;
+    const ridge_service_price p = service_best(cx, &r);
+    ridge_service_what_if answer;
+    ridge_what_if what;
+    assert_ok(cx, ridge_what_if_parse(cx, "hbm=2x", r.slice, &what));
+    assert_ok(cx, ridge_service_what_if_find(cx, &r, &p, &what, &answer));
+    const ridge_service_price *const both[] = {&answer.same, &answer.best};
+    for (size_t i = 0; i < RIDGE_COUNT_OF(both); i++) {
+        const ridge_service_choice *c = &both[i]->choice;
+        assert_near(c->pools[c->n_pools - 1].batch, 16, 0);
+    }
+    assert_true(answer.best.tokens_per_s_per_chip >=
+                answer.same.tokens_per_s_per_chip * (1 - 1e-9));
+    ridge_ctx_close(cx);
+}
+
 static void a_rate_takes_the_fewest_chips(void **state)
 {
     (void)state;
@@ -171,11 +193,13 @@ static void limits_agree_with_sweeps(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(parts_sum_and_goals_are_kept),
-                                       cmocka_unit_test(threads_do_not_matter),
-                                       cmocka_unit_test(fronts_trade),
-                                       cmocka_unit_test(faster_memory_is_no_worse),
-                                       cmocka_unit_test(a_rate_takes_the_fewest_chips),
-                                       cmocka_unit_test(limits_agree_with_sweeps)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parts_sum_and_goals_are_kept),
+        cmocka_unit_test(threads_do_not_matter),
+        cmocka_unit_test(fronts_trade),
+        cmocka_unit_test(faster_memory_is_no_worse),
+        cmocka_unit_test(changes_keep_the_batch_that_is_asked),
+        cmocka_unit_test(a_rate_takes_the_fewest_chips),
+        cmocka_unit_test(limits_agree_with_sweeps)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

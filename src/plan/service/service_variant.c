@@ -78,7 +78,6 @@ void service_variant_fix(ridge_service_request *r, const ridge_service_choice *c
     ridge_service_knobs *k = &r->knobs;
     const ridge_serving_layout *last = &choice->pools[choice->n_pools - 1].layout;
     k->mode = choice->mode;
-    k->batch = 0;
     k->n_formats = 1;
     k->formats[0] = last->formats;
     k->depth = last->draft.depth;

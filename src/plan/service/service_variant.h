@@ -21,7 +21,7 @@ typedef struct service_variant {
 RIDGE_NODISCARD ridge_status service_variants_run(ridge_ctx *cx,
                                                   service_variant *variants, int n);
 
-/** Knobs that leave nothing of a choice free but its batch. */
+/** Knobs that leave nothing of a choice free but its batch, unless that is asked. */
 void service_variant_fix(ridge_service_request *request,
                          const ridge_service_choice *choice);
 
