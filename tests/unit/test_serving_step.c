@@ -116,6 +116,7 @@ static void checkpoints_run_in_their_own_formats(void **state)
     ridge_serving_formats f =
         ridge_serving_formats_of(fixture_named(cx, "llama-3.1-8b-fp8"), h100);
     assert_true(f.weight == RIDGE_DTYPE_FP8 && f.compute == RIDGE_DTYPE_FP8);
+    assert_true(f.expert == f.weight && f.expert_compute == f.compute);
     f = ridge_serving_formats_of(fixture_named(cx, "llama-3.1-8b-fp8"), a100);
     assert_true(f.weight == RIDGE_DTYPE_FP8 && f.compute == RIDGE_DTYPE_BF16);
     f = ridge_serving_formats_of(fixture_named(cx, "gpt-oss-20b"), h100);

@@ -136,6 +136,8 @@ ridge_serving_formats ridge_serving_formats_of(const ridge_model *model,
         .attention = RIDGE_DTYPE_BF16,
         .group = model->quant_block,
     };
+    if (!ridge_model_has_experts(model)) /* nothing is said of what is not there */
+        f.expert = f.weight;
     f.compute = compute_of(model, chip, f.weight);
     f.expert_compute = compute_of(model, chip, f.expert);
     return f;
