@@ -41,6 +41,27 @@ static void prompts_come_as_fast_as_sequences_end(void **state)
     assert_near(s.decode.decode_context, 1050.5, 1e-12);
 }
 
+/* At random arrivals a sequence comes on top of those that are there. */
+static void sequences_meet_others_and_themselves(void **state)
+{
+    (void)state;
+    const ridge_engine e = engine_of(RIDGE_BATCHING_MIXED);
+    steady_case c = case_of(&e, 2000);
+    steady_shape s;
+    c.is_open = true;
+    steady_shape_of(&c, 1.2, &s);
+    assert_near(s.decode.decode_sequences, 2.2, 1e-12);
+    assert_near(s.prefill.decode_sequences, 2.2, 1e-12);
+    steady_shape_of(&c, 0.01, &s);
+    assert_near(s.decode.decode_sequences, 1.01, 1e-12);
+    c.attention_ranks = 4;
+    steady_shape_of(&c, 1.2, &s);
+    assert_near(s.decode.decode_sequences, 1.45, 1e-12);
+    c.is_open = false;
+    steady_shape_of(&c, 1.2, &s);
+    assert_near(s.decode.decode_sequences, 1.2, 1e-12);
+}
+
 /* Of n that come at random about a mean, each to the rank that has fewest. */
 static double fullest_of(double mean, double ranks)
 {
@@ -289,6 +310,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prompts_come_as_fast_as_sequences_end),
+        cmocka_unit_test(sequences_meet_others_and_themselves),
         cmocka_unit_test(the_fullest_rank_has_what_is_left_over),
         cmocka_unit_test(attention_ranks_wait_for_prompts_of_one),
         cmocka_unit_test(prompts_that_are_gathered_fill_all_ranks),

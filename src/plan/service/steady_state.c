@@ -153,6 +153,15 @@ static void shape_alone(const steady_case *c, steady_shape *out)
     out->prefill_weight = 0;
 }
 
+/* Sequences of a rank that one which decodes meets, itself among them. At random
+ * arrivals it finds as many as there are in the mean, and comes on top of them; in a
+ * closed loop it is one of those. */
+static double met_sequences(const steady_case *c, double batch)
+{
+    const double own = c->is_open ? 1 / c->attention_ranks : 0;
+    return fmax(1, batch + own);
+}
+
 void steady_shape_of(const steady_case *c, double batch, steady_shape *out)
 {
     const ridge_engine_batching batching = c->engine->batching;
@@ -163,7 +172,7 @@ void steady_shape_of(const steady_case *c, double batch, steady_shape *out)
         shape_prefill(c, batch, out);
         return;
     }
-    out->decode = (ridge_serving_load){.decode_sequences = fmax(1, batch),
+    out->decode = (ridge_serving_load){.decode_sequences = met_sequences(c, batch),
                                        .decode_context = decode_context(c->work)};
     if (c->role == RIDGE_SERVICE_ROLE_DECODE)
         return;
