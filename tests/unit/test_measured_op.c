@@ -253,7 +253,10 @@ static void rows_that_cannot_be_priced_say_why(void **state)
     refuse("\"op\": \"attention decode\", \"batch\": 2", "",
            "the length is not stated");
     refuse("\"op\": \"all_reduce\", \"n_ranks\": 1, \"message_bytes\": 1", "",
-           "no collective of 1 ranks");
+           "no collective of 1 ranks on 1 nodes");
+    refuse("\"op\": \"all_reduce\", \"n_ranks\": 8, \"n_nodes\": 0.5, "
+           "\"message_bytes\": 1",
+           "", "no collective of 8 ranks on 0.5 nodes");
     refuse("\"op\": \"expert dispatch\", \"n_ranks\": 16, \"n_nodes\": 3", "",
            "no exchange of 16 ranks on 3 nodes");
     refuse(EXCHANGE "\"op\": \"expert dispatch\", \"dtype\": \"fp3\"", "",

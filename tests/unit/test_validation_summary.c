@@ -139,6 +139,20 @@ static void a_row_that_contradicts_itself_is_not_predicted(void **state)
     assert_non_null(strstr(v->rows[1].why_skipped, "contradicts itself"));
 }
 
+/* 9 ways of 8 chips leave no rank for data. */
+static void degrees_beyond_the_chips_are_no_plan(void **state)
+{
+    ridge_buf text;
+    ridge_buf_init(&text, ridge_ctx_arena(*state));
+    write_row(&text, &ordered[0]);
+    char *tp = strstr(text.p, "\"tp\": 1");
+    assert_non_null(tp);
+    tp[strlen("\"tp\": ")] = '9';
+    const ridge_validation *v = validate_text(*state, &text);
+    assert_false(v->rows[0].is_predicted);
+    assert_true(strlen(v->rows[0].why_skipped) > 0);
+}
+
 static void a_title_tells_the_software(void **state)
 {
     case_row rows[] = {ordered[0], ordered[0]};
@@ -209,6 +223,7 @@ int main(void)
         cmocka_unit_test(a_slow_repeat_is_told_apart),
         cmocka_unit_test(another_source_is_no_repeat),
         cmocka_unit_test(a_row_that_contradicts_itself_is_not_predicted),
+        cmocka_unit_test(degrees_beyond_the_chips_are_no_plan),
         cmocka_unit_test(a_title_tells_the_software),
         cmocka_unit_test(untold_software_is_what_is_usual_and_assumed),
         cmocka_unit_test(a_kind_of_network_names_its_system),

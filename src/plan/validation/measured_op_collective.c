@@ -80,8 +80,9 @@ static ridge_status read_ranks(ridge_ctx *cx, const measured_record *r,
     if (!measured_record_either(r, "num_gpus", "n_ranks", &ranks))
         return ridge_fail(cx, RIDGE_E_ARG, "the number of ranks is not stated");
     measured_record_either(r, "num_nodes", "n_nodes", &nodes);
-    if (ranks < 2 || ranks > 1e6 || nodes > ranks)
-        return ridge_fail(cx, RIDGE_E_ARG, "no collective of %.0f ranks", ranks);
+    if (ranks < 2 || ranks > 1e6 || nodes < 1 || nodes > ranks)
+        return ridge_fail(cx, RIDGE_E_ARG, "no collective of %g ranks on %g nodes",
+                          ranks, nodes);
     c->ranks = (int64_t)ranks;
     c->nodes = (int64_t)nodes;
     if (c->ranks % c->nodes != 0)

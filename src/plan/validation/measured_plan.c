@@ -46,13 +46,19 @@ static int64_t number_over(const char *text)
     return ridge_parse_i64(word, &v) && v > 0 ? v : 0;
 }
 
+int64_t measured_data_ranks(const ridge_knobs *k, const ridge_slice *slice)
+{
+    const int64_t data = slice->chips / (k->tp > 0 ? k->tp : 1) /
+                         (k->pp > 0 ? k->pp : 1) / (k->cp > 0 ? k->cp : 1);
+    return data > 0 ? data : 1;
+}
+
 /* Ranks that share one copy of the state. "cores" of TPUs come two to a chip. */
 static void read_sharding(const measured_row *row, const ridge_slice *slice,
                           measured_gaps *gaps, ridge_knobs *k)
 {
     const char *text = measured_text(&row->plan, "fsdp_or_zero_stage");
-    int64_t data = slice->chips / (k->tp > 0 ? k->tp : 1) / (k->pp > 0 ? k->pp : 1) /
-                   (k->cp > 0 ? k->cp : 1);
+    const int64_t data = measured_data_ranks(k, slice);
     if (text == NULL || k->tp <= 0 || k->pp <= 0) {
         if (data > 1)
             measured_assume(gaps, "sharding");

@@ -70,6 +70,10 @@ RIDGE_NODISCARD ridge_status measured_request(ridge_ctx *cx, const measured_row 
                                               measured_gaps *gaps,
                                               ridge_train_request *out);
 
+/** Ranks of data that degrees leave of the chips, at least one: of degrees beyond the
+ * chips the plan is not legal, which its price says. Degrees of 0 count as 1. */
+int64_t measured_data_ranks(const ridge_knobs *knobs, const ridge_slice *slice);
+
 /** What a row's plan says in words. @owner the ctx; NULL when memory ran out */
 const char *measured_plan_words(ridge_ctx *cx, const measured_row *row);
 

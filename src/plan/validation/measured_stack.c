@@ -30,7 +30,7 @@ static void follow_practice(const ridge_stack_practice *practice,
         k->remat = practice->remat;
     if (k->zero_stage >= 0 || practice->zero_stage < 0 || k->tp <= 0 || k->pp <= 0)
         return;
-    int64_t data = r->slice->chips / k->tp / k->pp / (k->cp > 0 ? k->cp : 1);
+    const int64_t data = measured_data_ranks(k, r->slice);
     k->zero_stage = practice->zero_stage;
     k->fsdp = k->zero_stage > 0 ? data : 1;
     k->dp = data / k->fsdp;
