@@ -19,6 +19,7 @@ import json
 import os
 import sys
 
+import accuracy_head
 import program
 import serving_fit
 import training_tables
@@ -111,16 +112,20 @@ def read_document() -> str:
         return f.read()
 
 
+def made_of(ridge: str, report: dict) -> dict:
+    return {**training_tables.sections(ridge, report), "head": accuracy_head.section(ridge)}
+
+
 def write_training(ridge: str):
     report = training_tables.validate(ridge, training_tables.ROWS)
-    text = training_tables.fill(read_document(), training_tables.sections(ridge, report))
+    text = training_tables.fill(read_document(), made_of(ridge, report))
     with open(DOCUMENT, "w", encoding="utf-8") as f:
         f.write(text)
 
 
 def check_training(ridge: str) -> list:
     report = training_tables.validate(ridge, training_tables.ROWS)
-    made = training_tables.sections(ridge, report)
+    made = made_of(ridge, report)
     return missed_aims(report) + stale_tables(read_document(), made)
 
 
