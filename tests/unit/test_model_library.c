@@ -71,6 +71,14 @@ static void a_release_that_is_unknown_is_told_of_its_model(void **state)
                          RIDGE_E_NOTFOUND);
         fixture_assert_message(*state, "qwen2.5-72b is known");
     }
+    static const char *const dated[] = {"Qwen3-235B-A22B-Instruct-2507",
+                                        "Qwen/Qwen3-235B-A22B-Thinking-2507",
+                                        "qwen3-235b-a22b-2507-FP8"};
+    for (size_t i = 0; i < RIDGE_COUNT_OF(dated); i++) {
+        assert_int_equal(ridge_model_load(*state, library, dated[i], &m),
+                         RIDGE_E_NOTFOUND);
+        fixture_assert_message(*state, "qwen3-235b-a22b is known");
+    }
     assert_int_equal(ridge_model_load(*state, library, "no-such-model-awq", &m),
                      RIDGE_E_NOTFOUND);
     fixture_assert_message(*state, "a path to a config.json or to its");

@@ -60,6 +60,9 @@ static void models_are_found_without_words_for_formats(void **state)
     assert_ok(cx, ridge_library_open(cx, NULL, &library));
     assert_ok(cx, served_model_find(cx, library, &run, &model));
     assert_string_equal(model->name, "llama-3.1-70b");
+    run.model = "Qwen3-235B-A22B-Instruct-2507-FP8";
+    assert_ok(cx, served_model_find(cx, library, &run, &model));
+    assert_string_equal(model->name, "qwen3-235b-a22b");
     run.model = "Llama-9.9-70B-AWQ";
     assert_int_equal(served_model_find(cx, library, &run, &model), RIDGE_E_NOTFOUND);
     fixture_assert_message(cx, "no model 'Llama-9.9-70B-AWQ'");

@@ -184,13 +184,14 @@ static ridge_status find_entry(ridge_ctx *cx, const ridge_library *library,
 }
 
 /* The name of the model that a name with the format of a quantised release tells, or
- * NULL. */
-static const char *unquantised_name(ridge_ctx *cx, const ridge_library *library,
-                                    const char *name)
+ * with its date, or NULL. @param has_format  out */
+static const char *released_name(ridge_ctx *cx, const ridge_library *library,
+                                 const char *name, bool *has_format)
 {
     const ridge__entry *entry = NULL;
     ridge_str short_name = ridge_str_of(name);
-    if (!ridge__model_name_unquantised(&short_name))
+    *has_format = ridge__model_name_unquantised(&short_name);
+    if (!ridge_model_name_undated(&short_name) && !*has_format)
         return NULL;
     const char *known = ridge_str_dup(ridge_ctx_arena(cx), short_name);
     if (known == NULL || find_entry(cx, library, known, &entry) != RIDGE_OK)
@@ -201,13 +202,16 @@ static const char *unquantised_name(ridge_ctx *cx, const ridge_library *library,
 static ridge_status fail_unknown(ridge_ctx *cx, const ridge_library *library,
                                  const char *name)
 {
-    const char *known = unquantised_name(cx, library, name);
+    bool has_format;
+    const char *known = released_name(cx, library, name, &has_format);
     if (known != NULL) {
         return ridge_fail(cx, RIDGE_E_NOTFOUND,
                           "unknown model \"%s\": %s is known, this release of it is "
-                          "not: say that name and the format (ridge serve: "
-                          "weights=int4), or give a path to the release's config.json",
-                          name, known);
+                          "not: say that name%s, or give a path to the release's "
+                          "config.json",
+                          name, known,
+                          has_format ? " and the format (ridge serve: weights=int4)"
+                                     : " (its context may be another)");
     }
     const char **names = ridge_new(ridge_ctx_scratch(cx), const char *, library->n + 1);
     if (names == NULL)

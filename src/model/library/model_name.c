@@ -1,6 +1,8 @@
 /* How people spell the names of models: letter case, separators, prefixes, suffixes. */
 #include "model_name.h"
 
+#include "ridge/model.h"
+
 #include <string.h>
 
 static char lower(char c)
@@ -62,6 +64,30 @@ bool ridge__model_name_unquantised(ridge_str *name)
     while (cut_tail(name, tails, RIDGE_COUNT_OF(tails)))
         is_cut = true;
     return is_cut;
+}
+
+/* "-2507", "-0905": when it was released. */
+static bool cut_date(ridge_str *name)
+{
+    enum { DIGITS = 4 };
+    if (name->n <= DIGITS + 1 || !is_separator(name->p[name->n - DIGITS - 1]))
+        return false;
+    for (size_t i = name->n - DIGITS; i < name->n; i++) {
+        if (name->p[i] < '0' || name->p[i] > '9')
+            return false;
+    }
+    name->n -= DIGITS + 1;
+    return true;
+}
+
+bool ridge_model_name_undated(ridge_str *name)
+{
+    static const char *const tails[] = {"thinking"};
+    if (!cut_date(name))
+        return false;
+    while (cut_tail(name, tails, RIDGE_COUNT_OF(tails)))
+        continue;
+    return true;
 }
 
 ridge_str ridge__model_name_bare(ridge_str name)

@@ -37,16 +37,22 @@ static bool find_variant(ridge_ctx *cx, const ridge_library *library,
            ridge_model_load(cx, library, name, out) == RIDGE_OK;
 }
 
-/* By the name as it is; by what is left of it without words for formats. */
+/* By the name as it is; by what is left of it without words for formats; and without
+ * the date of a release, which has the shapes of its model. */
 static bool load_named(ridge_ctx *cx, const ridge_library *library, const char *name,
                        const ridge_model **out)
 {
     if (ridge_model_load(cx, library, name, out) == RIDGE_OK)
         return true;
-    const ridge_str bare = served_name_bare(name);
+    ridge_str bare = served_name_bare(name);
     const char *text = ridge_str_dup(ridge_ctx_arena(cx), bare);
-    return bare.n < strlen(name) && text != NULL &&
-           ridge_model_load(cx, library, text, out) == RIDGE_OK;
+    if (bare.n < strlen(name) && text != NULL &&
+        ridge_model_load(cx, library, text, out) == RIDGE_OK)
+        return true;
+    if (!ridge_model_name_undated(&bare))
+        return false;
+    text = ridge_str_dup(ridge_ctx_arena(cx), bare);
+    return text != NULL && ridge_model_load(cx, library, text, out) == RIDGE_OK;
 }
 
 ridge_status served_model_find(ridge_ctx *cx, const ridge_library *library,
