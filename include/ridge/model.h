@@ -194,11 +194,6 @@ const char *ridge_library_name(const ridge_library *library, size_t index);
 const char *ridge_library_hub_name(ridge_ctx *cx, const ridge_library *library,
                                    const char *name);
 
-/** Cut off when a release was made, and what it was tuned for before: "-2507",
- * "-Thinking-2507". Its shapes are those of the model; its context may be another.
- * @return false if there is no date; *name is then untouched */
-bool ridge_model_name_undated(ridge_str *name);
-
 /** A model by catalogue name (any case, aliases), by path to a config.json or to its
  * folder, or to a .json of Ridge's own (the catalogue's format). @owner the ctx
  * @errors E_NOTFOUND with the nearest names; E_PARSE with file:line and what is missing

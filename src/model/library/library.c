@@ -6,6 +6,7 @@
 #include "library.h"
 
 #include "ridge/model_gguf.h"
+#include "ridge/model_release.h"
 
 #include "config.h"
 #include "model_name.h"

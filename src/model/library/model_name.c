@@ -1,7 +1,7 @@
 /* How people spell the names of models: letter case, separators, prefixes, suffixes. */
 #include "model_name.h"
 
-#include "ridge/model.h"
+#include "ridge/model_release.h"
 
 #include <string.h>
 

@@ -5,6 +5,8 @@
 #include "served_bench.h"
 #include "served_run.h"
 
+#include "ridge/model_release.h"
+
 #include <math.h>
 #include <string.h>
 
